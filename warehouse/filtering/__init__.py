@@ -1,4 +1,5 @@
-"""What Lewis and Tong (1992) ask of text filtering: generality, guessing, projection, change, audit, agreement.
+"""The analyses of text filtering in Lewis and Tong (1992): generality, guessing, projection, change, audit, agreement.
 
-Numbers in, frozen results out. Standard library and numpy only: nothing here knows SQL or a query.
+The functions take numbers and return frozen results. They use the standard library and numpy only and must not know SQL
+or a query.
 """

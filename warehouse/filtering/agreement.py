@@ -1,7 +1,7 @@
 """How well annotators agree on the labels of documents: observed agreement, Cohen's kappa, Krippendorff's alpha.
 
-Labels are numbers of levels, 0 for the first; for keys of text filtering 0 nonrelevant, 1 optional, 2 relevant. All
-counting is in integers and every result is rounded once.
+A label is the number of its level, counted from 0; for keys of text filtering 0 is nonrelevant, 1 optional and 2
+relevant. All counting is in integers and every result is rounded once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warehouse.significance.paired import Integers
 Scale = Literal["nominal", "ordinal"]
 
 MISSING = -1
-"""Stands where an annotator did not label a document."""
+"""The label of a document that an annotator did not label."""
 
 LEVELS = ("nonrelevant", "optional", "relevant")
 """The levels of key labels, in order."""
@@ -27,11 +27,12 @@ LEVELS = ("nonrelevant", "optional", "relevant")
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two annotators, by their rows, on the documents that both labelled.
+    """Two annotators, named by their row numbers, on the documents that both labelled.
 
-    `confusion` has shape (levels, levels): how often the first gave the level of the row and the second that of the
-    column. `agreement` is the share of documents with the same label, None without a document. `kappa` is None also
-    where both gave all documents one and the same level, so that nothing is left beyond chance.
+    `confusion` has shape (levels, levels) and counts documents: rows are the levels of the first annotator, columns
+    those of the second. `agreement` is the share of documents with the same label, None if there are no documents.
+    `kappa` is also None if both annotators gave every document the same level, because no agreement beyond chance is
+    possible then.
     """
 
     first: int
@@ -53,7 +54,8 @@ class Agreement:
 
 
 def agree(labels: ArrayLike, levels: int = len(LEVELS)) -> Agreement:
-    """Agreement on labels of shape (annotators, documents), integers from 0 to levels − 1 or MISSING.
+    """The agreement of annotators, from labels of shape (annotators, documents), integers from 0 to levels − 1 or
+    MISSING.
 
     Raises ValueError for anything else.
     """
@@ -78,17 +80,18 @@ def kappa(confusion: ArrayLike) -> float | None:
 def alpha(labels: ArrayLike, scale: Scale = "nominal", levels: int = len(LEVELS)) -> float | None:
     """Krippendorff's alpha for labels of shape (annotators, documents) with any missing: 1 − D_o / D_e.
 
-    On the nominal scale all levels differ alike; on the ordinal one two levels differ by the square of the number of
-    labels between them, each end counting half (Krippendorff 2011, *Computing Krippendorff's alpha-reliability*).
-    Documents with fewer than two labels do not count. None where no two labels can be compared, or all of them are of
-    one level. Raises ValueError as `agree` does.
+    On the nominal scale any two different levels are equally far apart. On the ordinal scale their squared distance is
+    the square of the number of labels from one to the other, where the labels at both ends count half (Krippendorff
+    2011, *Computing Krippendorff's alpha-reliability*). Documents with fewer than two labels do not count. Returns None
+    if no two labels can be compared, or if all comparable labels have the same level. Raises ValueError as `agree`
+    does.
     """
     value = alpha_of(_coincidences(_checked(labels, levels), levels), scale)
     return None if value is None else float(value)
 
 
 def alpha_of(coincidences: list[list[Fraction]], scale: Scale) -> Fraction | None:
-    """Alpha from how often two levels meet, of shape (levels, levels); None where it is undefined."""
+    """Alpha from the coincidence matrix, of shape (levels, levels); None where it is undefined."""
     totals = [sum(row, Fraction(0)) for row in coincidences]
     distances = _distances(totals, scale)
     cells = [(first, second) for first in range(len(totals)) for second in range(len(totals))]
@@ -118,7 +121,7 @@ def _pair(rows: Integers, first: int, second: int, levels: int) -> PairAgreement
 
 
 def _coincidences(rows: Integers, levels: int) -> list[list[Fraction]]:
-    """How often two levels meet in a document: each pair of its m labels, in both orders, counts 1 / (m − 1)."""
+    """The coincidence matrix: each pair of the m labels of a document, in both orders, counts 1 / (m − 1)."""
     counts = np.stack([(rows == level).sum(axis=0) for level in range(levels)], axis=1)
     labelled = counts.sum(axis=1)
     total = [[Fraction(0)] * levels for _ in range(levels)]
@@ -133,7 +136,7 @@ def _coincidences(rows: Integers, levels: int) -> list[list[Fraction]]:
 
 
 def _distances(totals: list[Fraction], scale: Scale) -> list[list[Fraction]]:
-    """The squared distance of every two levels."""
+    """The squared distance between every two levels."""
     levels = range(len(totals))
     if scale == "nominal":
         return [[Fraction(first != second) for second in levels] for first in levels]

@@ -1,8 +1,9 @@
-"""Agreement as functions of sums over documents, so that it can be resampled as measures are: kappa of two annotators,
-F of one against the other taken as the key, and alpha of all.
+"""Agreement as functions of sums over documents, so that it can be resampled like a measure: kappa of two annotators, F
+of one annotator with the other taken as the key, and alpha of all annotators.
 
-What two annotators say of documents are the nine cells of a confusion table, in the order of `PairAgreement.confusion`.
-Nothing here knows what a unit of the sums is: a document, or what shares an attribute.
+The labels of two annotators are summed into the nine cells of a confusion table, in the order of
+`PairAgreement.confusion`. This module must not know what a unit is: it can be one document, or all documents that share
+an attribute.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from warehouse.significance.valuation import Valuation
 SIZE = len(LEVELS)
 
 MOST_PARTS = 10**9
-"""A coincidence is counted in parts of so many at most; finer ones are rounded."""
+"""One coincidence is divided into at most this many integer parts; a finer fraction is rounded."""
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
 
 
 def cells(first: Integers, second: Integers, unit: NDArray[np.intp]) -> Integers:
-    """How often two annotators give each two labels in each unit, of shape (9, units); `unit` has that of each
-    document, numbered from 0."""
+    """The confusion cells of two annotators in each unit, of shape (9, units). `unit` has the unit of each document,
+    numbered from 0.
+    """
     counts = np.zeros((SIZE**2, int(unit.max(initial=-1)) + 1), dtype=np.int64)
     both = (first != MISSING) & (second != MISSING)
     np.add.at(counts, (first[both] * SIZE + second[both], unit[both]), 1)
@@ -51,13 +53,16 @@ KAPPA = Valuation(_kappas, _exact_kappa)
 """Cohen's kappa (1960)."""
 
 _YES = np.array([0, 1, 2])
-"""How far a label is a decision for relevant, in halves: either decision is right for an optional document."""
+"""The credit of a label as a decision for relevant, in halves. An optional document counts one half, because either
+decision on it is right.
+"""
 
 
 def _halves(sums: Floats | Integers) -> tuple[Floats | Integers, Floats | Integers]:
     """Numerator and denominator of F(beta=1) of the second annotator against the first as the key, in half documents.
 
-    Optional documents of the key are credited: what is decided yes is a hit, and what is decided no is none.
+    Optional documents of the key are credited: one that is decided yes is a hit, and one that is decided no is not a
+    miss.
     """
     nonrelevant, optional, relevant = sums.reshape(SIZE, SIZE, -1)
     hits, misses = (_YES @ (relevant + optional), (2 - _YES) @ relevant)
@@ -74,7 +79,7 @@ F = Valuation(lambda sums: _divided(*_halves(sums)), _exact_f)
 
 
 def turned(sums: Integers) -> Integers:
-    """The cells with the second annotator first; of shape (9, any) both."""
+    """The cells with the two annotators swapped. Input and result have the shape (9, any)."""
     return np.asarray(sums.reshape(SIZE, SIZE, -1).transpose(1, 0, 2).reshape(SIZE**2, -1))
 
 
@@ -88,10 +93,10 @@ def f_of_second(confusion: Integers) -> float | None:
 
 
 def coincidences(labels: Integers, unit: NDArray[np.intp]) -> tuple[Integers, int]:
-    """How often two labels meet in each unit, of shape (9, units), and what of these counts as one.
+    """The coincidences in each unit, in integer parts, of shape (9, units), and the number of parts in one coincidence.
 
-    `labels` have the shape (annotators, documents). Each pair of the m labels of a document, in both orders, counts
-    1 / (m − 1) (Krippendorff 2011).
+    `labels` has the shape (annotators, documents), `unit` the shape (documents,). Each pair of the m labels of a
+    document, in both orders, counts 1 / (m − 1) (Krippendorff 2011).
     """
     counts = np.stack([(labels == level).sum(axis=0) for level in range(SIZE)])
     labelled = counts.sum(axis=0)
@@ -106,7 +111,7 @@ def coincidences(labels: Integers, unit: NDArray[np.intp]) -> tuple[Integers, in
 
 
 def alpha_over(one: int, scale: Scale = "nominal") -> Valuation:
-    """Krippendorff's alpha of coincidences of which so many count as one."""
+    """Krippendorff's alpha as a function of coincidences, where one coincidence has `one` integer parts."""
 
     def values(sums: Floats) -> Floats:
         met = sums.reshape(SIZE, SIZE, -1) / one
@@ -122,7 +127,7 @@ def alpha_over(one: int, scale: Scale = "nominal") -> Valuation:
 
 
 def _distances(totals: Floats, scale: Scale) -> Floats:
-    """The squared distance of every two levels, of shape (levels, levels, any)."""
+    """The squared distance between every two levels, of shape (levels, levels, any)."""
     if scale == "nominal":
         apart = 1.0 - np.eye(SIZE)
         return np.broadcast_to(apart[:, :, None], (SIZE, SIZE, totals.shape[1]))

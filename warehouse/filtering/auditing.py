@@ -1,7 +1,7 @@
-"""Can printed figures of text filtering come from whole documents?
+"""Audit printed figures of text filtering: can they come from whole numbers of documents?
 
-Every way of rounding turns a printed figure into a range of values, and `contingency` finds the tables of whole
-documents that lie in all of them. All figures of a system are taken to be rounded in one way.
+Each rounding convention turns a printed figure into a range of values, and `contingency` finds the tables of whole
+documents that lie in all ranges. All figures of a system are assumed to be rounded by the same convention.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Consistency = Literal["unique", "possible", "impossible"]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was printed of one system on one test set, as proportions; `f` by its β. What was not printed is None."""
+    """The printed figures of one system on one test set, as proportions; `f` maps β to the printed F. A figure that was
+    not printed is None.
+    """
 
     recall: Printed | None = None
     precision: Printed | None = None
@@ -33,10 +35,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The contingency tables from which all figures follow, under at least one convention.
+    """The contingency tables that give all printed figures under at least one rounding convention.
 
-    `cells` has the bounds of a, b, c, d, x and y, and is empty where there is no solution. `by_convention` has the
-    number of solutions under each of CONVENTIONS, in their order.
+    `cells` has the bounds of a, b, c, d, x and y, and is empty if there is no solution. `by_convention` has the number
+    of solutions for each member of CONVENTIONS, in that order.
     """
 
     solutions: int
@@ -56,7 +58,9 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class FAudit:
-    """F of recall and precision as printed, None where undefined, and the conventions that give the printed F."""
+    """F computed from printed recall and precision, None where undefined, and the conventions that give the printed
+    F.
+    """
 
     value: float | None
     conventions: tuple[str, ...]
@@ -70,15 +74,15 @@ class FAudit:
 def audit(key: KeyCounts, figures: Figures) -> Audited:
     """All contingency tables that have recall (1), precision (2), fallout (3) and F (of the counts) as printed.
 
-    A ratio whose denominator is 0 is undefined and matches no figure. Fast where optional documents are few, or recall
-    is among the figures. Raises ValueError where there is no figure, and where there are too many documents, or figures
-    of too many digits, to try all tables.
+    A ratio whose denominator is 0 is undefined and matches no figure. It is fast if optional documents are few or if
+    recall was printed. Raises ValueError if no figure was printed, and if there are too many documents, or too many
+    digits, to try all tables.
     """
     if not (figures.recall or figures.precision or figures.fallout or figures.f):
         raise ValueError("there are no figures to audit")
     alone = {convention: tables(key, _limits(figures, (convention,))) for convention in CONVENTIONS}
     admitting = [convention for convention, fitting in alone.items() if fitting.count]
-    # Inclusion and exclusion: what several conventions admit counts once.
+    # Inclusion and exclusion, so that a table which several conventions admit counts once.
     solutions = sum(fitting.count for fitting in alone.values())
     for size in range(2, len(admitting) + 1):
         for chosen in combinations(admitting, size):
@@ -103,7 +107,7 @@ def audit_f(recall: Printed, precision: Printed, f: Printed, beta: Decimal = Dec
 
 
 def _limits(figures: Figures, conventions: Sequence[Convention]) -> Limits:
-    """Where the ratios lie if the figures were printed so under each of some conventions."""
+    """The ranges of the ratios if each of these conventions gives the printed figures."""
 
     def before(printed: Printed) -> Range:
         return reduce(Range.common, (convention.before(printed) for convention in conventions))

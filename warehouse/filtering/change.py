@@ -1,7 +1,7 @@
 """How a measure changed over all systems from one test set to another: what Lewis and Tong (1992, Analysis) report.
 
-Values come as printed or as computed; they are taken at their decimal face, so that 0.82 less 0.79 is 0.03 and a
-system that did not change is seen not to have changed.
+Values may be printed or computed. They are read as decimal numbers, so that 0.82 − 0.79 is exactly 0.03 and a system
+that did not change has a difference of exactly 0.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FINEST = 2**50
 
 @dataclass(frozen=True, slots=True)
 class ChangeSummary:
-    """The differences of so many systems, later less earlier, in the unit of the values.
+    """The differences of the systems, later minus earlier, in the unit of the values.
 
     `trimmed_mean` leaves out the `trim` highest and the `trim` lowest differences. Means are None where there is
-    nothing to average. `p_sign` and `p_randomization` are two-sided significance levels of the hypothesis that a
-    system's two values could as well be exchanged: by the sign test, and by all 2^systems changes of sign of the
-    differences, None where those are too many to count at once (about forty systems with values of many digits).
+    nothing to average. `p_sign` and `p_randomization` are two-sided p-values of the hypothesis that the two values of a
+    system are exchangeable: by the sign test, and over all 2^systems sign changes of the differences. `p_randomization`
+    is None if there are too many sign changes to count (about forty systems with values of many digits).
     """
 
     systems: int
@@ -48,9 +48,9 @@ class ChangeSummary:
 
 
 def change_summary(values_from: Sequence[Quantity], values_to: Sequence[Quantity], trim: int = 0) -> ChangeSummary:
-    """The summary of values of shape (systems,), each system at the same place in both.
+    """The summary of two sequences of values of shape (systems,), with each system at the same place in both.
 
-    Raises ValueError where the two have not the same length, a value is not a finite number, or `trim` is negative.
+    Raises ValueError if the two lengths differ, if a value is not a finite number, or if `trim` is negative.
     """
     if len(values_from) != len(values_to):
         raise ValueError(f"{len(values_from)} values before and {len(values_to)} after are not of the same systems")
@@ -75,7 +75,7 @@ def change_summary(values_from: Sequence[Quantity], values_to: Sequence[Quantity
 
 
 def _exact(value: Quantity) -> Fraction:
-    """A value at its decimal face: 0.79, not the binary fraction nearest to it."""
+    """A value as the decimal number that is shown: 0.79, not the binary fraction nearest to it."""
     decimal = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
     if not decimal.is_finite():
         raise ValueError(f"a value is {value} and must be a number")
@@ -87,14 +87,17 @@ def _mean(differences: Sequence[Fraction]) -> float | None:
 
 
 def _sign_flips(differences: Sequence[Fraction]) -> float | None:
-    """The share of all changes of sign whose sum is at least as far from 0 as observed; no difference is 0."""
+    """The share of all sign changes whose sum is at least as far from 0 as the observed sum. Every difference must be
+    nonzero.
+    """
     if not differences:
         return 1.0
     total = sum((abs(difference) for difference in differences), Fraction(0))
     scale = Fraction(lcm(*(difference.denominator for difference in differences)))
     slack = 0
     if scale * total > _FINEST:
-        # Each difference is then off by at most ½, so two sums that are equal come out no further apart than this.
+        # Rounding moves each difference by at most ½, so sums that are equal before rounding differ by no more than
+        # this.
         scale, slack = _FINEST / total, len(differences)
     scaled = np.array([round(scale * difference) for difference in differences], dtype=np.int64)
     ones = np.ones_like(scaled)

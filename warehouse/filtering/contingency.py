@@ -2,8 +2,8 @@
 
 The key fixes how many documents are relevant (r = a + c), optional (o = x + y) and nonrelevant (n = b + d), so a table
 is three integers: a, x and b. For given x and s = a + x every range allows an interval of b, and for given x only an
-interval of s is worth trying; so what is tried are pairs of x and s. Comparisons are of integers. Nothing here knows
-what was printed.
+interval of s can succeed. So the search tries pairs of x and s. All comparisons are in integers. This module must not
+know what was printed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Harmonic:
-    """Limits of a weighted harmonic mean of recall and precision, v and w being integer weights and s = a + x:
+    """Limits of a weighted harmonic mean of recall and precision, with integer weights v and w and with s = a + x:
 
         (v + w)·s / (v·(r + x) + w·(s + b))
 
@@ -48,11 +48,11 @@ class Harmonic:
 
     @property
     def largest_factor(self) -> int:
-        """What numbers of documents are multiplied with at most."""
+        """The largest number that a document count is multiplied by."""
         return self.limits.largest_factor * (self.v + self.w)
 
     def of_yes(self, key: KeyCounts, x: Integers, b: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
-        """The least and the most s, for each x, that some b between the bounds allows; b plays no part in recall."""
+        """For each x the least and the greatest s that some b within the bounds allows. Recall does not depend on b."""
         v, w, low, high = self.v, self.w, self.limits.low, self.limits.high
         least, most = x, x + key.relevant
         growth = low.denominator * (v + w) - low.numerator * w
@@ -63,11 +63,11 @@ class Harmonic:
         if growth > 0:
             reached = high.numerator * (v * (key.relevant + x) + w * b[1])
             most = np.minimum(most, most_integer(reached, growth, self.limits.with_high))
-        # Without a denominator the ratio is undefined.
+        # The ratio is undefined if its denominator is 0.
         return least, np.where(v * (key.relevant + x) + w * (most + b[1]) > 0, most, least - 1)
 
     def of_b(self, key: KeyCounts, x: Integers, yes: Integers) -> tuple[Integers, Integers]:
-        """The least and the most b, for each x and s; for w > 0."""
+        """For each x and s the least and the greatest b within the limits; only for w > 0."""
         fixed = self.v * (key.relevant + x) + self.w * yes
         least, most = self.limits.denominators((self.v + self.w) * yes, limit=(self.v + self.w) * key.documents)
         return least_integer(least - fixed, self.w, True), most_integer(most - fixed, self.w, True)
@@ -75,20 +75,20 @@ class Harmonic:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ranges in which the ratios must lie; a ratio that may be anything has none."""
+    """The ranges in which the ratios must lie. A ratio without limits does not appear."""
 
     fallout: Range | None
     harmonic: tuple[Harmonic, ...]
 
     def check(self, key: KeyCounts) -> None:
-        """ValueError where products would not fit 64 bits."""
+        """Raises ValueError if a product would not fit into 64 bits."""
         factors = [self.fallout.largest_factor] if self.fallout else [1]
         factors += [harmonic.largest_factor for harmonic in self.harmonic]
         if max(factors) * (key.documents + 1) >= 2**62:
             raise ValueError(f"the ends of the ranges have too many digits to be tried on {key.documents} documents")
 
     def of_b(self, key: KeyCounts, x: Integers) -> tuple[Integers, Integers]:
-        """The least and the most b, for each x, that fallout b / (n + o − x) allows."""
+        """For each x the least and the greatest b that the limits of fallout, b / (n + o − x), allow."""
         low, high = np.zeros_like(x), np.full_like(x, key.nonrelevant)
         if self.fallout is None:
             return low, high
@@ -98,7 +98,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """How many tables, and the bounds of a, x and b among them, None where there are none."""
+    """The number of tables and the bounds of a, x and b among them; bounds are None if there are no tables."""
 
     count: int
     a: Bounds | None = None
@@ -106,11 +106,11 @@ class Tables:
     b: Bounds | None = None
 
     def merged(self, other: Tables) -> Tables:
-        """Both together; tables in both are counted twice."""
+        """The two results together. A table in both is counted twice."""
         return Tables(self.count + other.count, _hull(self.a, other.a), _hull(self.x, other.x), _hull(self.b, other.b))
 
     def cells(self, key: KeyCounts) -> Mapping[str, Bounds]:
-        """The bounds of all six cells, which the key ties to a, x and b."""
+        """The bounds of all six cells. The key determines c, d and y from a, b and x."""
         if self.a is None or self.x is None or self.b is None:
             return {}
         return {
@@ -130,9 +130,10 @@ def _hull(one: Bounds | None, other: Bounds | None) -> Bounds | None:
 
 
 def tables(key: KeyCounts, limits: Limits) -> Tables:
-    """All tables whose ratios lie within the limits. A ratio whose denominator is 0 lies within none.
+    """All tables whose ratios lie within the limits. A ratio whose denominator is 0 lies within no limits.
 
-    Raises ValueError where there are too many documents, or ends of too many digits, to try all tables.
+    Raises ValueError if there are too many documents, or if the ends of the ranges have too many digits, to try all
+    tables.
     """
     limits.check(key)
     return reduce(Tables.merged, _blocks(key, limits), Tables(0))
@@ -157,7 +158,7 @@ def _blocks(key: KeyCounts, limits: Limits) -> Iterator[Tables]:
 def _pairs(
     key: KeyCounts, limits: Limits, x: Integers, b: tuple[Integers, Integers]
 ) -> Iterator[tuple[Integers, Integers]]:
-    """The pairs of x and s = a + x that may have a b within the bounds, some at a time; both of shape (pairs,)."""
+    """Blocks of pairs of x and s = a + x that may have a b within the bounds; both arrays have the shape (pairs,)."""
     least, most = x, np.where(b[0] <= b[1], x + key.relevant, x - 1)
     for harmonic in limits.harmonic:
         lowest, highest = harmonic.of_yes(key, x, b)

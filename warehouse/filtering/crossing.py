@@ -1,9 +1,9 @@
-"""At which generality one system overtakes another, and where that is not known.
+"""The generality at which one system overtakes another, and the range where the data do not say which system is better.
 
-The difference of two systems at one generality has an interval; where that holds 0 it is not known which of them is the
-better. All such generalities together are a confidence set for the crossing, as Fieller (1954) made one for a ratio: at
-the true crossing the difference is 0, and its interval holds 0 as often as it is meant to. So the set may go on to an
-end of the scale, or be there although the estimates never cross.
+The difference of two systems at one generality has an interval. If the interval contains 0, the better system is not
+known there. All these generalities together are a confidence set for the crossing, constructed as Fieller (1954) does
+for a ratio: at the true crossing the difference is 0, and the interval contains 0 with its nominal probability. So the
+set may reach an end of the scale, and it may be nonempty although the estimates never cross.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import numpy as np
 from warehouse.significance.paired import Floats
 
 LEAST = 1e-6
-"""The lowest generality that is looked at; the highest is 1 less this."""
+"""The lowest generality examined; the highest is 1 minus this value."""
 
 _HALVINGS = 40
 
 DifferenceAt = Callable[[Floats], Floats]
-"""By how much the one system is above the other at some generalities; NaN where that is undefined."""
+"""The value of the first system minus that of the second at each of some generalities; NaN where that is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossings:
-    """Where the estimates cross, and whether the first system is above the second (1), below (-1) or neither (0) at the
-    least and at the greatest generality.
+    """The generalities where the estimates cross, and whether the first system is above the second (1), below it (-1)
+    or neither (0) at the lowest and at the highest generality.
     """
 
     at: tuple[float, ...]
@@ -39,8 +39,9 @@ class Crossings:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """From where to where no system is shown to be the better: 0 and 1 are the ends of the scale. `parts` are how many
-    stretches that is; with none the one system is the better everywhere.
+    """The lowest and the highest generality at which neither system is shown to be better; 0 and 1 are the ends of the
+    scale. `parts` is the number of separate intervals in this set. If it is 0, one system is shown to be better at
+    every generality.
     """
 
     low: float | None
@@ -49,13 +50,13 @@ class Undecided:
 
 
 def scale(points: int) -> Floats:
-    """Generalities as far from one another as their odds are, symmetric about a half."""
+    """Generalities that are equally spaced in log odds and symmetric about one half."""
     end = log(1 / LEAST - 1)
     return np.asarray(1 / (1 + np.exp(-np.linspace(-end, end, points))))
 
 
 ESTIMATES, INTERVALS = scale(601), scale(121)
-"""Where estimates and intervals are looked at, before crossings between these generalities are sought."""
+"""The grids on which estimates and intervals are evaluated before crossings between grid points are located."""
 
 
 def crossings(difference: DifferenceAt) -> Crossings:
@@ -93,14 +94,14 @@ def undecided(low: Floats, high: Floats) -> Undecided:
 
 
 def _zero(odds: list[float], limit: Floats, place: int) -> float:
-    """Where a limit is 0 between a place and the next, as a straight line between the two is."""
+    """The generality where a limit is 0 between a grid point and the next, by linear interpolation in log odds."""
     before, after = float(limit[place]), float(limit[place + 1])
     at = odds[place] + (odds[place + 1] - odds[place]) * before / (before - after)
     return 1 / (1 + exp(-at))
 
 
 def _between(low: float, high: float, before: int, difference: DifferenceAt) -> float:
-    """Where a difference changes its sign between two generalities, halving the distance of their odds."""
+    """The generality between `low` and `high` where the difference changes sign, by bisection in log odds."""
     a, b = (log(at / (1 - at)) for at in (low, high))
     for _ in range(_HALVINGS):
         middle = (a + b) / 2
@@ -117,7 +118,7 @@ def _signs(differences: Floats) -> list[int]:
 
 
 def told_apart(first: Floats, second: Floats) -> Floats:
-    """first − second, and exactly 0 where that is no more than rounding."""
+    """first − second, set to exactly 0 where it is no larger than the rounding error."""
     difference = first - second
     return np.asarray(
         np.where(np.abs(difference) <= 1e-12 * np.maximum(np.abs(first), np.abs(second)), 0.0, difference)

@@ -1,6 +1,6 @@
 """How many documents of a test set are relevant: the counts of a key and the three generalities.
 
-A property of the test set: no system's decisions are known here.
+Generality is a property of the test set, so this module must not know any system's decisions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from grammar.value import value
 class KeyCounts:
     """How many documents of a test set the key calls relevant, optional and nonrelevant.
 
-    Raises ValueError where one is negative.
+    Raises ValueError if a count is negative.
     """
 
     relevant: int
@@ -34,11 +34,11 @@ class KeyCounts:
 
 @value
 class Generalities:
-    """The proportion of relevant documents, in the three ways to treat optional ones; None where there is no document.
+    """The proportion of relevant documents, in the three ways to treat optional ones; None if there are no documents.
 
     `judged` leaves optional documents out (4), `strict` counts them as not relevant (4'), `generality` as relevant
-    (4''). The last is the one that equals the precision of guessing, and is meant where nothing else is said (Lewis and
-    Tong 1992, text on figure 2).
+    (4''). The last equals the precision of guessing, and is the default meaning of generality (Lewis and Tong 1992,
+    text on figure 2).
     """
 
     judged: float | None

@@ -1,8 +1,8 @@
-"""What is to be expected of a system that judges a share of the documents relevant at random (Lewis and Tong 1992,
-figure 2).
+"""The expected results of a system that judges a random share of the documents relevant (Lewis and Tong 1992, figure
+2).
 
-Every value is a ratio of expected counts, as there, and not the expectation of a ratio; nothing is drawn. A share of 1
-judges every document relevant (AllRel).
+As in that figure, every value is a ratio of expected counts and not the expectation of a ratio. No random numbers are
+drawn. A system with share 1 judges every document relevant (AllRel).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def guess(key: KeyCounts, share: Share) -> Guess:
 
 
 def expected_cells(key: KeyCounts, share: Share) -> Mapping[str, Fraction]:
-    """The expected counts of the cells a, b, c, d, x and y: figure 2 with optional documents apart.
+    """The expected counts of the cells a, b, c, d, x and y: figure 2, with optional documents in cells of their own.
 
     Raises ValueError for a share outside [0, 1].
     """
@@ -59,7 +59,7 @@ def expected_cells(key: KeyCounts, share: Share) -> Mapping[str, Fraction]:
 
 
 def expected(ratio: Ratio, key: KeyCounts, share: Share) -> float | None:
-    """The value of any measure over the cells for guessing, None where its denominator is 0.
+    """The value that guessing has in any measure over the cells; None if its denominator is 0.
 
     Raises ValueError for a share outside [0, 1].
     """

@@ -1,13 +1,12 @@
 """Measures at another generality, if recall and fallout stay as measured (Lewis and Tong 1992, Analysis).
 
-At generality g a document is on average R·g of a hit, (1 − R)·g of a miss, fallout·(1 − g) of a false alarm and the
-rest a rejection. So every measure of these four that does not depend on how many documents there are follows from
-recall,
-fallout and generality; a sum over documents, such as a utility, follows for one document.
+At generality g a document is a hit with probability R·g, a miss with (1 − R)·g, a false alarm with fallout·(1 − g), and
+otherwise a rejection. So recall, fallout and generality determine every measure of these four counts that does not
+depend on the number of documents. For a sum over documents, such as a utility, they determine the mean per document.
 
-This is exact where the generality is the share of documents for which yes is the right answer, (a + c + x) / n. That
-share depends on the system where there are optional documents; generality (4'') stands for it and is above it unless
-every optional document was decided yes. All shares are proportions.
+This is exact if the generality is the share of documents for which yes is the right answer, (a + c + x) / n. With
+optional documents that share depends on the system. Generality (4'') is used in its place; it is larger unless every
+optional document was decided yes. All shares are proportions.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from warehouse.measures.expression import evaluate, of_ratio
 from warehouse.significance.paired import Floats
 
 _LARGEST = 700.0
-"""exp of more would leave the range of floating point; a fallout multiplied by so much is 1 anyway."""
+"""exp of a larger number overflows. A fallout multiplied by exp of this number is 1 anyway."""
 
 _TABLES = ((7, 3, 2, 11), (1, 9, 8, 2), (2, 1, 0, 5), (3, 0, 4, 6))
-"""Contingency tables by which a measure shows how it changes with the number of documents."""
+"""Contingency tables on which `growth` tests how a measure changes with the number of documents."""
 
 
 @lru_cache(maxsize=256)
 def growth(computation: Ratio | Function) -> Literal["share", "sum"] | None:
-    """How a measure changes where every count is multiplied by the same: not at all, as a share does, by as much, as a
-    sum over documents does, or otherwise (None), so that it cannot be projected.
+    """How a measure changes if every count is multiplied by the same number: a "share" does not change, and a "sum"
+    over documents is multiplied by that number too. None for any other measure; it cannot be projected.
     """
     found: set[Literal["share", "sum"]] = {"share", "sum"}
     for table in _TABLES:
@@ -56,12 +55,12 @@ def _of_counts(computation: Ratio | Function, table: tuple[int, ...]) -> float |
 
 
 def project_fallout(fallout: Floats, start: Floats, generality: Floats, exponent: float = 0.0) -> Floats:
-    """Fallout at another generality than the one it was measured at: fallout · (generality / start)^exponent, at most
-    1. Arrays of shapes that go together.
+    """Fallout at `generality` if it was measured at generality `start`: fallout · (generality / start)^exponent, at
+    most 1. The shapes of the arrays must broadcast.
 
-    Exponent 0 is constant fallout. Salton (1972, as quoted by Lewis and Tong) found fallout to fall by 2 to 3 where
-    generality fell by 7, an exponent between 0.36 and 0.56. Raises ValueError for values outside [0, 1], and for a
-    generality of 0 to start from where the exponent is not 0.
+    Exponent 0 means constant fallout. Salton (1972, as quoted by Lewis and Tong) found that fallout fell by a factor of
+    2 to 3 when generality fell by a factor of 7, which is an exponent between 0.36 and 0.56. Raises ValueError for
+    values outside [0, 1], and if `start` is 0 and the exponent is not.
     """
     fallout, start, generality = (np.asarray(shares, dtype=np.float64) for shares in (fallout, start, generality))
     _check(fallout=fallout, start=start, generality=generality)
@@ -73,13 +72,13 @@ def project_fallout(fallout: Floats, start: Floats, generality: Floats, exponent
         raise ValueError("fallout cannot be scaled from a generality of 0")
     with np.errstate(divide="ignore"):
         scale = np.exp(np.minimum(exponent * (np.log(generality) - np.log(start)), _LARGEST))
-    # Where there was no false alarm there is none at any generality, not even infinitely many times none.
+    # A fallout of 0 stays 0 at any generality. It must not become NaN when it is multiplied by infinity.
     return np.asarray(np.where(fallout == 0, 0.0, np.minimum(1.0, fallout * scale)))
 
 
 def project(computation: Ratio | Function, recall: Floats, fallout: Floats, generality: Floats) -> Floats:
-    """A measure of filtering at a generality, from recall and fallout there; of a sum over documents, what one document
-    adds on average. Arrays of shapes that go together; NaN where the measure is undefined.
+    """A measure of filtering at a generality, from recall and fallout at that generality. For a sum over documents it
+    is the mean per document. The shapes of the arrays must broadcast; the result is NaN where the measure is undefined.
 
     Raises ValueError for values outside [0, 1].
     """

@@ -1,6 +1,7 @@
-"""What a printed figure says of the value behind it: the range of values that some way of rounding prints as that.
+"""What a printed figure says about the unrounded value: the range of values that a rounding convention prints as this
+figure.
 
-Everything is exact: ranges have rational ends, and whether counts lie in one is decided in integers.
+Everything is exact: ranges have rational ends, and integer arithmetic decides whether counts lie in a range.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from warehouse.significance.paired import Integers
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A figure as printed, and the worth of one in its last digit: 0.79 to 0.01.
+    """A printed figure and its resolution, the value of one unit in its last digit: 0.79 has the resolution 0.01.
 
-    Raises ValueError where the value is negative or no multiple of the resolution.
+    Raises ValueError if the value is negative or is not a multiple of the resolution.
     """
 
     value: Decimal
@@ -35,7 +36,9 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values from `low` to `high`, each end in or out. It may be empty; `high` is above 0."""
+    """The values from `low` to `high`; each end may be included or excluded. A range may be empty; `high` is above
+    0.
+    """
 
     low: Fraction
     high: Fraction
@@ -59,14 +62,14 @@ class Range:
 
     @property
     def largest_factor(self) -> int:
-        """What counts are multiplied with at most, in the two methods below."""
+        """The largest number that a count is multiplied by in the two methods below."""
         ends = (self.low.numerator, self.low.denominator, self.high.numerator, self.high.denominator)
         return max(abs(factor) for factor in ends)
 
     def numerators(self, denominators: Integers) -> tuple[Integers, Integers]:
-        """The least and the most N, for each D, with N / D in the range; least > most where there is none.
+        """For each D the least and the greatest N with N / D in the range; least > greatest if there is no such N.
 
-        A D of 0 has none, since the ratio is undefined.
+        D = 0 has no such N, since the ratio is undefined.
         """
         low, high = self.low, self.high
         least = least_integer(low.numerator * denominators, low.denominator, self.with_low)
@@ -74,8 +77,8 @@ class Range:
         return least, np.where(denominators > 0, most, least - 1)
 
     def denominators(self, numerators: Integers, limit: int) -> tuple[Integers, Integers]:
-        """The least and the most D up to `limit`, for each N ≥ 0, with N / D in the range; least > most where there is
-        none.
+        """For each N ≥ 0 the least and the greatest D up to `limit` with N / D in the range; least > greatest if there
+        is no such D.
         """
         low, high = self.low, self.high
         least = np.maximum(1, least_integer(high.denominator * numerators, high.numerator, self.with_high))
@@ -86,18 +89,19 @@ class Range:
 
 
 def least_integer(dividend: Integers, divisor: int, equal: bool) -> Integers:
-    """The least integer that is at least, or where not `equal` above, dividend / divisor."""
+    """The least integer that is ≥ dividend / divisor, or > it if `equal` is false."""
     return -(-dividend // divisor) if equal else dividend // divisor + 1
 
 
 def most_integer(dividend: Integers, divisor: int, equal: bool) -> Integers:
-    """The greatest integer that is at most, or where not `equal` below, dividend / divisor."""
+    """The greatest integer that is ≤ dividend / divisor, or < it if `equal` is false."""
     return dividend // divisor if equal else -(-dividend // divisor) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A way to round: perhaps cut to a multiple of `cut` first, then to the nearest multiple of the resolution.
+    """A rounding convention: cut the value to a multiple of `cut` if that is given, then round to the nearest multiple
+    of the resolution.
 
     `ties` says where a value in the middle goes: up, or to the even multiple.
     """
@@ -108,7 +112,7 @@ class Convention:
     cut: Fraction | None = None
 
     def before(self, printed: Printed) -> Range:
-        """The values that are printed so."""
+        """The range of values that this convention prints as this figure."""
         value, half = Fraction(printed.value), Fraction(printed.resolution) / 2
         even = self.ties == "even" and value / (2 * half) % 2 == 0
         nearest = Range(value - half, value + half, even or self.ties == "up", even)
@@ -130,4 +134,4 @@ CONVENTIONS = (
         Fraction(1, 1000),
     ),
 )
-"""The ways figures are rounded, in display order."""
+"""The rounding conventions, in display order."""

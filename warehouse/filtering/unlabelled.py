@@ -1,11 +1,14 @@
-"""How many documents of a test set without a key are relevant, as a share, from what a system did there and on a test
-set with a key, if relevant and other documents are to the system there what they were here.
+"""Estimate the generality of a test set without a key from the decisions of a system there and on a test set with a
+key.
+
+The assumption is that the system treats relevant documents in the same way on both test sets, and nonrelevant documents
+too.
 
 Decisions alone give adjusted counts (Forman 2008): the share q decided yes is R·g + fallout·(1 − g), so g is (q −
-fallout) / (R − fallout). Confidences give the maximum of the likelihood that EM climbs to (Saerens, Latinne and
-Decaestecker 2002). They need not be probabilities: they are calibrated in bins, and what a bin says is how many of the
-relevant and of the other documents with a key are in it. Bins divide the documents decided yes and those decided no, so
-that decisions count whatever the confidences are.
+fallout) / (R − fallout). Confidences give the maximum likelihood estimate that EM converges to (Saerens, Latinne and
+Decaestecker 2002). Confidences need not be probabilities. They are sorted into bins, and a bin is described by its
+shares of the relevant and of the nonrelevant documents with a key. Documents decided yes and documents decided no have
+separate bins, so that the decision always counts.
 """
 
 from __future__ import annotations
@@ -26,15 +29,17 @@ ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
 MOST_BINS = 10
 
 IN_A_BIN = 15
-"""There are so many bins that each would hold so many documents of the rarer kind, were these spread evenly."""
+"""The number of bins is chosen so that a bin would hold this many documents of the rarer kind if they were spread
+evenly.
+"""
 
 _HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemDecisions:
-    """What a system decided on some documents: `yes`, its `confidence`, NaN where it has none, and `cluster`, the
-    exchange unit of each, numbered from 0; all of shape (documents,).
+    """The decisions of a system on some documents: `yes`, its `confidence` (NaN where it has none) and the `cluster`,
+    the exchange unit of each document, numbered from 0. All arrays have the shape (documents,).
     """
 
     yes: Booleans
@@ -44,8 +49,8 @@ class SystemDecisions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfidenceBins:
-    """Stretches of confidence: `inside` has the lowest confidence of each bin but the first, for documents decided no
-    and for those decided yes.
+    """Bins of confidence. `no` and `yes` have the lowest confidence of each bin except the first, for documents decided
+    no and for documents decided yes.
     """
 
     no: Floats
@@ -57,21 +62,21 @@ class ConfidenceBins:
 
     @property
     def decided_yes(self) -> Booleans:
-        """Which bins are of documents decided yes; these come last."""
+        """Which bins hold documents decided yes. These bins come last."""
         return np.arange(self.size) > len(self.no)
 
     def of(self, decided: SystemDecisions) -> Integers:
-        """The bin of each document; equal confidences are in one."""
+        """The bin of each document. Equal confidences fall into the same bin."""
         no, yes = (np.searchsorted(edges, decided.confidence, side="right") for edges in (self.no, self.yes))
         return np.asarray(np.where(decided.yes, len(self.no) + 1 + yes, no), dtype=np.int64)
 
 
 OF_DECISIONS = ConfidenceBins(np.empty(0), np.empty(0))
-"""One bin of all that was decided no, and one of all that was decided yes."""
+"""One bin for all documents decided no, and one for all documents decided yes."""
 
 
 def bins(decided: SystemDecisions, relevant: Booleans, other: Booleans) -> ConfidenceBins:
-    """ConfidenceBins that relevant and other documents fill alike, each kind taken to be one half of all."""
+    """Bins that hold equal shares of the documents, where relevant and other documents each have half of the weight."""
     weight = relevant / max(relevant.sum(), 1) + other / max(other.sum(), 1)
     wanted = int(np.clip(min(relevant.sum(), other.sum()) // IN_A_BIN, 2, MOST_BINS))
 
@@ -91,8 +96,9 @@ def bins(decided: SystemDecisions, relevant: Booleans, other: Booleans) -> Confi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
-    """How documents are spread over bins: those with a key that are relevant and that are not, and those without, as
-    shares of each that add up to 1. The last axis of `draws` are draws that say how sure this is.
+    """The distribution over bins of three kinds of documents: relevant and nonrelevant ones with a key, and those
+    without a key. The shares of each kind add up to 1. The last axis holds random draws, which show how uncertain the
+    shares are.
     """
 
     relevant: Floats
@@ -110,34 +116,38 @@ class Sampled:
 
     @property
     def above(self) -> Floats:
-        """How often a relevant document stands in a higher bin than another one, one half in the same."""
+        """The probability that a relevant document is in a higher bin than another one; the same bin counts one
+        half.
+        """
         below = np.cumsum(self.other, axis=0) - self.other / 2
         return np.asarray((self.relevant * below).sum(axis=0))
 
     def adjusted_counts(self) -> Floats:
-        """(q − fallout) / (R − fallout), which may lie outside of 0 and 1."""
+        """(q − fallout) / (R − fallout), which may lie outside [0, 1]."""
         over, under = self.stream[self.decided_yes].sum(axis=0) - self.fallout, self.recall - self.fallout
         return np.asarray(np.divide(over, under, out=np.full(np.shape(over), np.nan), where=under != 0))
 
     def em(self) -> Floats:
-        """The generality of the greatest likelihood, by halving where its slope changes sign; it has one maximum."""
+        """The maximum likelihood estimate of generality, by bisection on the sign of the slope. The likelihood has one
+        maximum.
+        """
         shape = self.stream.shape[1:]
         low, high = np.zeros(shape), np.ones(shape)
         apart = self.relevant - self.other
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             mixed = middle * self.relevant + (1 - middle) * self.other
-            # What is in no bin of the documents with a key says nothing.
+            # Documents in a bin without any document with a key carry no information.
             slopes = np.divide(self.stream * apart, mixed, out=np.zeros(mixed.shape), where=mixed > 0)
             rising = slopes.sum(axis=0) > 0
             low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-        # Where nothing ever turned it back, it is at the end.
+        # The maximum is at an end of the range if bisection always moved in the same direction.
         return np.asarray(np.where(low == 0, 0.0, np.where(high == 1, 1.0, (low + high) / 2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyedDecisions:
-    """What a system decided on the documents with a key, and which of them are relevant and which are not."""
+    """The decisions of a system on the documents with a key, and which documents are relevant and which are not."""
 
     decided: SystemDecisions
     relevant: Booleans
@@ -146,12 +156,12 @@ class KeyedDecisions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """The generality of a stream by one estimator: its value, which may lie outside of 0 and 1, its limits from 0 to 1,
-    None where no generality agrees with the data, and draws of it and of recall and fallout.
+    """The generality of a stream by one estimator: its value, which may lie outside [0, 1]; its limits within [0, 1],
+    None if no generality agrees with the data; and random draws of generality, recall and fallout.
 
-    `tells` says how well the system tells relevant documents from others, and between what limits: R − fallout for
-    adjusted counts, for EM how much more often than by chance a relevant document is above another. Where they hold 0,
-    the generality cannot be had.
+    `tells` says how well the system separates relevant documents from others, with limits. For adjusted counts it is R
+    − fallout; for EM it is how much more often than by chance a relevant document is above another. If the limits
+    contain 0, generality cannot be estimated.
     """
 
     estimator: Estimator
@@ -165,12 +175,14 @@ class Estimate:
 
     @property
     def to_be_had(self) -> bool:
-        """Whether the system tells relevant documents from others at all."""
+        """Whether generality can be estimated, because the system separates relevant documents from others."""
         return self.tells_limits[0] > 0 or self.tells_limits[1] < 0
 
     @property
     def inside(self) -> bool:
-        """Whether the value is a generality. A likelihood that is greatest at an end would be greater beyond it."""
+        """Whether the value lies inside the range of a generality. A likelihood with its maximum at 0 or 1 would be
+        even greater beyond it.
+        """
         return 0 < self.value < 1 if self.estimator == "EM" else 0 <= self.value <= 1
 
 
@@ -182,7 +194,9 @@ def estimate(
     of_stream: Weights,
     level: float,
 ) -> Estimate:
-    """The generality of a stream. Both test sets have documents, the source relevant ones and others."""
+    """The generality of a stream. Both test sets must have documents, and the source both relevant and other
+    documents.
+    """
     divided = OF_DECISIONS if estimator == "adjusted counts" else bins(source.decided, source.relevant, source.other)
     counted = _counts(divided, source.decided, (source.relevant, source.other))
     streamed = _counts(divided, stream, (np.ones(len(stream.yes), dtype=np.bool_),))
@@ -216,8 +230,8 @@ def estimate(
 
 
 def _contradicted(estimator: Estimator, limits: tuple[float, float]) -> bool:
-    """Whether no generality agrees with the data. The greatest likelihood lies from 0 to 1 whatever they are; where it
-    is at the same end in so many draws, it would be beyond.
+    """Whether no generality agrees with the data. The maximum likelihood estimate always lies in [0, 1]. If nearly all
+    draws have it at the same end, the unrestricted estimate would lie beyond that end.
     """
     low, high = limits
     return high <= 0 or low >= 1 if estimator == "EM" else high < 0 or low > 1
@@ -229,7 +243,9 @@ def _from_0_to_1(limits: tuple[float, float], value: float) -> tuple[float, floa
 
 
 def _counts(divided: ConfidenceBins, decided: SystemDecisions, kinds: tuple[Booleans, ...]) -> Integers:
-    """How many documents of each kind are in each bin, a column an exchange unit: of shape (kinds · bins, units)."""
+    """The number of documents of each kind in each bin, with one column per exchange unit: of shape (kinds · bins,
+    units).
+    """
     units = int(decided.cluster.max(initial=-1)) + 1
     inside = divided.of(decided)
     counted = [
@@ -239,7 +255,7 @@ def _counts(divided: ConfidenceBins, decided: SystemDecisions, kinds: tuple[Bool
 
 
 def _prior(divided: ConfidenceBins) -> list[float]:
-    """Half a document for all bins decided no, and half a one for all decided yes."""
+    """The prior: half a document over all bins decided no, and half a document over all bins decided yes."""
     sizes = len(divided.no) + 1, len(divided.yes) + 1
     return [PRIOR / size for size in sizes for _ in range(size)]
 

@@ -1,11 +1,10 @@
-"""How sure shares of documents are: the Bayesian bootstrap (Rubin 1981) with Jeffreys' prior.
+"""The uncertainty of shares of documents, by the Bayesian bootstrap (Rubin 1981) with Jeffreys' prior.
 
-Each document, or each cluster of documents that belong together, gets a random weight from the exponential
-distribution, the same for every system and every share, and each side of a share gets half a document more, or half a
-cluster of the size that documents are in on average. For
-documents one by one the weighted share of k among n then has exactly the distribution Beta(k + ½, n − k + ½), whose
-quantiles are Jeffreys' interval: that has a width where all of them, or none, are on one side, which resampled
-documents would not give. What systems have in common they have in common in every draw.
+Each document, or each cluster of documents, gets a random weight from the exponential distribution. The weight is the
+same for every system and every share. Each side of a share gets half a document more; for clusters it gets half a
+cluster of the mean size. Without clusters the weighted share of k among n documents has exactly the distribution Beta(k
++ ½, n − k + ½), whose quantiles are Jeffreys' interval. This interval has a positive width even if all documents are on
+one side, which an ordinary bootstrap does not give. Since systems share the weights, the draws keep their dependence.
 """
 
 from __future__ import annotations
@@ -22,24 +21,25 @@ from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.paired import Floats, Integers
 
 PRIOR = 0.5
-"""How many documents, or clusters, each side of a share gets beside those there are (Jeffreys 1946)."""
+"""How many documents, or clusters, are added to each side of a share (Jeffreys 1946)."""
 
 FEW = 10
-"""Of fewer clusters intervals are rough: how much clusters differ is hardly known."""
+"""With fewer clusters intervals are rough, because the variance between clusters is hardly known."""
 
 DRAWS = 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Random weights of the exchange units of one test set, the same whoever is asked about."""
+    """Random weights of the exchange units of one test set; they are the same for all systems and measures."""
 
     seed: int
     stream: str
 
     def sums(self, columns: Integers, by_kind: bool = False) -> Floats:
-        """The weighted sums of columns of shape (any, units), of shape (any, draws). Units that are alike are weighted
-        together where there are very many, and `by_kind`, where these sums are not put beside others.
+        """The weighted sums of columns of shape (any, units), as an array of shape (any, draws). With very many units,
+        or if `by_kind` is set, units with equal columns are weighted together. Set `by_kind` only if these sums are not
+        combined with others.
         """
         table, times = columns, np.ones(columns.shape[1], dtype=np.int64)
         if by_kind or columns.shape[1] > VERY_MANY_UNITS:
@@ -53,14 +53,15 @@ class Weights:
             yield draws.generator(chunk, RESAMPLES).standard_gamma(times, size=(CHUNK, len(times)))[:used]
 
     def added(self, what: str, prior: Sequence[float]) -> Floats:
-        """The weights of what the prior adds to each part of something, of shape (parts, draws)."""
+        """The random weights of what the prior adds to each part, of shape (parts, draws)."""
         draws = Draws(DRAWS, self.seed, (crc32(self.stream.encode()), crc32(what.encode())))
         return draws.generator(0, RESAMPLES).standard_gamma(np.asarray(prior), size=(DRAWS, len(prior))).T
 
     def shares(self, names: Sequence[str], inside: Integers, outside: Integers) -> Floats:
-        """Draws of shares of these names, of shape (shares, draws), from counts on each side, of shape (shares, units).
+        """Random draws of the named shares, of shape (shares, draws), from the counts on each side, of shape (shares,
+        units).
 
-        What is drawn of a share depends on its name and not on which others are asked for.
+        The draws of a share depend on its name and not on which other shares are requested.
         """
         sums = self.sums(np.concatenate((inside, outside)))
         sides = zip(names, sums[: len(names)], sums[len(names) :], strict=True)
@@ -73,16 +74,17 @@ class Weights:
 
 
 def mean_size(documents: Integers) -> float:
-    """Of how many documents the unit is that a document is in, on average; of shape (units,). It is 1 of documents one
-    by one.
+    """The mean size of the unit that a document is in, over documents. `documents` has the shape (units,). The result
+    is 1 if each document is its own unit.
     """
     total = int(documents.sum())
     return int((documents**2).sum()) / total if total else 1.0
 
 
 def interval(draws: Floats, value: float | None = None, level: float = 0.05) -> tuple[float, float] | None:
-    """The middle of some draws, which the value itself never lies outside of (Brown, Cai and DasGupta 2001 so mend
-    Jeffreys' interval where all or none are on one side). None where no draw has a value.
+    """The central interval of some draws with probability 1 − level, extended to include the value itself (Brown, Cai
+    and DasGupta 2001 correct Jeffreys' interval in this way if all or no documents are on one side). None if no draw
+    has a value.
     """
     known = draws[~np.isnan(draws)]
     if not known.size:

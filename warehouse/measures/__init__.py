@@ -1,5 +1,5 @@
-"""The measures: MEASURES is the one table of them, in display order. Numbers only: nothing here knows SQL or a
-query.
+"""The measures. MEASURES is the one table of them, in display order. Measures work on numbers only: nothing here may
+know SQL or a query.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRA
 
 
 def measure_named(name: str, task: str) -> Measure | None:
-    """The measure of a task, by its exact name or else by its name in any case, or by another name of it. A cutoff
-    behind the name is no part of it, nor is a parameter right behind it.
+    """The measure of a task by its exact name, else by its name in any letter case or by a synonym; None if there is no
+    such measure. A cutoff after the name (P@10) or a parameter after it (F2) is not part of the name.
     """
     of_task = [measure for measure in MEASURES if measure.task == task]
     exact = [measure for measure in of_task if measure.name == name]

@@ -1,4 +1,6 @@
-"""The measures of samples that were drawn several times: how likely some of k draws pass, or all of them."""
+"""The measures of samples that were attempted several times: the probability that at least one of k attempts passes, or
+that all k pass.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ _ATTEMPTS, _PASSED = map(Count, COLUMNS)
 
 
 def _chosen(of: Expression, k: Setting) -> Expression:
-    """C(of, k) / C(attempts, k), of which k factors are common; undefined where there are fewer attempts than k."""
+    """C(of, k) / C(attempts, k) as a product of k quotients; undefined if there are fewer than k attempts."""
     return _product([_over(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
 
 
 def _product(factors: Sequence[Expression]) -> Expression:
-    """Half by half, so that what is nested is not as deep as there are factors."""
+    """The product, built from two halves, so that the nesting depth is the logarithm of the number of factors."""
     if len(factors) == 1:
         return factors[0]
     half = len(factors) // 2

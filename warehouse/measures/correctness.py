@@ -1,7 +1,7 @@
-"""Whether an answer is right: what tools call that, which is `accuracy` here whatever its name in a log.
+"""The names under which tools log whether an answer is right. Here the measure is always called `accuracy`.
 
-It goes by names and never by values. An F1 that happens to be 0 or 1 in ten samples is no accuracy, and all systems of
-a test set have to have it under the same name.
+The decision must rest on names and never on values: an F1 that happens to be 0 or 1 in ten samples is not an accuracy,
+and all systems of a test set must have the measure under the same name.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ SAME = (
     *("accuracy", "acc", "mean_acc", "exact_match", "em", "correct", "is_correct", "correctness", "match", "includes"),
     *("choice", "pattern", "answer", "exact", "resolved", "pass@1", "pass_at_1", "quasi_exact_match"),
 )
-"""What tools call it, the names that say most first."""
+"""The names that tools use, the most specific first."""
 
 
 def says_right(metric: str) -> bool:
-    """Whether a metric of this name says of an answer whether it is right."""
+    """Whether a metric of this name states that an answer is right or wrong."""
     return metric.casefold() in SAME
 
 
 def foremost(metrics: Iterable[str]) -> str | None:
-    """Of some metrics of one sample, the one that says whether it is right; None where none does."""
+    """The metric of a sample that states whether the answer is right, out of all its metrics; None if there is none."""
     deciding = sorted(
         (metric for metric in metrics if says_right(metric)), key=lambda metric: SAME.index(metric.casefold())
     )

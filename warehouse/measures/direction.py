@@ -1,8 +1,9 @@
-"""Whether lower values of a measure are better, as far as its name tells: WER, val_loss, median latency.
+"""Infer from the name of a measure whether lower values are better: WER, val_loss, median latency.
 
-Measures that were imported are names and not formulas, so where a load declares nothing there is only the name. It is
-read word by word, and the last word that tells decides: `error_detection_f1` is an F, `f1_loss` is a loss. What stands
-behind `at`, `per` and the like says where or of what: `tpr_at_fpr` is a rate of true positives.
+An imported measure has a name but no formula, so the name is the only evidence if the load does not declare a
+direction. The name is read word by word, and the last word with a known direction decides: `error_detection_f1` is an
+F, `f1_loss` is a loss. Words after `at`, `per` and the like only qualify the measure: `tpr_at_fpr` is a rate of true
+positives.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ LOWER = _words(
     "latency logloss loss losses mae mape mase mse msle nll perplexities perplexity ppl regret rmse rmsle runtime",
     "smape ter wer wil",
 )
-"""Words of which less is better. Not among them: `err`, which may be the expected reciprocal rank, nor `per` and `der`,
-which are words of languages too."""
+"""Words for quantities where lower is better. `err` is left out because it may be the expected reciprocal rank, `per`
+and `der` because they are also ordinary words of some languages.
+"""
 
 LOWER_TOGETHER = (
     ("bits", "per"),
@@ -30,35 +32,37 @@ LOWER_TOGETHER = (
     ("false", "alarms"),
     ("miss", "rate"),
 )
-"""Words of which less is better where they stand together."""
+"""Pairs of words for which lower is better if one directly follows the other."""
 
 HIGHER = _words(
     "acc accuracy auc auroc avoidance bleu chrf correct correction correlation detected detection effective",
     "effectiveness efficiency f free gain gains improvement kappa mcc ndcg precision recall recovery reduction",
     "resistance robustness saved saving savings success tolerance",
 )
-"""Words that outdo a word of which less is better where they stand behind it: error_reduction."""
+"""Words for which higher is better. They override an earlier word: error_reduction."""
 
 TURNED = _words("inverse inverted minus neg negated negative no non tokens win wins without")
-"""Words with which a name does not say that less is better: neg_log_loss, win_loss, num_perplexity_tokens."""
+"""Words that reverse or cancel the meaning of the name, so that lower is not assumed to be better: neg_log_loss,
+win_loss, num_perplexity_tokens.
+"""
 
 OF_WHAT = _words("@ at by for from on over per under versus vs when with")
-"""Words behind which a name says where or of what."""
+"""Words after which a name only says where or of what the measure is taken."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|@")
-"""A word, also of names such as valLoss and cpWER."""
+"""One word of a name, also in names such as valLoss and cpWER."""
 
 _COMPLEMENT = re.compile(r"\s*(1|one|100)\s*[-−–]\s*\D", re.IGNORECASE)
-"""1 − WER."""
+"""A complement such as 1 − WER."""
 
 
 def lower_by_name(name: str) -> bool:
-    """Whether the name of a measure tells, in any case, that lower values are better."""
+    """Whether the name of a measure, in any letter case, says that lower values are better."""
     words = [word.casefold() for word in _WORD.findall(name)]
     if _COMPLEMENT.match(name) or TURNED.intersection(words):
         return False
     if "of" in words:
-        # The rate of errors is an error rate.
+        # "rate of errors" means the same as "error rate".
         place = words.index("of")
         words = words[place + 1 :] + words[:place]
     lower = False

@@ -1,5 +1,5 @@
-"""Ratios of linear forms in disguise: an expression such as 2·P·R / (P + R) that is one after all, and so is tested
-exactly like one; and totals, such as 2·a − b, which are linear themselves.
+"""Recognize expressions that are equal to a ratio of linear forms, such as 2·P·R / (P + R), so that they are tested
+exactly like a ratio; and totals such as 2·a − b, which are linear forms themselves.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from warehouse.measures.expression import Call, Constant, Count, Expression, Ope
 from warehouse.measures.formula import LinearForm, Ratio, ratio
 
 _Polynomial = dict[tuple[str, ...], Fraction]
-"""Coefficients by monomial, a monomial being its columns in order; () is the constant."""
+"""Coefficients by monomial. A monomial is the tuple of its columns in order; () is the constant."""
 
 _MOST_TERMS = 64
-"""An expression that grows beyond this is no ratio worth looking for."""
+"""The search for a ratio stops when a polynomial has more terms than this."""
 
 
 def as_ratio(expression: Expression) -> Ratio | None:
-    """The ratio of two linear forms that an expression is, or None.
+    """The ratio of two linear forms that equals the expression, or None if there is none.
 
-    The denominator must have no negative coefficient, so that it cannot be negative for any counts.
+    The denominator may not have a negative coefficient, so that it is never negative for any counts.
     """
     fraction = _fraction(expression)
     if fraction is None:
@@ -33,7 +33,9 @@ def as_ratio(expression: Expression) -> Ratio | None:
 
 
 def as_total(expression: Expression) -> LinearForm | None:
-    """The linear form, without a constant, that an expression is; None where it is none, or nothing but 0."""
+    """The linear form without a constant that equals the expression; None if there is none, or if the expression is
+    always 0.
+    """
     fraction = _fraction(expression)
     if fraction is None or set(fraction[1]) != {()}:
         return None
@@ -42,14 +44,16 @@ def as_total(expression: Expression) -> LinearForm | None:
 
 
 def _linear(polynomial: _Polynomial) -> LinearForm | None:
-    """The linear form that a polynomial is, without a constant, or None."""
+    """The linear form without a constant that equals the polynomial, or None."""
     if any(len(monomial) != 1 for monomial in polynomial):
         return None
     return LinearForm(tuple((monomial[0], coefficient) for monomial, coefficient in polynomial.items() if coefficient))
 
 
 def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:
-    """Numerator and denominator of an expression, or None where it grows too large or divides by nothing."""
+    """Numerator and denominator of an expression; None if a polynomial grows too large, or if the expression divides by
+    0.
+    """
     match expression:
         case Constant(value):
             return ({(): value} if value else {}), {(): Fraction(1)}

@@ -1,7 +1,7 @@
-"""Arithmetic over summed counts: what a measure computes that is not written as a ratio of two linear forms.
+"""Arithmetic over summed counts, for measures that are not written as a ratio of two linear forms.
 
-An expression is read three ways: exactly (`exact`), in floating point over arrays (`evaluate`), and as SQL, which the
-query compiler writes. Nothing here knows which measures there are.
+An expression is evaluated in three ways: exactly (`exact`), in floating point over arrays (`evaluate`), and as SQL that
+the query compiler writes. This module must not know which measures exist.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ Operator = Literal["+", "-", "*", "/"]
 FunctionName = Literal["sqrt", "log", "exp", "min", "max", "abs"]
 
 DIGITS = 60
-"""How many digits an irrational value has."""
+"""The number of digits of an irrational value."""
 
 _CONTEXT = Context(prec=DIGITS + 10, traps=[])
-"""Ten digits more than are given out; what overflows or is undefined is not finite, and no error."""
+"""Computes with ten more digits than are returned. Overflow and undefined results give a number that is not finite
+instead of an error.
+"""
 
 
 @value
@@ -78,7 +80,7 @@ def of_form(terms: Sequence[tuple[str, Fraction | int]]) -> Expression:
 
 
 def columns(expression: Expression) -> tuple[str, ...]:
-    """The columns an expression needs, each once, from left to right."""
+    """The columns that an expression needs, each once, from left to right."""
     match expression:
         case Constant():
             return ()
@@ -103,7 +105,7 @@ def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
 
 
 def has_calls(expression: Expression) -> bool:
-    """Whether a function is called in it."""
+    """Whether the expression calls a function."""
     match expression:
         case Operation(left, _, right):
             return has_calls(left) or has_calls(right)
@@ -111,7 +113,9 @@ def has_calls(expression: Expression) -> bool:
 
 
 def degree(expression: Expression) -> Fraction:
-    """How an expression grows with its counts, at most: 0 for a share, 1 for what doubles with them (2·a − b)."""
+    """The largest degree with which an expression grows with its counts: 0 for a share, 1 for a value that doubles if
+    all counts double (2·a − b).
+    """
     match expression:
         case Count():
             return Fraction(1)
@@ -145,12 +149,12 @@ def divided(expression: Expression, scale: int) -> Expression:
 # --- exactly ----------------------------------------------------------------------------------------------------------
 
 Exact = Fraction | Decimal
-"""A rational value as it is, an irrational one to DIGITS digits."""
+"""A rational value exactly, an irrational one to DIGITS digits."""
 
 
 def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
-    """The value for some sums: a Fraction, or where roots, logarithms or powers of e come in, a Decimal of DIGITS
-    digits. None where it is undefined.
+    """The value for the given sums by column: a Fraction, or a Decimal of DIGITS digits if roots, logarithms or powers
+    of e are involved. None where it is undefined.
     """
     value = _exact(expression, sums)
     return Context(prec=DIGITS, traps=[]).plus(value) if isinstance(value, Decimal) else value
@@ -171,7 +175,7 @@ def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fracti
 
 
 def _finite(value: Exact | None) -> Exact | None:
-    """A value, None where it is beyond all numbers."""
+    """The value, or None if it is infinite or not a number."""
     return None if isinstance(value, Decimal) and not value.is_finite() else value
 
 
@@ -219,7 +223,7 @@ def _decimal(value: Exact) -> Decimal:
 
 
 def evaluate(expression: Expression, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The values for arrays of sums, of one shape, in floating point; NaN where undefined."""
+    """The values in floating point for arrays of sums by column, all of one shape; NaN where undefined."""
     import numpy as np
 
     match expression:

@@ -31,7 +31,7 @@ def _f(beta: Decimal, partial: Decimal) -> Ratio:
 
 
 def _wrong(partial: Decimal) -> LinearForm:
-    """incorrect + (1−w)·partial: what of the matched items is lost."""
+    """incorrect + (1−w)·partial: the lost credit of the matched items."""
     return LinearForm.of("incorrect") + (1 - Fraction(partial)) * LinearForm.of("partial")
 
 

@@ -31,7 +31,7 @@ COLUMNS = ("a", "b", "c", "d", "x", "y")
 
 @value
 class Contingency:
-    """A contingency table without optional documents, each cell a form over the six."""
+    """A contingency table after optional documents were assigned; each cell is a linear form over the six cells."""
 
     hits: LinearForm
     false_alarms: LinearForm
@@ -54,14 +54,15 @@ _TABLES: Mapping[str, Contingency] = {
     **OPTIONAL,
     _OPPOSED: Contingency(LinearForm.of("a"), LinearForm.of("b", "x"), LinearForm.of("c", "y"), LinearForm.of("d")),
 }
-"""The conventions, and the labelling of optional documents by which every decision on them is wrong."""
+"""The conventions, and the labelling of optional documents that makes every decision on them wrong."""
 
 LABELLINGS = ("credit", "relevant", "nonrelevant", _OPPOSED)
-"""The labellings of optional documents between which all others lie: those that were accepted are all relevant or all
-nonrelevant, and so are those that were rejected. With `credit` each decision is right."""
+"""The extreme labellings of optional documents: all accepted ones are relevant or all are nonrelevant, and so for the
+rejected ones. Any other labelling gives a value between theirs. With `credit` every decision is right.
+"""
 
 EXTREMES: Mapping[str, FunctionName] = {"lowest": "min", "highest": "max"}
-"""The labelling of the optional documents by which the value is lowest, or highest."""
+"""Settings for the labelling of optional documents with the lowest or the highest value."""
 
 OF_TOPICS = frozenset({"T9U", "T11U", "T11SU", "T11F"})
 """The measures of TREC's filtering tracks, which are computed topic by topic and averaged over topics."""
@@ -75,7 +76,7 @@ CONVENTIONS = Parameter(
     choices=tuple(OPTIONAL),
     several={ALL: "expands to four measures; only score, compare, group, rank, table and power accept it"},
 )
-"""What measures take that have no lowest and highest value by labellings."""
+"""The parameter of measures that have no lowest and highest value over labellings."""
 
 POLICY = replace(
     CONVENTIONS,
@@ -85,10 +86,10 @@ POLICY = replace(
 
 
 def _by_labelling(formula: Callable[..., Ratio | Function]) -> Callable[..., Ratio | Function]:
-    """A formula that also takes the extremes.
+    """Extend a formula to the settings `lowest` and `highest`.
 
-    With more of the accepted documents relevant, or more of the rejected ones, a measure moves in one direction, so the
-    extremes are at LABELLINGS; tests/test_optional_documents.py tries every labelling of small tables.
+    If more of the accepted documents are relevant, or more of the rejected ones, a measure moves in one direction only.
+    So its extremes are at LABELLINGS; tests/test_optional_documents.py tries every labelling of small tables.
     """
 
     def computation(**settings: Setting) -> Ratio | Function:
@@ -138,12 +139,12 @@ def _jaccard(optional: str) -> Ratio:
 
 
 def _utility(a: Decimal, b: Decimal, c: Decimal, d: Decimal, optional: str) -> Function:
-    """What the documents of each cell are worth, added up."""
+    """The sum of the worths of all documents, by cell."""
     table = _TABLES[optional]
     total = LinearForm(())
     for worth, cell in zip((a, b, c, d), (table.hits, table.false_alarms, table.misses, table.rejections), strict=True):
         total = total + Fraction(worth) * cell
-    # A utility without any worth is 0, and still that of some documents.
+    # If all worths are 0 the utility is 0, but it still needs the columns, so that it belongs to documents.
     return Function(of_form(total.terms or tuple((cell, 0) for cell, _ in table.hits.terms)))
 
 
@@ -173,8 +174,8 @@ def _t11f(optional: str) -> Ratio:
 
 
 def _t11f_alone(optional: str) -> Function:
-    """T11F of a topic, 0 also where nothing is relevant and nothing was accepted: the denominator is then 0, and else
-    5·h + 4·f + m is at least 1.
+    """T11F of a topic; also 0 if no document is relevant and none was accepted. Only then is the denominator 5·h + 4·f
+    + m equal to 0; otherwise it is at least 1.
     """
     table = _TABLES[optional]
     under = of_form((5 * table.hits + 4 * table.false_alarms + table.misses).terms)
@@ -403,8 +404,8 @@ FILTERING = (
 
 
 def sides(label: NDArray[np.str_], optional: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which documents are relevant and which are not, for labels of shape (documents,); optional documents count as the
-    policy says, and as neither by `credit` and `excluded`.
+    """Which documents are relevant and which are nonrelevant, for labels of shape (documents,). Optional documents
+    follow the policy; under `credit` and `excluded` they are neither.
     """
     positive, negative = label == "relevant", label == "nonrelevant"
     if optional == "relevant":
@@ -415,11 +416,11 @@ def sides(label: NDArray[np.str_], optional: str) -> tuple[NDArray[np.bool_], ND
 
 
 def auc(confidence: NDArray[np.float64], label: NDArray[np.str_], optional: str) -> float | None:
-    """The area under the ROC curve from the ranks of the relevant documents, equal confidences counting one half.
+    """The area under the ROC curve from the ranks of the relevant documents; ties of confidence count one half (Hanley
+    and McNeil 1982).
 
-    `confidence` and `label` have shape (documents,). Optional documents count as the policy says; `credit` leaves them
-    out, since either decision is right. None where there is no relevant or no nonrelevant document. (Hanley and McNeil
-    1982.)
+    `confidence` and `label` have shape (documents,). Optional documents follow the policy; `credit` leaves them out,
+    since either decision is right. None if there is no relevant or no nonrelevant document.
     """
     import numpy as np
 

@@ -1,8 +1,8 @@
 """A measure as data: a ratio of two linear forms over additive counts.
 
-One definition has two readings. SQL sums the forms in the database (`warehouse.query.compile` writes them), numpy sums
-them over the rows that a randomization exchanged. Coefficients are exact: fractions when a formula is written, integers
-once it is a Ratio.
+One definition is evaluated in two ways. SQL sums the forms in the database (`warehouse.query.compile` writes them), and
+numpy sums them over the rows that a randomization exchanges. Coefficients are exact: fractions in a written formula,
+integers in a Ratio.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from grammar.value import value
 
 if TYPE_CHECKING:
-    # Imported where arrays are read: a score that SQL sums needs none, and numpy is a third of its start.
+    # numpy is imported only where arrays are read: a score that SQL sums does not need it, and importing it takes a
+    # third of the start-up time.
     import numpy as np
     from numpy.typing import NDArray
 
@@ -47,7 +48,7 @@ class LinearForm:
 
 @value
 class Ratio:
-    """factor · ΣN / ΣD, with N and D integer linear forms over the columns."""
+    """factor · ΣN / ΣD, where N and D are linear forms over the columns with integer coefficients."""
 
     numerator: tuple[tuple[str, int], ...]
     denominator: tuple[tuple[str, int], ...]
@@ -71,20 +72,20 @@ class Ratio:
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
 
     def renamed(self, names: Mapping[str, str]) -> Ratio:
-        """The same over columns of other names."""
+        """The same ratio over renamed columns."""
         over, under = (tuple((names[column], by) for column, by in form) for form in self.forms)
         return Ratio(over, under, self.factor)
 
     def read(self, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """N and D for each entry of the counts by column, which are all of one shape.
+        """N and D for each entry of the counts. `counts` maps columns to arrays, all of one shape.
 
-        Raises OverflowError where the coefficients are so large that a sum would leave 64 bits.
+        Raises OverflowError if coefficients are so large that a sum would not fit into 64 bits.
         """
         return combined(self.numerator, counts), combined(self.denominator, counts)
 
 
 def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:
-    """The ratio of two forms, its coefficients made the smallest integers."""
+    """The ratio of two forms, with coefficients reduced to the smallest integers."""
     over, above = integers(numerator)
     under, below = integers(denominator)
     return Ratio(over, under, above / below)
@@ -99,7 +100,9 @@ def integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
 
 
 def combined(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
-    """A form for each entry of the counts by column. Raises OverflowError where a sum would leave 64 bits."""
+    """The value of a form for each entry of the counts by column. Raises OverflowError if a sum would not fit into 64
+    bits.
+    """
     import numpy as np
 
     bound = sum(abs(coefficient) * int(np.abs(counts[column]).sum(dtype=np.int64)) for column, coefficient in form)

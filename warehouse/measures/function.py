@@ -1,5 +1,5 @@
-"""Measures that are not a ratio of two linear forms: functions of summed counts, such as MCC and what users define, and
-measures of what was ranked by confidence.
+"""Measures that are not a ratio of two linear forms: functions of summed counts, such as MCC and measures that users
+define, and measures of the order in which confidence ranks documents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def rounded(value: Exact | None) -> float | None:
-    """A value in floating point; None where it has none there."""
+    """The value as a float; None if it is undefined or out of range."""
     try:
         number = inf if value is None else float(value)
     except OverflowError:
@@ -29,7 +29,7 @@ def rounded(value: Exact | None) -> float | None:
 
 @value
 class Function:
-    """The value of an expression for the sums of its columns."""
+    """A measure that is an expression over the sums of its columns."""
 
     expression: Expression
 
@@ -45,20 +45,20 @@ class Function:
 
     @property
     def total(self) -> LinearForm | None:
-        """The linear form that it is, as a utility is; None where it is none."""
+        """The linear form that equals this function, as for a utility; None if there is none."""
         return as_total(self.expression)
 
     @property
     def in_counts(self) -> bool:
-        """Whether it grows with the counts, and so is a number and no share."""
+        """Whether the value grows with the counts, so that it is a number and not a share."""
         return degree(self.expression) > 0
 
     def renamed(self, names: Mapping[str, str]) -> Function:
-        """The same over columns of other names."""
+        """The same function over renamed columns."""
         return Function(renamed(self.expression, names))
 
     def over(self, scale: int) -> Function:
-        """The same for sums that were multiplied by a scale."""
+        """The same function for sums that were multiplied by `scale`."""
         return Function(divided(self.expression, scale))
 
     def exact(self, sums: Sequence[int]) -> Exact | None:
@@ -76,10 +76,11 @@ class Function:
 
 @value
 class Ranking:
-    """The value of the order that a system's confidences put documents in.
+    """A measure of the order in which a system's confidences rank documents.
 
-    `value` takes confidences and labels, both of shape (documents,), and gives a number, None where it is undefined;
-    `sides` takes labels and says which documents should be above and which below, of the same shape.
+    `value` takes confidences and labels, both of shape (documents,), and returns a number, or None where it is
+    undefined. `sides` takes labels and returns two masks of the same shape: the documents that should rank above, and
+    those that should rank below.
     """
 
     value: Callable[[NDArray[np.float64], NDArray[np.str_]], float | None]

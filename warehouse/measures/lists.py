@@ -1,5 +1,7 @@
-"""What can be computed of the ranked list of a system and topic, as data: which items count, and how. The SQL that
-computes it stands in the store, and the names that it goes by are in `warehouse.measures.rankings`.
+"""The values that can be computed from the ranked list of a system for a topic, as data: which items count, and how.
+
+This module computes nothing. The SQL is in the store, and the names of the measures are in
+`warehouse.measures.rankings`.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from warehouse.measures.formula import Ratio
 
 @value
 class ListValue:
-    """What is computed of the ranked list of a system and topic.
+    """One value of the ranked list of a system for a topic.
 
-    Only the first `cutoff` places count, all where it is None. `removed` leaves out what was not judged, so that the
-    items behind it move up; else it stays, and is not relevant.
+    Only the first `cutoff` places count, or all if it is None. `removed` leaves out items that were not judged, so that
+    later items move up; otherwise they stay and count as not relevant.
     """
 
     cutoff: int | None = None
@@ -22,57 +24,57 @@ class ListValue:
 
 @value
 class OfRelevant(ListValue):
-    """What counts items whose grade is at least `rel`."""
+    """A value that counts items as relevant if their grade is at least `rel`."""
 
     rel: int = 1
 
 
 @value
 class AveragePrecision(OfRelevant):
-    """The sum of the precisions at the places of the relevant items, over how many relevant ones there are."""
+    """The sum of the precisions at the places of the relevant items, divided by the number of relevant items."""
 
 
 @value
 class PrecisionAt(OfRelevant):
-    """Relevant items among the first, over the cutoff."""
+    """The number of relevant items up to the cutoff, divided by the cutoff."""
 
 
 @value
 class RecallAt(OfRelevant):
-    """Relevant items among the first, over how many there are."""
+    """The number of relevant items up to the cutoff, divided by the number of relevant items."""
 
 
 @value
 class RPrecision(OfRelevant):
-    """Relevant items among as many as there are relevant ones, over these."""
+    """The precision at place R, where R is the number of relevant items."""
 
 
 @value
 class SuccessAt(OfRelevant):
-    """1 where a relevant item is among the first, else 0."""
+    """1 if there is a relevant item up to the cutoff, else 0."""
 
 
 @value
 class ReciprocalRank(OfRelevant):
-    """1 over the place of the first relevant item."""
+    """1 divided by the place of the first relevant item."""
 
 
 @value
 class BinaryPreference(OfRelevant):
-    """How seldom judged items that are not relevant stand above relevant ones."""
+    """How seldom judged nonrelevant items rank above relevant ones."""
 
 
 @value
 class RankBiased(OfRelevant):
-    """What a reader finds who goes on to the next place with the chance `persistence`."""
+    """The expected relevance per place for a reader who continues to the next place with probability `persistence`."""
 
     persistence: float = 0.8
 
 
 @value
 class CumulatedGain(ListValue):
-    """Gains, discounted by the logarithm of the place, over those of the best ranking. The gain is the grade, or with
-    `exponential` 2^grade − 1.
+    """The sum of gains, discounted by the logarithm of the place, divided by that of the best ranking. The gain is the
+    grade, or 2^grade − 1 if `exponential` is set.
     """
 
     exponential: bool = False
@@ -80,8 +82,8 @@ class CumulatedGain(ListValue):
 
 @value
 class ExpectedReciprocalRank(ListValue):
-    """1 over the place where a reader stops, on average, who stops at an item with the chance
-    (2^grade − 1) / 2^highest; `highest` is that of the test set where it is None.
+    """The expected value of 1 / place where a reader stops. The reader stops at an item with probability (2^grade − 1)
+    / 2^highest. If `highest` is None, it is the highest grade of the test set.
     """
 
     highest: int | None = None
@@ -89,11 +91,11 @@ class ExpectedReciprocalRank(ListValue):
 
 @value
 class JudgedAt(ListValue):
-    """Judged items among the first, over how many items there are among them."""
+    """The share of judged items among the items up to the cutoff."""
 
 
 @value
 class ListMean(Ratio):
-    """The mean over topics of what is computed of each list."""
+    """The mean over topics of a value of each list."""
 
     of: ListValue

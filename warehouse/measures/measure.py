@@ -1,5 +1,5 @@
-"""What a measure is: a name, a task, parameters with their bounds, and a formula. No measure in particular is
-defined here.
+"""What a measure is: a name, a task, parameters with their bounds, and a formula. This module must not define any
+particular measure.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
 
 SHARE = (0.0, 1.0)
-"""Between what a share lies."""
+"""The range of a share."""
 
 CUTOFF = "k"
-"""The parameter that is written behind the name: P@10."""
+"""The parameter that is written after the name: P@10."""
 
 TaskName = Literal["extraction", "filtering", "counts", "rankings", "values", "published"]
 Setting = Decimal | str
@@ -26,8 +26,8 @@ Setting = Decimal | str
 
 @value
 class Parameter:
-    """A parameter of a measure: a number within bounds, or one of some choices. One without a default has to be given,
-    unless it is optional.
+    """A parameter of a measure: a number within bounds, or one of some choices. It must be given if it has no default
+    and is not optional.
     """
 
     name: str
@@ -39,15 +39,17 @@ class Parameter:
     highest: Decimal | None = None
     whole: bool = False
     optional: bool = False
-    """Whether a measure does without it where it is not given."""
+    """Whether the parameter may be left out although it has no default."""
     up_to: str = ""
-    """The count that it is no larger than."""
+    """The count that the parameter must not exceed."""
     several: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Words that stand for several values of it, each with what it does and which statements accept it."""
+    """Words that expand to several values of the parameter, each with a note on what it does and which statements
+    accept it.
+    """
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that it takes, those that stand for several values last."""
+        """The words that the parameter accepts; words that expand to several values come last."""
         return (*self.choices, *self.several)
 
     def fault(self, setting: Setting) -> str | None:
@@ -77,15 +79,15 @@ class Parameter:
 
 @value
 class PrintedFigure:
-    """A figure that is known only as it was printed: the task and the name under which it is stored."""
+    """A figure that is known only as printed: the task and the name under which it is stored."""
 
     task: str
     name: str
 
 
 Computation = Ratio | Function | Ranking | PrintedFigure
-"""Where the value of a measure comes from: a ratio of linear forms of sums, another function of sums, an order, or
-paper.
+"""How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, a measure of an
+order, or a printed figure.
 """
 
 
@@ -93,13 +95,13 @@ paper.
 class Measure:
     """A measure of one task.
 
-    `formula` takes the parameters by name and gives what computes the value. `steady` says that the denominator is the
-    same for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2); `proportion` that it is a
-    share of counted items. `within` are the lowest and the highest value that it can have, where those are known.
-    `shown` are the parameters that always stand in the canonical name, as beta does in
-    F(beta=1). `defined` is for a measure that a user defined, whose meaning is part of every signature. `also` are its
-    other names, with which it is shown where it was asked for by them. `behind` is the parameter that may stand right
-    behind its name, as beta does in F2 or F_0.5.
+    `formula` takes the parameters by name and returns the computation. `steady` says that the denominator is the same
+    for both systems in every unit, as matched-pair tests need (Yeh 2000, section 3.2); `proportion` says that the
+    measure is a share of counted items. `within` has the lowest and the highest possible value, where they are known.
+    `shown` names the parameters that always appear in the canonical name, like beta in F(beta=1). `defined` marks a
+    measure that a user defined; its meaning is part of every signature. `also` has its synonyms; a measure that was
+    asked for by a synonym is shown under it. `behind` is the parameter that may be written directly after the name,
+    like beta in F2 or F_0.5.
     """
 
     name: str
@@ -117,29 +119,33 @@ class Measure:
     also: tuple[str, ...] = ()
     behind: str = ""
     needs: tuple[str, ...] = ()
-    """The counts that it is computed from, where the data name them."""
+    """The counts that the measure is computed from, if their names come from the data."""
     family: str = ""
-    """What such counts stand behind in the data, with how they were counted between: BLEU|nrefs:1|tok:13a|sys."""
+    """The prefix of the names of these counts in the data. The way of counting is written between prefix and count:
+    BLEU|nrefs:1|tok:13a|sys.
+    """
     alone: Callable[..., Computation] | None = None
-    """The formula for a document by itself, where that is another one."""
+    """The formula for a single document, if it differs from that of a test set."""
     by_document: bool = False
-    """Whether documents have values one by one, and systems the mean of them."""
+    """Whether each document has a value of its own and a system has the mean of these values."""
 
     @property
     def called(self) -> str:
-        """How it is written where no parameter is given: recall, P@k."""
+        """How the measure is written without parameter values: recall, P@k."""
         needed = {
             parameter.name for parameter in self.parameters if parameter.default is None and not parameter.optional
         }
         return f"{self.name}@{CUTOFF}" if CUTOFF in needed else self.name
 
     def in_name(self, name: str) -> dict[str, Decimal]:
-        """The parameter that stands right behind the name of the measure, if one does: beta of F2."""
+        """The parameter that is written directly after the name of the measure, if any: beta in F2."""
         said = re.fullmatch(rf"{self.name}_?([0-9]+(?:\.[0-9]+)?)", name, re.IGNORECASE) if self.behind else None
         return {self.behind: Decimal(said[1])} if said else {}
 
     def label(self, settings: Mapping[str, Setting], name: str = "") -> str:
-        """The canonical name, or what it is with a synonym of it for a name: F(beta=1), recall(partial=0), P@10, F2."""
+        """The canonical name of the measure, or the same with the synonym `name`: F(beta=1), recall(partial=0), P@10,
+        F2.
+        """
         said = self.in_name(name)
         cutoff = None if CUTOFF in self.shown else settings.get(CUTOFF)
         written = [
@@ -158,9 +164,9 @@ class Measure:
 
 @value
 class Statistic:
-    """A measure with its parameters settled: what a query computes.
+    """A measure with values for all parameters: this is what a query computes.
 
-    `averaged` means document by document first, then the mean over documents.
+    `averaged` means that each document has a value and the result is the mean over documents.
     """
 
     label: str
@@ -169,21 +175,21 @@ class Statistic:
     computation: Computation
     averaged: bool = False
     counted: str = ""
-    """How the counts that it is computed from came about, where the data say it: nrefs:1|tok:13a."""
+    """How the underlying counts were made, where the data say so: nrefs:1|tok:13a."""
 
     @property
     def sums(self) -> Ratio | Function | None:
-        """What computes it from sums of counts; None for an order and for a printed figure."""
+        """The computation from sums of counts; None for a measure of an order and for a printed figure."""
         return self.computation if isinstance(self.computation, Ratio | Function) else None
 
     @property
     def ordered(self) -> bool:
-        """Whether it is computed from an order of documents."""
+        """Whether the measure is computed from an order of documents."""
         return isinstance(self.computation, Ranking)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it is computed from; none where it does not follow from sums."""
+        """The columns that the measure is computed from; empty if it is not a function of sums."""
         return self.sums.columns if self.sums else ()
 
     @property
@@ -193,7 +199,7 @@ class Statistic:
 
     @property
     def in_counts(self) -> bool:
-        """Whether its values are numbers of things, or worth so much each, and no shares."""
+        """Whether its values are counts or weighted counts and not shares."""
         unbounded = self.measure.within is None
         return unbounded and isinstance(self.computation, Function) and self.computation.in_counts
 
@@ -201,8 +207,8 @@ class Statistic:
 def settle(
     measure: Measure, settings: Mapping[str, Setting], averaged: bool = False, name: str = "", around: str = ""
 ) -> Statistic:
-    """The statistic of a measure for settings that were found in order; what is not set has its default. It is
-    called by another name of the measure where one is given, within the word that was typed `around` it.
+    """The statistic of a measure for settings that were already checked; a parameter that is not set has its default.
+    If `name` is given, the label uses this synonym, and `around` is the word in which it was typed.
     """
     full = {
         parameter.name: setting
@@ -221,7 +227,7 @@ def settle(
 
 
 def plain(setting: Setting) -> str:
-    """A setting as it is written in a name: 1, 0.5, excluded."""
+    """A setting in the form used in names: 1, 0.5, excluded."""
     if isinstance(setting, str):
         return setting
     text = format(setting, "f")

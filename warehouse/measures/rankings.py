@@ -1,8 +1,8 @@
-"""The measures of rankings: what a run is worth for a topic, given judgments of the items that it ranks.
+"""The measures of rankings: how good a run is for a topic, given judgments of the items that it ranks.
 
-Each is computed topic by topic, and the measure is the mean over topics. Here stands what each of them is, as data; the
-store has the SQL that computes it. Names are those of ir_measures (MacAvaney, Macdonald and Ounis 2022), values those
-of trec_eval where it has the measure.
+Each value is computed topic by topic, and the measure is the mean over topics. This module describes the measures as
+data; the SQL that computes them is in the store. Names are those of ir_measures (MacAvaney, Macdonald and Ounis 2022),
+values those of trec_eval where it has the measure.
 """
 
 from __future__ import annotations
@@ -205,10 +205,10 @@ RANKINGS = (
 
 
 CUT = re.compile(r"(.+?)[@_]([0-9]+)")
-"""P@10, and as trec_eval writes it P_10."""
+"""A cutoff in a name: P@10, or P_10 as trec_eval writes it."""
 
 
 def without_cutoff(name: str) -> tuple[str, Decimal | None]:
-    """The name of a measure and its cutoff, None where it has none: P and 10 of P@10."""
+    """The name of a measure and its cutoff, None if there is no cutoff: P and 10 for P@10."""
     cut = CUT.fullmatch(name)
     return (cut[1], Decimal(cut[2])) if cut else (name, None)

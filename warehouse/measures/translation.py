@@ -1,7 +1,7 @@
 """The measures of texts against references, over summed counts: BLEU, chrF and TER as sacreBLEU computes them.
 
-A corpus has the value of its summed counts, which is not the mean of the values of its segments. Values are shares,
-where sacreBLEU prints hundredths.
+A corpus has the value of its summed counts, which is not the mean of the values of its segments. Values are shares
+between 0 and 1, while sacreBLEU prints them times 100.
 """
 
 from __future__ import annotations
@@ -17,21 +17,25 @@ from warehouse.measures.measure import SHARE, Measure, Parameter
 
 ORDERS = (1, 2, 3, 4)
 BLEU_COUNTS = ("sys", "ref", *(f"correct-{n}" for n in ORDERS), *(f"total-{n}" for n in ORDERS))
-"""As sacreBLEU lists them: how long hypothesis and reference are, n-grams that match, and those of the hypothesis."""
+"""The counts of BLEU in the order of sacreBLEU: lengths of hypothesis and reference, matching n-grams, and n-grams of
+the hypothesis.
+"""
 
 CHARACTERS, WORDS = tuple(f"char-{n}" for n in range(1, 7)), ("word-1", "word-2")
 
 
 def chrf_counts(orders: Sequence[str]) -> tuple[str, ...]:
-    """As sacreBLEU lists them: for each order the n-grams of the hypothesis, of the reference, and those that match."""
+    """The counts of chrF in the order of sacreBLEU: for each n-gram order the n-grams of the hypothesis, those of the
+    reference, and those that match.
+    """
     return tuple(f"{what}-{order}" for order in orders for what in ("hyp", "ref", "match"))
 
 
 TER_COUNTS = ("edits", "length")
-"""Edits, and words of the reference; with several references both are so many times what sacreBLEU has."""
+"""Edits, and words of the reference. With n references both are n times the numbers of sacreBLEU."""
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
-"""Those of sacreBLEU that need neither models nor other packages."""
+"""The tokenizers of sacreBLEU that need neither models nor other packages."""
 
 ANY = "any"
 
@@ -63,7 +67,7 @@ def _most(*them: Expression) -> Expression:
 
 
 def _one_or_zero(count: Expression) -> Expression:
-    """1 where there is any, else 0."""
+    """1 if the count is positive, else 0."""
     return _least(count, _ONE)
 
 
@@ -72,8 +76,8 @@ def _number(whole: int) -> Expression:
 
 
 def _precisions() -> list[Expression]:
-    """The share of matches an order. One without a match counts as a half, the next such as a quarter, and so on, which
-    is the smoothing of mteval-v13a and the default of sacreBLEU.
+    """The precision of each n-gram order. The first order without a match counts as if it had half a match, the next
+    one a quarter, and so on. This is the smoothing of mteval-v13a and the default of sacreBLEU.
     """
     precisions: list[Expression] = []
     halved: Expression = _ONE
@@ -85,19 +89,19 @@ def _precisions() -> list[Expression]:
 
 
 def _brevity() -> Expression:
-    """1, or less where hypotheses are shorter than references; 0 without any match."""
+    """The brevity penalty: 1, or less if hypotheses are shorter than references; 0 if nothing matches."""
     penalty = Call("exp", (_least(_number(0), Operation(_ONE, "-", _over(Count("ref"), _most(Count("sys"), _ONE)))),))
     return _times(_one_or_zero(_plus(*(Count(f"correct-{n}") for n in ORDERS))), penalty)
 
 
 def _bleu(tokenize: str) -> Function:
-    """Of a corpus: all four orders count, so without any of the last the value is 0."""
+    """BLEU of a corpus. All four n-gram orders count, so the value is 0 if there are no 4-grams."""
     mean = Call("sqrt", (Call("sqrt", (_times(*_precisions()),)),))
     return Function(_times(_one_or_zero(Count(f"total-{ORDERS[-1]}")), _brevity(), mean))
 
 
 def _bleu_of_segment(tokenize: str) -> Function:
-    """Of a segment by itself: the orders count that it has n-grams of, as sacreBLEU's scores of sentences do it."""
+    """BLEU of a single segment. Only the orders of which it has n-grams count, as in sacreBLEU's sentence scores."""
     there = [_one_or_zero(Count(f"total-{n}")) for n in ORDERS]
     logarithms = (_times(own, Call("log", (share,))) for own, share in zip(there, _precisions(), strict=True))
     mean = Call("exp", (_over(_plus(*logarithms), _most(_plus(*there), _ONE)),))
@@ -105,7 +109,9 @@ def _bleu_of_segment(tokenize: str) -> Function:
 
 
 def _chrf(orders: Sequence[str]) -> Function:
-    """F with recall twice as important as precision, each the mean over the orders that both texts have."""
+    """F with recall weighted twice as much as precision; each is the mean over the n-gram orders that both texts
+    have.
+    """
     both = [_times(*(_one_or_zero(Count(f"{what}-{order}")) for what in ("hyp", "ref"))) for order in orders]
     there = _most(_plus(*both), _ONE)
 
@@ -116,7 +122,7 @@ def _chrf(orders: Sequence[str]) -> Function:
     precision, recall = mean("hyp"), mean("ref")
     matches = _plus(*(Count(f"match-{order}") for order in orders))
     weighted = _plus(_times(_number(4), precision), recall)
-    # Without any match both are 0, and so is the value.
+    # If nothing matches, precision and recall are 0, and so is the value.
     below = _most(weighted, Operation(_ONE, "-", _one_or_zero(matches)))
     return Function(_over(_times(_number(5), precision, recall), below))
 

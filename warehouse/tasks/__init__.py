@@ -1,4 +1,4 @@
-"""What is stored and can be asked about: TASKS is the one table of the kinds of rows, those that say more first."""
+"""What is stored and can be queried. TASKS is the one table of the kinds of rows, the most detailed first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "PUBLISHED", "RANKINGS"
 TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, VALUES, PUBLISHED)}
 
 COUNTED: Mapping[str, Task] = {name: task for name, task in TASKS.items() if task.is_counted}
-"""Those whose rows are counts, which measures can be defined over."""
+"""The tasks whose rows are counts; measures can be defined over them."""
 
 IMPORTED: tuple[Task, ...] = tuple(task for task in TASKS.values() if task.imported is not None)
-"""Those whose measures are names in the data."""
+"""The tasks whose measures are names in the data."""

@@ -1,4 +1,6 @@
-"""Counts: any named whole numbers of a system and document, or a unit of one; measures are made of their sums."""
+"""Counts: named whole numbers for a system and a document, or for a unit of a document. Measures are functions of their
+sums.
+"""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def completions(
     counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
 ) -> list[Mapping[str, NDArray[Any]]]:
-    """Everything right; nothing right and as much answered as any system did; nothing answered. The key of a document
-    is that of the systems that have it. `counts` and `present` are of shape (systems, observations).
+    """The extreme completions of missing documents: everything right; nothing right and as many answers as any system
+    gave; no answers. The key of a document is taken from the systems that have it. `counts` and `present` have the
+    shape (systems, observations).
     """
     import numpy as np
 

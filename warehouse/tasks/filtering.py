@@ -1,4 +1,4 @@
-"""Filtering: decisions whether documents are relevant, beside the labels of a key (Lewis and Tong 1992)."""
+"""Filtering: decisions on whether documents are relevant, with the labels of a key (Lewis and Tong 1992)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _FALLS: Mapping[bool, Mapping[str, str]] = {
     True: {"a": "a", "c": "a", "b": "b", "d": "b", "x": "x", "y": "x"},
     False: {"a": "c", "c": "c", "b": "d", "d": "d", "x": "y", "y": "y"},
 }
-"""The cell that a document in a given cell falls into once it is decided yes, or no."""
+"""For each cell, the cell of the same document if it is decided yes, and if it is decided no."""
 
 
 def decide(
     counts: Mapping[str, NDArray[Any]], system: int, places: NDArray[np.intp], relevant: bool, whole: int
 ) -> None:
-    """Puts the observations at some places of a system into the cells of one decision, `whole` counting as one; the
-    cells of the other systems tell the label. `counts` are of shape (systems, observations) and are changed.
+    """Put some observations of a system into the cells of one decision. `places` are their indices, and `whole` is the
+    number that counts as one document. The label follows from the cells of the other systems. `counts` has arrays of
+    shape (systems, observations) and is changed in place.
     """
     import numpy as np
 
@@ -36,7 +37,7 @@ def decide(
 def completions(
     counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
 ) -> list[Mapping[str, NDArray[Any]]]:
-    """Every document that a system lacks decided yes, and every one decided no."""
+    """The extreme completions: every document that a system lacks is decided yes, or every one is decided no."""
     import numpy as np
 
     decided = []

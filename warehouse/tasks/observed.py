@@ -1,7 +1,7 @@
-"""What is observed once on a test set: what it is called, and what tests exchange as a whole.
+"""What an observation of a test set is called, and which observations tests exchange together.
 
-The language calls every observation a document; people call it a message, a topic, a sentence. Nothing here knows of
-files or of the database.
+The language calls every observation a document; people may call it a message, a topic or a sentence. This module must
+not know about files or the database.
 """
 
 from __future__ import annotations
@@ -9,27 +9,30 @@ from __future__ import annotations
 from grammar.value import value
 
 PLAIN_NOUN = "document"
-"""What an observation is called of which nothing is known, and the cluster of those that are exchanged one by one."""
+"""The name of an observation if nothing else was declared. As a cluster it means that observations are exchanged one by
+one.
+"""
 
 
 @value
 class Observed:
-    """What is declared of the observations of a test set, each part empty where nothing is said.
+    """What is declared about the observations of a test set; each part is empty if nothing was declared.
 
-    `noun` is what one is called, in the singular: topic. `cluster` is the attribute that documents share which are not
-    independent, so that tests exchange them together; PLAIN_NOUN where each is exchanged by itself.
+    `noun` is the name of one observation, in the singular: topic. `cluster` is the attribute that dependent documents
+    share; tests exchange documents with the same value together. It is PLAIN_NOUN if each document is exchanged by
+    itself.
     """
 
     noun: str = ""
     cluster: str = ""
 
     def or_else(self, other: Observed) -> Observed:
-        """What is declared here, and where nothing is, what is declared there."""
+        """This declaration, with empty parts filled in from the other."""
         return Observed(self.noun or other.noun, self.cluster or other.cluster)
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """What `load --set` says of it."""
+        """The settings of `load --set` that declare it."""
         return tuple((key, text) for key, text in (("noun", self.noun), ("cluster", self.cluster)) if text)
 
     def __bool__(self) -> bool:
@@ -37,7 +40,9 @@ class Observed:
 
 
 def plural(noun: str) -> str:
-    """topics, queries, topic-document pairs; of a phrase with `of` its head: units of document.source."""
+    """The plural: topics, queries, topic-document pairs. In a phrase with `of` the noun before it changes: units of
+    document.source.
+    """
     head, of, rest = noun.partition(" of ")
     if of:
         return f"{plural(head)} of {rest}"
@@ -49,5 +54,5 @@ def plural(noun: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """1 topic, 80,914 topic-document pairs."""
+    """The number with its noun: 1 topic, 80,914 topic-document pairs."""
     return f"{number:,} {noun if number == 1 else plural(noun)}"

@@ -1,4 +1,4 @@
-"""Published: figures that are known only as they were printed, without documents."""
+"""Published: figures that are known only as printed, without documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warehouse.tasks.task import Task
 
 
 def _measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
-    """A figure has the direction of the measure that it is of, where that is one of the language."""
+    """The measure of a printed figure. If the language has this measure, the figure has the same direction."""
     task, figure = stored
     known = measure_named(figure.partition("(")[0], task)
     lower = lower_by_name(figure) if known is None else known.lower_is_better

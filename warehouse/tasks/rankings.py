@@ -1,7 +1,7 @@
-"""Rankings: what runs give for topics, in their order, beside judgments of how relevant that is.
+"""Rankings: the ordered items that runs return for topics, with judgments of their relevance.
 
-The documents of the language are topics here. A measure is the mean of its values topic by topic, which are computed
-from the stored rows whenever they are asked for.
+What the language calls a document is a topic here. A measure is the mean of its values over topics. The values are
+computed from the stored rows whenever a query needs them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def completions(
     counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
 ) -> list[Mapping[str, NDArray[Any]]]:
-    """The worst and the best list that a system could have for a topic: every measure lies between 0 and 1."""
+    """The extreme completions: the worst and the best list that a system could have for a topic. Every measure lies
+    between 0 and 1.
+    """
     import numpy as np
 
     return [{"value": np.where(present, counts["value"], extreme)} for extreme in (0.0, 1.0)]

@@ -1,8 +1,8 @@
-"""What a reader may yield: the forms of facts, their fields and the kinds of value a field takes.
+"""What a reader may yield: the forms of facts, their fields and the kinds of value that a field takes.
 
-A form says what one fact consists of (its key and what is stored under the key) and in which table it is kept. Readers
-name the form they yield; loading needs nothing else of them. This module holds data only: it reads no file and runs no
-SQL.
+A form says what one fact consists of (its key and what is stored under the key) and which table holds it. Readers name
+the form that they yield, and loading needs to know nothing else about them. This module holds data only: it must not
+read files or run SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FieldKind = Literal[
 class Field:
     """One field of a record. A field that is not required may be left out; its column may hold empty cells.
 
-    The names in a `numbered` field have a table of their own, called like the field, and facts point to it.
+    The names in a `numbered` field are kept in a table with the name of the field, and facts point to it.
     """
 
     name: str
@@ -42,13 +42,13 @@ class Field:
 
     @property
     def column(self) -> str:
-        """The column of a fact that the field is stored in."""
+        """The column of the fact's table in which the field is stored."""
         return f"{self.name}_id" if self.numbered else self.name
 
 
 @value
 class Limit:
-    """What must hold between the counts of one fact: the sum of `parts`, where known, does not exceed `whole`."""
+    """A constraint on the counts of one fact: the sum of `parts`, where known, does not exceed `whole`."""
 
     parts: tuple[str, ...]
     whole: str
@@ -58,12 +58,12 @@ class Limit:
 class FactForm:
     """What one fact consists of.
 
-    `table` keeps the facts; the fields in `key` tell one fact from another (two facts of one key contradict each other
-    unless they are the same) and those in `content` are what is stored under it. `attributes` marks the forms in which
-    every column that is no field is an attribute: there a record is one row of the file and a fact is one attribute of
-    it, and points to the last field of the key alone. `limits` are what must hold between the counts of a fact, and
-    `named_limits` between those of one unit where a fact is one count, named by the last field of the key. `places` is
-    the field by which facts that differ only in the last field of their key are placed: 1, 2, 3 and so on.
+    `table` holds the facts. The fields in `key` identify a fact: two facts with the same key contradict each other
+    unless they are equal. The fields in `content` are stored under the key. `attributes` marks the forms in which every
+    column that is not a field is an attribute. There a record is one row of the file, and a fact is one attribute of it
+    and points only to the last field of the key. `limits` are constraints on the counts of one fact. `named_limits` are
+    constraints on the counts of one unit, for forms in which a fact is one count, named by the last field of the key.
+    `places` is the field that orders facts which differ only in the last field of their key: 1, 2, 3 and so on.
     """
 
     name: str
@@ -82,7 +82,9 @@ class FactForm:
 
     @property
     def stored_key(self) -> tuple[Field, ...]:
-        """The fields of the key that a fact itself has: its evaluation is that of its test set."""
+        """The fields of the key that are stored with the fact. The evaluation is left out, because the test set
+        determines it.
+        """
         return self.key[-1:] if self.attributes else tuple(field for field in self.key if field is not EVALUATION)
 
     @property
@@ -92,7 +94,7 @@ class FactForm:
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns of the table that tell one fact from another."""
+        """The columns of the table that identify a fact."""
         return (*(field.column for field in self.stored_key), *(("name",) if self.attributes else ()))
 
     @property
@@ -136,9 +138,9 @@ COUNTS = FactForm(
     content=(Field("number", "count"),),
     named_limits=(Limit(("passed",), "attempts"),),
 )
-"""Counts of any name, a fact each."""
+"""Counts of any name; each count is a fact of its own."""
 BETWEEN = "|"
-"""What stands in the name of a count between the metric that needs it, how it was counted, and what it is."""
+"""The separator in the name of a count, between the metric that needs it, the way of counting and the count itself."""
 DECISIONS = FactForm(
     "decisions",
     "decision",
@@ -158,7 +160,7 @@ RANKINGS = FactForm(
     content=(Field("rank", "rank"), Field("score", "number", required=False)),
     places="rank",
 )
-"""Runs: what a system gives for a topic, which is the document."""
+"""Runs: the items that a system returns for a topic; the topic is the document."""
 JUDGMENTS = FactForm(
     "judgments", "judgment", key=(EVALUATION, TEST_SET, DOCUMENT, ITEM), content=(Field("grade", "grade"),)
 )
@@ -184,40 +186,44 @@ RUNS = FactForm(
     key=(EVALUATION, TEST_SET, SYSTEM),
     content=(Field("model", "name"), Field("run", "name", required=False), Field("date", "name", required=False)),
 )
-"""Which run of which model a system is on a test set."""
+"""For a system on a test set, the model and the run."""
 FAILURES = FactForm(
     "failures",
     "failure",
     key=(EVALUATION, TEST_SET, SYSTEM, Field("item", "name")),
     content=(Field("reason", "name"),),
 )
-"""What a system was to be scored on and was not: the name of a document, or WHOLE_RUN."""
+"""What a system should have been scored on but was not: the name of a document, or WHOLE_RUN."""
 WHOLE_RUN = "*"
-"""The item of a failure of a run as a whole, of which nobody knows what documents it would have had."""
+"""The item of a failure of a whole run, where it is not known which documents the run would have had."""
 
 FORMS = (
     *(SCORES, COUNTS, DECISIONS, LABELS, VALUES, RANKINGS, JUDGMENTS),
     *(PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES),
 )
-"""What answers questions, and is exported and loaded again."""
+"""The forms that answer queries and can be exported and loaded again."""
 
 PIECE = Field("piece", "rank", required=False)
 PIECE_LENGTH = 8_000
-"""So many characters of a text stand in one row: rows are read two thousand at a time, which are to fit into memory."""
+"""The number of characters of a text in one row. Rows are read two thousand at a time and must fit into memory."""
 _WHICH = (Field("kind", "kind"), Field("number", "rank"), PIECE)
 _LENGTH = Field("characters", "length")
 DOCUMENT_TEXTS = FactForm(
     "document_texts", "document_text", key=(EVALUATION, TEST_SET, DOCUMENT, *_WHICH), content=(_LENGTH,)
 )
-"""Inputs and references: what a document says, whichever system it is shown to. The texts themselves stand beside."""
+"""Inputs and references: texts of a document that do not depend on the system. The texts themselves are stored
+separately.
+"""
 SYSTEM_TEXTS = FactForm(
     "system_texts", "system_text", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, *_WHICH), content=(_LENGTH,)
 )
-"""Outputs, and inputs of systems; of the latter those are stored that are not the input of the document."""
+"""Outputs and inputs of systems. An input of a system is stored only if it differs from the input of the document."""
 INPUT, REFERENCE, OUTPUT = "input", "reference", "output"
 """The kinds of texts."""
 TEXT_FORMS = (DOCUMENT_TEXTS, SYSTEM_TEXTS)
-"""Texts, which stand beside facts and change no answer: they are of documents and systems that facts have named."""
+"""Forms of texts. Texts accompany facts and do not change any answer; they belong to documents and systems that facts
+have named.
+"""
 
 FACT_TABLES = tuple(form.table for form in (*FORMS, *TEXT_FORMS))
 """The tables whose rows belong to an import."""
@@ -226,4 +232,4 @@ POINTERS = {
     "document": ("test_set",),
     **{form.table: form.dimensions for form in (*FORMS, *TEXT_FORMS)},
 }
-"""By table, the tables of names that its rows point to; every fact points to its import besides."""
+"""For each table, the tables of names that its rows point to. Every fact also points to its import."""

@@ -1,5 +1,5 @@
-"""Values that say whether an answer is right, counted over the replicates that gave one: attempts, and those that
-passed. It is no kind of stored rows, and so not in the table of tasks.
+"""Values that say whether an answer is right, counted over replicates: the number of attempts and the number that
+passed. These counts are not stored rows, so they are not in the table of tasks.
 """
 
 from __future__ import annotations

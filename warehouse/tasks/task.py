@@ -1,4 +1,6 @@
-"""What a kind of stored rows is: a Task as data. Which there are is said in `tasks`, and each in a file of its own."""
+"""What a kind of stored rows is: a Task, as data. `warehouse.tasks` lists the tasks, and each task is defined in a file
+of its own.
+"""
 
 from __future__ import annotations
 
@@ -19,57 +21,59 @@ if TYPE_CHECKING:
 
 @value
 class Task:
-    """What can be asked about, after `of`: the kind of rows that answer it.
+    """What a statement can name after `of`: a kind of stored rows.
 
-    `facts` is the table that holds the rows, `source` the table or view that queries read, `decided_by` the tables that
-    decide its numbers. `dimensions` are what rows can be split and chosen by, `counts` the numbers of a row, and
-    `apart` the column that tells the rows of one system and document apart, or that is the same in all of them.
+    `facts` is the table that holds the rows, `source` the table or view that queries read, and `decided_by` the tables
+    that determine its numbers. Rows can be grouped and filtered by `dimensions`. `counts` are the numbers of a row.
+    `apart` is the column that distinguishes the rows of one system and document, or that is the same in all of them.
     """
 
     name: TaskName
     meaning: str
     rows: str
-    """What its rows are called."""
+    """The plural noun for its rows."""
     facts: str
     source: str
     decided_by: tuple[str, ...]
     dimensions: tuple[str, ...]
     counts: tuple[str, ...] = ()
     named_counts: bool = False
-    """Whether its rows have the counts that the data name, a row each; `counts` are empty then."""
+    """Whether the names of the counts come from the data, with one row for each count; `counts` is empty then."""
     apart: str = ""
     shown_first: tuple[str, ...] = ()
-    """The measures that a page shows unasked, the most telling first."""
+    """The measures that a page shows by default, the most informative first."""
     by_document: bool = True
-    """Whether there is a row for each document, and not only a finished figure."""
+    """Whether there is a row for each document and not only a published figure."""
     of_lists: bool = False
-    """Whether a document has ranked lists, which measures are computed of when they are asked for."""
+    """Whether a document has ranked lists, from which measures are computed on request."""
     in_units: bool = False
     """Whether a document may have a row for each of its units."""
     unit: Literal["proportion", "number"] = "proportion"
-    """What its values are: shares, or numbers in a unit of their own."""
+    """The unit of its values: proportions, or numbers in any other unit."""
     figure: str = ""
-    """What a stored value is called, where measures are names in the data and not formulas."""
+    """The noun for a stored value, if measures are names in the data and not formulas."""
     figures_are: str = ""
-    """What such a measure is of the stored values, for `show measures`."""
+    """How such a measure follows from the stored values, for `show measures`."""
     offered: str = ""
-    """What stands beside such a measure in the menu of completions."""
+    """The note on such a measure in the menu of completions."""
     figures: tuple[tuple[str, str], ...] = ()
-    """What such measures are called for short, in lower case, and their names."""
+    """Short names of such measures, in lower case, with their full names."""
     imported: Callable[[str, tuple[str, str], bool | None], Measure] | None = None
-    """The measure of such a name, given also the task and name it is stored under, and whether lower values were
-    declared to be better; None where nothing was declared."""
+    """Makes the measure of such a name. Its arguments are the name, the task and the name under which it is stored, and
+    whether lower values were declared to be better (None if nothing was declared).
+    """
     decide: Decide | None = None
-    """Puts some observations of a system into the cells of the decision yes or no; so baselines are computed, and a
-    missing document that counts as nothing is one that was decided no. None where it counts 0."""
+    """Puts some observations of a system into the cells of the decision yes or no. Baselines are computed with it, and
+    with `missing zero` a missing document counts as decided no. If it is None, a missing document counts 0.
+    """
     completions: Completing | None = None
-    """The extremes of what the observations that systems lack could have been: the counts of all, once for each."""
+    """The extreme completions of missing observations: the counts of all observations, once for each extreme."""
     completed_from: tuple[str, ...] = ()
-    """The counts that this needs, whatever the measure is computed from."""
+    """The counts that `completions` needs, in addition to those of the measure."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether its rows are counts, which measures can be defined over, and not finished values."""
+        """Whether its rows are counts, over which measures can be defined, and not finished values."""
         return self.named_counts or bool(self.counts)
 
     @property
@@ -79,12 +83,12 @@ class Task:
 
     @property
     def difference(self) -> Literal["difference", "number"]:
-        """What a difference of two of its values is."""
+        """The kind of a difference between two of its values."""
         return "difference" if self.unit == "proportion" else "number"
 
     @property
     def has_key(self) -> bool:
-        """Whether its rows stand beside the labels of a key, so that baselines can be computed and a condition on
-        confidence is a threshold.
+        """Whether its rows come with the labels of a key, so that baselines can be computed and a condition on
+        confidence acts as a threshold.
         """
         return self.decide is not None

@@ -1,4 +1,4 @@
-"""Values: numbers that came with their documents from elsewhere; a measure is the mean of those of its name."""
+"""Values: numbers per document that another tool computed. A measure is the mean of the values of its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def completions(
     counts: Mapping[str, NDArray[Any]], present: NDArray[np.bool_], whole: int
 ) -> list[Mapping[str, NDArray[Any]]]:
-    """The lowest and the highest value that any system has on the test set."""
+    """The extreme completions: the lowest and the highest value that any system has on the test set."""
     import numpy as np
 
     values = counts["value"]

@@ -208,7 +208,7 @@ def settle(
     measure: Measure, settings: Mapping[str, Setting], averaged: bool = False, name: str = "", around: str = ""
 ) -> Statistic:
     """The statistic of a measure for settings that were already checked; a parameter that is not set has its default.
-    If `name` is given, the label uses this synonym, and `around` is the word in which it was typed.
+    If `name` is given, the label uses this synonym; `around` is the word around it: macro in macro(F1).
     """
     full = {
         parameter.name: setting

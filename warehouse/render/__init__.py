@@ -1,6 +1,7 @@
-"""Results as text. FORMATS is the one table of formats, in display order; `render` looks one up and draws.
+"""Renders results as text. FORMATS is the only table of formats, in display order; `render` looks up a format and draws
+the result.
 
-Rendering sees results only: it computes nothing that is not already there, and it never prints.
+Rendering sees only results: it computes nothing new, and it never prints.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ class Format:
     name: str
     meaning: str
     suffix: str
-    """The ending of files that are written in this format."""
+    """The extension of files in this format."""
     whole: bool = False
-    """Whether several results make one document, where results cannot simply follow each other."""
+    """Whether several results form one document in which results cannot simply follow each other."""
     has_notes: bool = False
     """Whether the drawing includes the notes."""
 
     def draw(self, result: Result, style: Style) -> str:
-        """A result as text. The drawing is imported only here: rich alone takes a tenth of a second."""
+        """Draws a result as text. The module that draws is imported only here, because rich alone takes a tenth of a
+        second.
+        """
         match self.name:
             case "table":
                 from warehouse.render.console import table as draw
@@ -51,7 +54,7 @@ class Format:
         return draw(result, style)
 
     def draw_all(self, results: Sequence[Result], style: Style) -> str:
-        """Several results as one document."""
+        """Draws several results as one document."""
         if self.whole:
             from warehouse.render.web import page
 
@@ -93,19 +96,19 @@ FORMATS: tuple[Format, ...] = (
 )
 
 FOR_SCREENS = FORMATS[0]
-"""The format that people read on a terminal."""
+"""The format for reading on a terminal."""
 
 WORKBOOK = ".xlsx"
-"""The ending of workbooks, which are binary and so can only be files."""
+"""The extension of workbooks, which are binary and can therefore only be written to files."""
 
 
 def render(result: Result, format: str, style: Style) -> str:
-    """A result in one of FORMATS. Raises KeyError for a format that is not there."""
+    """Draws a result in one of FORMATS. Raises KeyError if there is no such format."""
     return format_named(format).draw(result, style)
 
 
 def render_all(results: Sequence[Result], format: str, style: Style) -> str | bytes:
-    """Results as one document in one of FORMATS, or as a workbook where `format` is WORKBOOK."""
+    """Draws results as one document in one of FORMATS, or as a workbook if `format` is WORKBOOK."""
     if format == WORKBOOK:
         # An extra of its own, imported only here.
         from warehouse.render.workbook import workbook
@@ -115,7 +118,7 @@ def render_all(results: Sequence[Result], format: str, style: Style) -> str | by
 
 
 def format_for(suffix: str) -> str | None:
-    """What a file of this ending is written in, as `render_all` takes it; None where nothing has that ending."""
+    """The format for a file with this extension, as `render_all` takes it; None if no format has it."""
     wanted = suffix.casefold()
     if wanted == WORKBOOK:
         return WORKBOOK
@@ -123,5 +126,5 @@ def format_for(suffix: str) -> str | None:
 
 
 def format_named(name: str) -> Format:
-    """The format of this name. Raises KeyError where there is none."""
+    """The format with this name. Raises KeyError if there is none."""
     return {format.name: format for format in FORMATS}[name]

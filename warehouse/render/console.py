@@ -1,4 +1,4 @@
-"""The table for a terminal, drawn by rich. Markup in names is never interpreted, and nothing is cut."""
+"""The table for a terminal, drawn by rich. Markup in names is never interpreted, and no text is cut."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from warehouse.render.style import Style, clean, width
 from warehouse.results import Result
 
 MOST_ROWS = 500
-"""A terminal shows no more rows than this; rich would need seconds for thousands."""
+"""The most rows that a terminal shows; rich would need seconds for thousands."""
 
 
 def table(result: Result, style: Style) -> str:
-    """Caption, one table or more, how many rows were left out, and the signature."""
+    """The caption, one or more tables, the number of rows that are not shown, and the signature."""
     if result.chart:
-        # A picture has modules of its own, which no table needs.
+        # Only pictures need these modules, so tables do not import them.
         from warehouse.render.screen import picture
 
         return printed(picture(result.chart, style), style, style.width)
@@ -61,12 +61,12 @@ def table(result: Result, style: Style) -> str:
 
 
 def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
-    """Texts, and tables that may be so wide, one below the other as lines of a terminal, with its codes for colours if
-    they are wanted.
+    """Prints texts and tables of this width as lines of a terminal, one below the other. The lines have colour codes if
+    wanted.
     """
     out = io.StringIO()
     console = Console(
-        # In a notebook it would show its lines there, and give none back.
+        # In a notebook, rich would show the lines directly and return nothing.
         force_jupyter=False,
         file=out,
         width=width,
@@ -84,7 +84,7 @@ def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
 
 
 def _records(rectangle: Rectangle, width: int) -> list[Text | Table]:
-    """Each row as lines of a heading, which takes half of the width at most, and a cell."""
+    """Each row as lines of a heading and a cell. The heading takes at most half of the width."""
     parts: list[Text | Table] = []
     for row in rectangle.rows[:MOST_ROWS]:
         if parts:
@@ -112,7 +112,7 @@ def _grid(rectangle: Rectangle) -> Table:
 
 
 def _below_heads(rectangle: Rectangle) -> Text:
-    """A table in which heads stand over several columns, each above a rule of its own; the best values are bold."""
+    """A table with headings over several columns, each above a rule of its own. The best values are bold."""
     places = range(len(rectangle.headings))
     edges = [sum(rectangle.limits[:place]) + GAP * place for place in places]
     over = [" "] * rectangle.width
@@ -142,7 +142,7 @@ def _below_heads(rectangle: Rectangle) -> Text:
 
 
 def _line(rectangle: Rectangle, texts: Sequence[str]) -> str:
-    """Texts in their columns, numbers at the right."""
+    """Texts in their columns, with numbers aligned to the right."""
     padded = []
     for text, limit, numeric in zip(texts, rectangle.limits, rectangle.numeric, strict=True):
         room = " " * (limit - width(text))

@@ -1,5 +1,5 @@
-"""The formats for programs: json, ndjson, csv, tsv. Values in full, in the units of the data; undefined is null or
-nothing.
+"""The formats for programs: json, ndjson, csv and tsv. Values are written in full, in the units of the data. An
+undefined value is null or empty.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ def json(result: Result, style: Style) -> str:
 
 
 def ndjson(result: Result, style: Style) -> str:
-    """One object a row."""
+    """One object per row."""
     return "".join(as_json(row) + "\n" for row in result.rows)
 
 
 def tsv(result: Result, style: Style) -> str:
-    """A header and one line per row; names hold no tabs, since they are shown by their codes. Formulas as in `csv`."""
+    """A header and one line per row. Names cannot contain tabs, because tabs are shown as codes. Formulas are treated
+    as in `csv`.
+    """
     lines = [map(_harmless, result.columns), *_lines(result, style, _harmless)]
     return "".join("\t".join(line) + "\n" for line in lines)
 
 
 def csv(result: Result, style: Style) -> str:
-    """As RFC 4180, with line feeds; a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    """CSV as in RFC 4180, but with line feeds. A text that a spreadsheet would read as a formula begins with an
+    apostrophe.
+    """
     out = io.StringIO()
     rows = writer.writer(out, lineterminator="\n")
     rows.writerow(map(_harmless, result.columns))
@@ -39,7 +43,7 @@ def csv(result: Result, style: Style) -> str:
 
 
 def _lines(result: Result, style: Style, shown: Callable[[str], str]) -> Iterator[tuple[str, ...]]:
-    """The cells of each row; `shown` makes a text safe, once for all its occurrences."""
+    """The cells of each row. `shown` makes a text safe, once for all its occurrences."""
     shown = cache(shown)
     columns: list[Iterable[str]] = []
     for cells in result.table.cells():

@@ -1,5 +1,5 @@
-"""Errors as text: what is wrong, the line it is in, a caret below the place, and what would be right. Plain text, no
-colour of its own.
+"""Draws errors as text: what is wrong, the line that the error is in, a caret below the place, and what would be right.
+The text is plain and has no colour.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WIDEST = 100
 
 
 def diagnosis(error: Exception, text: str = "") -> str:
-    """Any error: of a query, whose text that is, of data or of a warehouse, or a bug."""
+    """Draws any error: one in a query, whoever wrote the text, one in data or in a warehouse, or a bug."""
     match error:
         case QueryError():
             return query_error(error, text)
@@ -26,7 +26,7 @@ def diagnosis(error: Exception, text: str = "") -> str:
 
 
 def query_error(error: QueryError, text: str, source: str | None = None) -> str:
-    """A QueryError with the line of the text it is in; `source` names the script, where there is one."""
+    """Draws a QueryError with the line of text that it is in. `source` names the script, if the text comes from one."""
     start, end = error.span.start, max(error.span.end, error.span.start + 1)
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
@@ -41,7 +41,7 @@ def query_error(error: QueryError, text: str, source: str | None = None) -> str:
 
 
 def data_error(error: DataError, lost: str = "") -> str:
-    """The faults of a file, how many more there are, what would help, and what of a load that failed was not stored."""
+    """Draws the faults of a file: how many more there are, what would help, and what a failed load did not store."""
     lines = [f"error: {clean(str(fault))}" for fault in error.faults]
     left = error.total - len(error.faults)
     if left > 0:
@@ -53,18 +53,18 @@ def data_error(error: DataError, lost: str = "") -> str:
 
 
 def warehouse_error(error: WarehouseError) -> str:
-    """A warehouse that cannot be opened or written."""
+    """Draws the error of a warehouse that cannot be opened or written."""
     return "\n".join([f"error: {clean(error.message)}", *(f"  {clean(hint)}" for hint in error.hints)])
 
 
 def unforeseen(error: Exception) -> str:
-    """A bug in evalhouse, which no input should cause; only who fixes it needs to see where it is."""
+    """Draws a bug in evalhouse, which no input should cause. Only the person who fixes it needs to see where it is."""
     description = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"error: a bug in evalhouse: {clean(description)}\n  set EVALHOUSE_TRACEBACK=1 to see where"
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The line as shown, how many columns stand before the place, and how many it takes."""
+    """The line as shown, the number of columns before the error, and the number of columns that the error takes."""
     head, tail = 0, len(line)
     if _columns(line) > WIDEST:
         head = max(0, min(start - WIDEST // 2, len(line) - WIDEST))

@@ -1,4 +1,6 @@
-"""Results as a file: in the format of its ending, whole or not at all. What is there is kept unless told otherwise."""
+"""Writes results to a file, in the format of its extension. A file is written completely or not at all. An existing
+file is kept unless `force` is given.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from warehouse.results import Result
 
 
 def check(path: Path, format: str | None, force: bool) -> str:
-    """What a file will be written in: the format that was named, else that of its ending.
+    """The format of a file: the one that was named, or the one of its extension.
 
-    Raises DataError for a file that is there already, unless `force`, and for an ending that says nothing.
+    Raises DataError if the file exists, unless `force`, and if the extension is not known.
     """
     wanted = WORKBOOK if path.suffix.casefold() == WORKBOOK else format or format_for(path.suffix)
     if wanted is None:
@@ -25,7 +27,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
 
 
 def check_free(path: Path, force: bool) -> None:
-    """Raises DataError for a folder, and for a file that is there already unless `force`."""
+    """Raises DataError for a folder, and for an existing file unless `force`."""
     if path.is_dir():
         raise fault(path, "is a folder")
     if path.exists() and not force:
@@ -39,9 +41,9 @@ def write(results: Sequence[Result], path: Path, format: str, style: Style) -> N
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Writes files into one folder, all of them or none. Raises DataError if one cannot be written."""
+    """Writes files into one folder, either all or none. Raises DataError if one cannot be written."""
     path = next(iter(contents))
-    # The first names the others, so it comes last.
+    # The first file refers to the others, so it is written last.
     names = [file.name for file in reversed(list(contents))]
     try:
         with files_in(path.parent, names) as draft:

@@ -1,6 +1,6 @@
-"""A grid as a rectangle: one line per system, one column per test set and measure, and the best value of each.
+"""A grid as a rectangle: one line per system, one column per test set and measure, and the best value of each column.
 
-Values are compared as they are printed, so that all that look like the best are bold.
+Values are compared as they are printed, so every value that looks like the best is bold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warehouse.render.style import UNDEFINED, Style, cell, width
 from warehouse.results import Cell, Grid, GridMeasure, Result
 
 LEAST_FOR_BEST, LEAST_FOR_SECOND = 2, 3
-"""So many values a column has for one to be called the best, and for one to be called the second."""
+"""The number of values that a column needs before one is marked as the best, and before one is marked as the second."""
 
 BEST, BEST_BY_SIGNS = "the best bold, the second underlined", "*the best*, _the second_"
 
@@ -21,12 +21,12 @@ Row = Mapping[str, Cell]
 
 
 def best_below(result: Result, signs: bool = False) -> tuple[str, ...]:
-    """What bold and underlined mean, or the signs in their place, where there are several systems."""
+    """The meaning of bold and underlined, or of the signs that replace them, if there are several systems."""
     return (BEST_BY_SIGNS if signs else BEST,) if result.grid and len(result.grid.systems) >= LEAST_FOR_BEST else ()
 
 
 def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectangle:
-    """The whole grid, however wide it is. Signs may stand for what is bold and underlined."""
+    """The whole grid, however wide it is. Signs may replace bold and underlining."""
     grid = result.grid
     if grid is None:
         raise ValueError("the result has no grid")
@@ -61,13 +61,13 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
 
 
 def _count(rows: Mapping[tuple[Cell, Cell, Cell], Row], system: str, test_set: str, grid: Grid) -> Figure:
-    """How many documents a system was scored on."""
+    """The number of documents that a system was scored on."""
     known = (rows.get((system, test_set, measure.label), {}).get("documents") for measure in grid.measures)
     return Figure(cell("count", next((count for count in known if count is not None), None)))
 
 
 def figures(rows: Sequence[Row], measure: GridMeasure, digits: int | None) -> list[Figure]:
-    """The figures of one column: the values of a measure on a test set, and what is printed beside them."""
+    """The figures of one column: the values of a measure on a test set, with what is printed beside them."""
     numbers = [cell(measure.kind, row.get("value"), digits) for row in rows]
     best, second = _first_two(numbers, measure.lower_is_better)
     marks = [cell("text", row["mark"]) if row.get("mark") else "" for row in rows]
@@ -81,7 +81,7 @@ def figures(rows: Sequence[Row], measure: GridMeasure, digits: int | None) -> li
 
 
 def _first_two(numbers: Sequence[str], lower_is_better: bool) -> tuple[str, str]:
-    """The best and the second of some numbers as they are printed; empty where there are too few."""
+    """The best and the second-best number as they are printed; empty if there are too few numbers."""
     known = [number for number in numbers if number != UNDEFINED]
     ranked = sorted(set(known), key=Decimal, reverse=not lower_is_better)
     best = ranked[0] if len(known) >= LEAST_FOR_BEST else ""
@@ -102,7 +102,7 @@ def _rank(row: Row) -> str:
 
 
 def _limits(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> list[int]:
-    """How wide the columns are, the first below a head wide enough for that."""
+    """The maximum widths of the columns. The first is wide enough for its heading."""
     limits = widths([heading.rpartition("\n")[2] for heading in headings], lines)
     for head, places in spans(headings):
         limits[places[0]] += max(0, width(head) - sum(limits[place] + GAP for place in places) + GAP)
@@ -110,7 +110,7 @@ def _limits(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> list[int
 
 
 def plain(figure: Figure, signs: bool) -> str:
-    """A figure as a text, each of its parts below those of the others in the column."""
+    """A figure as a text, each part aligned with the same part of the other figures in the column."""
     sign = "" if not signs else "*" if figure.best else "_" if figure.second else " "
     parts = [f"{sign}{figure.number}{sign}" + figure.mark.ljust(len(figure.mark_room))]
     if figure.half_room:

@@ -1,8 +1,8 @@
-"""IPython and Jupyter: a result that is the value of a cell is shown as HTML, its picture over its table, and a line
-below a cell that runs for long says how far it is.
+"""Support for IPython and Jupyter. If the value of a cell is a result, it is shown as HTML, with its picture above its
+table. A line below a slow cell shows its progress.
 
-Nothing here needs widgets, scripts or styles of the page. IPython is not imported where it does not run; there nothing
-happens.
+Nothing here needs widgets, or scripts or styles of the page. If IPython is not running, this module does not import it
+and does nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warehouse.results import Result
 
 
 def show_results_as_html() -> None:
-    """Tells the IPython that runs, if one does, how to show a result."""
+    """Tells the running IPython, if there is one, how to show a result."""
     shell = _shell()
     if shell is not None:
         from warehouse.render.web import fragment
@@ -26,14 +26,14 @@ def show_results_as_html() -> None:
 
 
 def clock_in_notebook() -> AbstractContextManager[Waiting]:
-    """What a cell shows while something runs; nothing where no notebook does."""
-    # IPython on a terminal has no kernel, and no output that could be changed.
+    """Shows the progress in a cell while something runs; does nothing outside notebooks."""
+    # IPython on a terminal has no kernel, and its output cannot be changed.
     shown = getattr(_shell(), "kernel", None) is not None
     return clock(shown, OutputLine() if shown else None)
 
 
 class OutputLine:
-    """An output of the cell that runs. It is plain text, which every notebook shows, in the colours of its theme."""
+    """An output of the running cell. It is plain text, which every notebook shows in the colours of its theme."""
 
     stops = "interrupting the kernel stops it"
 
@@ -41,11 +41,11 @@ class OutputLine:
         self._output: Any = None
 
     def draw(self, text: str) -> None:
-        """Puts the text in the place of the one before."""
+        """Replaces the text."""
         self._show({"text/plain": text})
 
     def wipe(self) -> None:
-        """Takes the text away: an output that holds nothing is neither shown nor saved with anything in it."""
+        """Removes the text. An empty output is not shown, and a saved notebook contains nothing of it."""
         if self._output is not None:
             self._show({})
 
@@ -59,6 +59,6 @@ class OutputLine:
 
 
 def _shell() -> Any:
-    """The IPython that runs; None where none does."""
+    """The running IPython; None if there is none."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None

@@ -1,8 +1,8 @@
-"""The format LaTeX: tables of the package booktabs that are never wider than the text, every character as it is.
+"""The LaTeX format: booktabs tables that are never wider than the text, with every character printed as it is.
 
-A table is set in the largest type in which it fits. What does not fit in \\footnotesize has its texts broken into
-lines, and what is too wide even then is divided into panels that stand one below the other. One that is taller than a
-page becomes a longtable. `latex_widths` says how wide it will be.
+A table is set in the largest type in which it fits. If it does not fit in \\footnotesize, its texts are broken into
+lines. If it is still too wide, it is divided into panels, one below the other. A table taller than a page becomes a
+longtable. `latex_widths` calculates the width in advance.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     '"': r"\char34{}",
-    # Behind the end of a row both would be taken for a part of it.
+    # After the end of a row, LaTeX would read both as a part of it.
     "[": "{[}",
     "*": "{*}",
     **{sign: "\\" + sign for sign in "{}$&#%_"},
@@ -51,28 +51,28 @@ _LATEX = {
     **{chr(0x2080 + digit): rf"\textsubscript{{{digit}}}" for digit in range(10)},
 }
 _BEYOND_LATIN = re.compile("[^\u0000-\u017f–—‘’“”…]")
-"""Letters that pdfLaTeX knows only with packages that fit the script."""
+"""Letters that pdfLaTeX can print only with packages for their script."""
 
 _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 
 
 _SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
-"""A sign before a number, and not one within a power of ten."""
+"""A sign before a number, but not a sign within a power of ten."""
 
 LONG, WIDE = 0.2, 0.8
-"""A word that takes more of a line than the first may be broken behind signs, and above the second within parts as wide
-as the first.
+"""A word that takes a larger share of a line than the first number may be broken after punctuation. Above the second
+number, parts of it that wide may be broken, too.
 """
 
 _BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
 
 FULL = 0.9
-"""A float takes no more of the height of a page than this."""
+"""A float takes at most this share of the height of a page."""
 
 
 def latex(result: Result, style: Style) -> str:
-    """A `table`, or longtables where that would be taller than a page, with the caption and the notes; the signature is
-    a comment before it.
+    """A `table`, or longtables if it would be taller than a page, with the caption and the notes. The signature is a
+    comment at the top.
     """
     drawn = [set_within(rectangle, TEXT_WIDTH) for rectangle in unbounded_rectangles(result, style)]
     notes = notes_below(result)
@@ -93,14 +93,14 @@ def latex(result: Result, style: Style) -> str:
 
 
 def _height_of_texts(caption: str, notes: Sequence[str]) -> float:
-    """Points that the caption and the notes take."""
+    """The height of the caption and the notes, in points."""
     normal, _, footnote, *_ = SIZES
     of_notes = sum(lines_of(note, TEXT_WIDTH, footnote) for note in notes) * footnote.leading
     return lines_of(caption, TEXT_WIDTH, normal) * normal.leading + of_notes + 3 * normal.leading
 
 
 def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
-    """A float with the tables one below the other; it is ended below the notes."""
+    """A float with the tables one below the other. The caller ends it after the notes."""
     lines = [r"\begin{table}[htbp]", r"\centering"]
     lines += [caption] if caption else []
     first = True
@@ -117,7 +117,7 @@ def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
 
 
 def _over_pages(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
-    """Tables that go on over pages, one below the other; the caption is that of the first."""
+    """Tables that continue over pages, one below the other. The first one has the caption."""
     lines: list[str] = []
     for of_rectangle in drawn:
         for panel in of_rectangle:
@@ -129,7 +129,7 @@ def _over_pages(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
 
 
 def longtable(panel: SetTable, caption: str = "") -> list[str]:
-    """A table that goes on over pages; its headings stand on each."""
+    """A table that continues over pages, with its headings on each page."""
     return [
         *(_group(panel) or ["{"]),
         *([r"\setlength{\LTcapwidth}{\linewidth}"] if caption else []),
@@ -144,13 +144,13 @@ def longtable(panel: SetTable, caption: str = "") -> list[str]:
 
 
 def _group(panel: SetTable) -> list[str]:
-    """What begins the group in which a table has its type, where it is not the usual one."""
+    """The beginning of the group that sets the type of a table, if that is not the normal size."""
     size = panel.size
     return [] if size is SIZES[0] else [rf"{{{size.command}\setlength{{\tabcolsep}}{{{size.room:g}pt}}"]
 
 
 def _columns(panel: SetTable) -> str:
-    """The columns as `tabular` takes them; those that are broken into lines have a width."""
+    """The column specification of `tabular`. Columns that are broken into lines have a width."""
     return "".join(
         rf">{{\raggedright\arraybackslash}}p{{{int(panel.broken[place])}pt}}"
         if place in panel.broken
@@ -176,7 +176,7 @@ def rows_of(panel: SetTable) -> list[str]:
 
 
 def _head(panel: SetTable) -> list[str]:
-    """The rules and headings: above them the test sets, each over its columns, where they stand side by side."""
+    """The rules and the headings. If test sets are side by side, each is named above its columns."""
     headings = panel.rectangle.headings
     lower = [heading.rpartition("\n")[2].rstrip() for heading in headings]
     shown = [_heading(panel, place, text) for place, text in enumerate(lower)]
@@ -192,7 +192,7 @@ def _head(panel: SetTable) -> list[str]:
 
 
 def _heading(panel: SetTable, place: int, heading: str) -> str:
-    """A heading, broken into lines where it is too wide."""
+    """A heading, broken into lines if it is too wide."""
     if place in panel.broken:
         return breakable(heading, panel.broken[place], panel.size)
     side = r"\raggedleft" if panel.rectangle.numeric[place] else r"\raggedright"
@@ -200,7 +200,7 @@ def _heading(panel: SetTable, place: int, heading: str) -> str:
 
 
 def _over(panel: SetTable, head: str, places: Sequence[int]) -> str:
-    """What stands over several columns."""
+    """A heading over several columns."""
     shown = _broken_heading(panel, head, r"\centering")
     return rf"\multicolumn{{{len(places)}}}{{c}}{{{shown}}}"
 
@@ -222,11 +222,11 @@ def _cell(rectangle: Rectangle, number: int, place: int, text: str) -> str:
 
 
 def _marked(figure: Figure) -> str:
-    """A figure with its marks; what others in its column have beside theirs keeps its room."""
+    """A figure with its marks. Space is kept for marks that only other figures of its column have."""
     number = _figure(figure.number)
     parts = [rf"\textbf{{{number}}}" if figure.best else rf"\underline{{{number}}}" if figure.second else number]
     if figure.mark_room:
-        # Letters differ in width, so that the rest of the longest mark would not make up for what one lacks.
+        # Letters differ in width, so the rest of the longest mark would not fill the space of a missing one exactly.
         shown = rf"\textsuperscript{{{typeset(figure.mark)}}}" if figure.mark else ""
         room = rf"\textsuperscript{{{typeset(figure.mark_room)}}}"
         beside = rf"\rlap{{{shown}}}" if shown else ""
@@ -244,7 +244,7 @@ def _marked(figure: Figure) -> str:
 
 
 def _figure(text: str) -> str:
-    """A number or an interval: signs and powers of ten as mathematics; the mark behind a level takes no room."""
+    """A number or an interval, with signs and powers of ten as mathematics. The sign after a p-value takes no space."""
     text = text.rstrip()
     if text == UNDEFINED:
         return "--"
@@ -255,13 +255,13 @@ def _figure(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Text as LaTeX prints it, with every character as it is; hyphens side by side stay hyphens."""
+    """Text that LaTeX prints with every character as it is. Adjacent hyphens stay hyphens."""
     return "".join(_LATEX.get(sign, sign) for sign in clean(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
-    """A text in which a line may end within a long word: behind signs that are not within a number, and here and there
-    in what is about as wide as the line.
+    """A text with places where a long word may be broken: after punctuation that is not part of a number, and at
+    intervals in parts that are about as wide as the line.
     """
     return " ".join(_breakable(word, within, size) for word in clean(text).split(" "))
 
@@ -271,14 +271,14 @@ def _breakable(word: str, within: float, size: TypeSize) -> str:
 
 
 def short_enough(word: str, within: float, size: TypeSize) -> list[str]:
-    """A word in parts that a line may end behind."""
+    """A word in parts; a line may end after each part."""
     if size.width_of(word) <= LONG * within:
         return [word]
     return [part for piece in _BEHIND_SIGNS.split(word) for part in _divided(piece, within, size)]
 
 
 def _divided(piece: str, within: float, size: TypeSize) -> list[str]:
-    """A part of a word, divided again where it is about as wide as the line."""
+    """A part of a word, divided again if it is about as wide as the line."""
     taken = size.width_of(piece)
     if taken <= WIDE * within:
         return [piece]

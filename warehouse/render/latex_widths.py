@@ -1,6 +1,7 @@
-"""How wide a table will be when LaTeX has set it, and in which type, broken or divided it fits within a line.
+"""Calculates how wide a table will be in LaTeX, and in which type size, with which line breaks or panels it fits the
+line.
 
-The widths are those of Computer Modern, which is wider than the letters of most styles. Nothing here writes LaTeX.
+The widths are those of Computer Modern, which is wider than the fonts of most styles. Nothing here writes LaTeX.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from grammar.value import value
 from warehouse.render.panels import Figure, Rectangle, panels, spans
 
 TEXT_WIDTH, TEXT_HEIGHT = 345.0, 550.0
-"""Points of a line and of a page in the class article, in letters of 10 points: no class for papers of one column has
-narrower lines.
+"""The width of a line and the height of a page in points, in the class article with letters of 10 points. No class for
+one-column papers has narrower lines.
 """
 
 _HUNDREDTHS_OF_POINTS = {
@@ -26,15 +27,15 @@ _HUNDREDTHS_OF_POINTS = {
     653: "F", 681: "EP", 709: "B", 723: "wCT", 737: "R", 751: "AHNUVXY", 764: "D", 778: "KOQ&-+<=>@±×−≤≥",
     785: "G", 834: "m#%", 917: "M", 1001: "—", 1028: "W", 1334: "…",
 }  # fmt: skip
-"""Letters of ten points by their widths, as pdfLaTeX measures them; a hyphen may be a sign, which is wider."""
+"""The widths of letters at ten points, as pdfLaTeX measures them. A hyphen may be a minus sign, which is wider."""
 
 _EMS = {letter: points / 1000 for points, letters in _HUNDREDTHS_OF_POINTS.items() for letter in letters}
 
 
 @value
 class TypeSize:
-    """A size of type: its command, points on either side of a column, points from line to line, and how wide its
-    letters are beside those of ten points.
+    """A size of type: its command, the points on either side of a column, the points from line to line, and the size of
+    its letters, of which the normal size is ten points.
     """
 
     command: str
@@ -43,7 +44,7 @@ class TypeSize:
     scale: float
 
     def width_of(self, text: str) -> float:
-        """Points that a text takes."""
+        """The width of a text in points."""
         return self.scale * sum(map(_letter, text))
 
 
@@ -56,30 +57,30 @@ SIZES = (
 """The sizes of type, the largest first."""
 
 DIVIDED = SIZES[2]
-"""What does not fit as it is in this size or a larger one is broken into lines or divided."""
+"""A table that does not fit in this size or a larger one is broken into lines or divided."""
 
 BOLD = 1.16
-"""How much wider bold letters are."""
+"""The width of bold letters relative to normal ones."""
 
 RAISED, BESIDE = 0.88, 0.5
-"""The size of a raised mark, and points that stand behind it."""
+"""The size of a raised mark, and the points after it."""
 
 LEAST, NARROWEST = 70.0, 25.0
-"""A column of texts that are broken into lines is not narrower than this many points, or where there is no other way
-than that many.
+"""The minimum width in points of a column whose texts are broken into lines: the first, or the second if nothing else
+helps.
 """
 
 LONGEST_HEADING = 90.0
-"""Headings that are wider than so many points are broken into lines of that width, where a table is too wide."""
+"""In a table that is too wide, headings wider than this many points are broken into lines of this width."""
 
 WIDEST_LETTERS = 0.5
-"""Letters of groups that would take more of the line than this do not stand each below its like."""
+"""If the letters of groups would take a larger share of the line than this, they are not aligned by group."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetTable:
-    """A rectangle, or a part of its columns, as it will be set: its type, the columns whose texts are broken into lines
-    with their widths in points, and whether headings are broken that are wider than LONGEST_HEADING.
+    """A rectangle, or some of its columns, as it will be set: its type size, the columns whose texts are broken into
+    lines with their widths in points, and whether headings wider than LONGEST_HEADING are broken.
     """
 
     rectangle: Rectangle
@@ -89,7 +90,7 @@ class SetTable:
 
     @property
     def height(self) -> float:
-        """Points from its first line to its last, about."""
+        """The approximate height in points, from the first line to the last."""
         lines = 2 + any("\n" in heading for heading in self.rectangle.headings)
         for row in self.rectangle.rows:
             lines += max([1, *(lines_of(row[place], width, self.size) for place, width in self.broken.items())])
@@ -97,8 +98,8 @@ class SetTable:
 
 
 def set_within(rectangle: Rectangle, width: float) -> tuple[SetTable, ...]:
-    """A rectangle as one panel or more, none wider than so many points. Tried are, in this order: smaller types down to
-    \\footnotesize; texts broken into lines, down to \\scriptsize; panels in \\footnotesize.
+    """A rectangle as one or more panels, none wider than this many points. The function tries in order: smaller type
+    down to \\footnotesize; texts broken into lines, down to \\scriptsize; panels in \\footnotesize.
     """
     rectangle = _without_wide_letters(rectangle, width)
     for size in SIZES[: SIZES.index(DIVIDED) + 1]:
@@ -117,12 +118,14 @@ def set_within(rectangle: Rectangle, width: float) -> tuple[SetTable, ...]:
 
 
 def fits(panel: SetTable, width: float) -> bool:
-    """Whether a panel is not wider than so many points."""
+    """Whether a panel is at most this many points wide."""
     return sum(_columns(panel)) <= width + 0.01
 
 
 def _panel(rectangle: Rectangle, size: TypeSize, width: float | None = None, least: float = 0.0) -> SetTable:
-    """A panel in a size, where a width is given with its texts broken so as to fit, if they can be so wide at least."""
+    """A panel in a type size. If a width is given, its texts are broken to fit, provided that they keep their minimum
+    width.
+    """
     whole = SetTable(rectangle, size, headings_broken=width is not None)
     if width is None or fits(whole, width):
         return whole
@@ -143,7 +146,7 @@ def _panel(rectangle: Rectangle, size: TypeSize, width: float | None = None, lea
 
 
 def _without_wide_letters(rectangle: Rectangle, width: float) -> Rectangle:
-    """The same, letters of very many groups as a text that can be broken into lines."""
+    """The same rectangle, with the letters of very many groups as a text that can be broken into lines."""
     wide = frozenset(
         place for place in rectangle.spaced if _natural(rectangle, place, DIVIDED) > WIDEST_LETTERS * width
     )
@@ -155,7 +158,7 @@ def _without_wide_letters(rectangle: Rectangle, width: float) -> Rectangle:
 
 
 def _columns(panel: SetTable) -> list[float]:
-    """Points that each column takes, the room on either side included."""
+    """The width of each column in points, including the space on either side."""
     rectangle, size = panel.rectangle, panel.size
     taken = []
     for place, heading in enumerate(rectangle.headings):
@@ -171,7 +174,7 @@ def _columns(panel: SetTable) -> list[float]:
 
 
 def _heading(panel: SetTable, heading: str) -> float:
-    """Points that a heading takes."""
+    """The width of a heading in points."""
     natural = panel.size.width_of(heading.rstrip())
     return min(natural, LONGEST_HEADING) if panel.headings_broken else natural
 
@@ -182,7 +185,7 @@ def heading_is_broken(panel: SetTable, heading: str) -> bool:
 
 
 def _natural(rectangle: Rectangle, place: int, size: TypeSize) -> float:
-    """Points that the widest text of a column takes on one line, its heading aside."""
+    """The width of the widest text of a column on one line in points, without its heading."""
     if place in rectangle.spaced:
         cells = [0.525 * size.scale * len(row[place]) for row in rectangle.rows]
     else:
@@ -198,19 +201,21 @@ def _text(text: str, size: TypeSize) -> float:
 
 
 def _figure(figure: Figure, size: TypeSize) -> float:
-    """Points of a figure with all that stands beside it."""
+    """The width in points of a figure with everything beside it."""
     beside = f" ± {figure.half_room}" * bool(figure.half_room) + f" ({figure.ranks_room})" * bool(figure.ranks_room)
     number = size.width_of(figure.number) * (BOLD if figure.best else 1)
     return number + RAISED * size.width_of(figure.mark_room) + BESIDE + size.width_of(beside)
 
 
 def lines_of(text: str, width: float, size: TypeSize) -> int:
-    """On how many lines a text will stand, about."""
+    """The approximate number of lines that a text takes."""
     return max(1, ceil(1.15 * size.width_of(text) / width))
 
 
 @cache
 def _letter(sign: str) -> float:
-    """How wide a letter is, in ems of ten points; an accent takes no room, and of other alphabets all are wide."""
+    """The width of a letter, in ems of ten points. An accent takes no space, and letters of other alphabets count as
+    wide.
+    """
     base = unicodedata.normalize("NFD", sign)[:1]
     return _EMS.get(base, 0.0 if unicodedata.combining(sign) else 1.1)

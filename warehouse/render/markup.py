@@ -1,4 +1,4 @@
-"""The format Markdown: a table with its caption and its notes, every character of a name shown as it is."""
+"""The Markdown format: a table with its caption and its notes, with every character of a name shown as it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warehouse.render.style import Style, clean, width
 from warehouse.results import Met, Result
 
 OUTCOMES: Mapping[Met, str] = {"met": "✅", "not met": "❌", "undecided": "❔"}
-"""What stands before the caption of what was expected, in the summary of a run of tests."""
+"""The sign before the caption of an expectation, in the summary of a run of tests."""
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 
 
 def markdown(result: Result, style: Style) -> str:
-    """The caption, a table with aligned columns or more than one, the notes as a list, and the signature."""
+    """The caption, one or more tables with aligned columns, the notes as a list, and the signature."""
     sign = f"{OUTCOMES[result.outcome]} " if result.outcome else ""
     caption = f"{sign}**{escaped(result.caption)}**" if result.caption else ""
     signature = f"Signature: {markdown_word(clean(result.signature))}" if result.signed else ""
@@ -29,7 +29,7 @@ def markdown(result: Result, style: Style) -> str:
 
 
 def grids(result: Result, style: Style) -> list[str]:
-    """The tables of a result, each below its title where there are several."""
+    """The tables of a result, each below its title if there are several."""
     blocks: list[str] = []
     for rectangle in unbounded_rectangles(result, style):
         if rectangle.title:
@@ -39,12 +39,12 @@ def grids(result: Result, style: Style) -> list[str]:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Texts as a list, a line each."""
+    """Texts as a list, one line each."""
     return "\n".join(f"- {escaped(text)}" for text in texts)
 
 
 def grid(rectangle: Rectangle) -> str:
-    # No format for tables in Markdown has two lines of headings.
+    # No Markdown format has headings of two lines.
     lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in rectangle.headings]]
     lines += [
         [
@@ -66,7 +66,7 @@ def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) 
 
 
 def _marked(figure: Figure) -> str:
-    """A figure with its marks; HTML stands for what Markdown has no signs for."""
+    """A figure with its marks. HTML is used where Markdown has no signs."""
     number = escaped(figure.number)
     number = f"**{number}**" if figure.best else f"<u>{number}</u>" if figure.second else number
     mark = f"<sup>{escaped(figure.mark)}</sup>" if figure.mark else ""
@@ -83,7 +83,7 @@ def longest_run(text: str) -> int:
 
 
 def markdown_word(text: str) -> str:
-    """A word or more in the letters of a typewriter."""
+    """One or more words in a monospaced font."""
     fence = "`" * (longest_run(text) + 1)
     room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
     return f"{fence}{room}{text}{room}{fence}"

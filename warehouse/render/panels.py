@@ -1,7 +1,7 @@
-"""What every table is before it is drawn: a rectangle of texts, in which a figure may have marks; and its panels, where
-it is too wide for the page.
+"""The form of every table before it is drawn: a rectangle of texts whose figures may have marks. A table too wide for
+the page is divided into panels.
 
-It knows no result, no terminal and no markup.
+This module does not know results, terminals or markup.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from grammar.value import value
 from warehouse.render.style import width
 
 GAP, TIGHT = 3, 1
-"""What stands between two columns, and what does where they are moved together."""
+"""The space between two columns, and the space where columns are moved together."""
 
 
 @value
 class Figure:
     """A value with what is printed beside it: whether it is the best or the second of its column, a raised mark, half
-    of its interval, and the ranks that it may have.
+    of its interval, and its possible ranks.
 
-    The rooms are the longest texts of the column at their places, so that values stand below one another.
+    The rooms are the lengths of the longest texts of the column in each position, which align the values.
     """
 
     number: str
@@ -38,11 +38,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """Headings, of one or two lines, rows of texts, for each column whether it is a number, and how wide it may be.
+    """Headings of one or two lines, rows of texts, whether each column is numeric, and how wide each column may be.
 
-    A text that is wider than its column is broken into lines; nothing else is. In the columns `spaced` blanks are
-    meant: each letter of a group stands below its like. A cell that is one of the `figures`, known by its row and its
-    column, has its text in the rows, too.
+    Only a text wider than its column is broken into lines. In the columns `spaced`, spaces have a meaning: they align
+    the letters of each group. A cell of `figures`, known by its row and column, also has its text in the rows.
     """
 
     headings: tuple[str, ...]
@@ -51,27 +50,29 @@ class Rectangle:
     limits: tuple[int, ...]
     gap: int = GAP
     title: str = ""
-    """What tells it from others of the same result; empty where it is alone."""
+    """The title that distinguishes it from other rectangles of the same result; empty if it is the only one."""
     spaced: frozenset[int] = frozenset()
     legend: str = ""
-    """What the marks in it mean."""
+    """The meaning of the marks in it."""
     figures: Mapping[tuple[int, int], Figure] = field(default_factory=dict)
     keys: int = 0
-    """So many columns at its left say what a row is of, and stand in each of its panels."""
+    """The number of columns at its left that identify a row. They are repeated in each of its panels."""
     left_out: tuple[str, ...] = ()
-    """The columns for which there is no room."""
+    """The columns that do not fit."""
     more: int = 0
-    """How many rows it has beside these, which are not shown."""
+    """The number of further rows that are not shown."""
     as_records: bool = False
-    """Whether a row is too long for a line even without them; then all its cells stand one below the other."""
+    """Whether a row is too long for a line even without the left-out columns. Then its cells are listed one below the
+    other.
+    """
 
     @property
     def width(self) -> int:
-        """How many columns of the terminal a line takes."""
+        """The width of a line on the terminal, in columns."""
         return sum(self.limits) + self.gap * (len(self.limits) - 1)
 
     def of_columns(self, places: Sequence[int]) -> Rectangle:
-        """The same with some of its columns."""
+        """The same rectangle with only some of its columns."""
         at = {place: new for new, place in enumerate(places)}
         return replace(
             self,
@@ -85,8 +86,8 @@ class Rectangle:
 
 
 def panels(rectangle: Rectangle, fits: Callable[[Rectangle], bool], shortest: int) -> list[Rectangle]:
-    """A rectangle as one or more, each of which fits: its columns are divided, those below one head together if that
-    can be. Keys are shortened to `shortest` letters where a single column does not fit beside them.
+    """A rectangle as one or more panels that fit. Its columns are divided; columns below one heading stay together if
+    possible. Keys are shortened to `shortest` letters if not even a single column fits beside them.
     """
     if fits(rectangle):
         return [rectangle]
@@ -112,13 +113,15 @@ def panels(rectangle: Rectangle, fits: Callable[[Rectangle], bool], shortest: in
 
 
 def _groups(rectangle: Rectangle) -> list[list[int]]:
-    """The columns that are no keys, those below one head together."""
+    """The columns that are not keys, grouped by shared heading."""
     below = ([place for place in places if place >= rectangle.keys] for _, places in spans(rectangle.headings))
     return [places for places in below if places]
 
 
 def spans(headings: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """The first lines of headings of two lines, each with the places it stands over; others are one at a time."""
+    """The first lines of headings with two lines, each with the columns that it covers. Other headings cover one column
+    each.
+    """
     upper = [heading.partition("\n")[0] if "\n" in heading else "" for heading in headings]
     spanning: list[tuple[str, list[int]]] = []
     for head, group in groupby(range(len(upper)), key=upper.__getitem__):
@@ -132,7 +135,7 @@ def _with_keys(rectangle: Rectangle, places: Sequence[int]) -> Rectangle:
 
 
 def _narrower(rectangle: Rectangle, key: int) -> Rectangle:
-    """The same with a key that is one letter shorter."""
+    """The same rectangle with one key shortened by one letter."""
     limit = rectangle.limits[key] - 1
     return replace(
         rectangle,
@@ -142,13 +145,13 @@ def _narrower(rectangle: Rectangle, key: int) -> Rectangle:
 
 
 def widths(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
-    """How wide the widest line of each column is."""
+    """The width of the widest line of each column."""
     columns = zip(headings, *rows, strict=True)
     return [max(width(line) for text in column for line in text.split("\n")) for column in columns]
 
 
 def middle(text: str, longest: int) -> str:
-    """A text that is no longer than that: what is too much is left out in the middle."""
+    """A text of at most this length; characters in the middle are left out."""
     if len(text) <= longest:
         return text
     head = longest // 2

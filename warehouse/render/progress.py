@@ -1,5 +1,5 @@
-"""After a second: a progress bar, or a clock where the share done is not known. It is drawn on standard error, or on
-whatever else has a line that can be drawn again.
+"""After one second, shows a progress bar, or a clock if the progress is unknown. It is drawn on standard error or on
+another line that can be redrawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WIDTH = 30
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float, str], None]]:
-    """Gives a function that draws the share done, from 0 to 1, and words; the bar is wiped away at the end."""
+    """Provides a function that draws the progress, from 0 to 1, and a text. The bar is erased at the end."""
     began = time.monotonic()
     drawn = False
 
@@ -36,16 +36,16 @@ def bar(what: str) -> Iterator[Callable[[float, str], None]]:
 
 
 class RedrawnLine(Protocol):
-    """A place for one line of text that is drawn again and again."""
+    """A line of text that is redrawn again and again."""
 
     stops: str
-    """What whoever reads it does to stop the work."""
+    """What the reader does to stop the work."""
 
     def draw(self, text: str) -> None:
-        """Puts the text in the place of the one before."""
+        """Replaces the text."""
 
     def wipe(self) -> None:
-        """Takes away what was drawn; nothing was, maybe."""
+        """Erases what was drawn, if anything."""
 
 
 class TerminalLine:
@@ -57,20 +57,20 @@ class TerminalLine:
         self._drawn = ""
 
     def draw(self, text: str) -> None:
-        """Puts the text in the place of the one before."""
+        """Replaces the text."""
         sys.stderr.write(f"\r\x1b[K{text}" if len(text) < len(self._drawn) else f"\r{text}")
         sys.stderr.flush()
         self._drawn = text
 
     def wipe(self) -> None:
-        """Takes away what was drawn."""
+        """Erases what was drawn."""
         if self._drawn:
             _wipe()
         self._drawn = ""
 
 
 class Waiting:
-    """What is shown while something runs: the seconds, and a bar as soon as it is known what share is done.
+    """What is shown while something runs: the seconds, and a bar as soon as the progress is known.
 
     `progress` may be called from another thread; only `tick` draws, unless there is no `line`.
     """
@@ -81,11 +81,11 @@ class Waiting:
         self._drawn = ""
 
     def progress(self, share: float) -> None:
-        """The share done, from 0 to 1."""
+        """The progress, from 0 to 1."""
         self._share = share
 
     def tick(self, seconds: float) -> None:
-        """Draws, given the seconds since the work began; they start again from 0 with the next work."""
+        """Draws, given the seconds since the work began. The seconds restart from 0 with the next work."""
         if seconds < PATIENCE or self._line is None:
             self.wipe()
             return
@@ -96,7 +96,7 @@ class Waiting:
             self._drawn = text
 
     def wipe(self) -> None:
-        """Leaves nothing behind."""
+        """Erases everything that was drawn."""
         if self._drawn and self._line is not None:
             self._line.wipe()
         self._drawn = ""
@@ -105,7 +105,7 @@ class Waiting:
 
 @contextmanager
 def clock(shown: bool = True, line: RedrawnLine | None = None) -> Iterator[Waiting]:
-    """What to show while something runs, on standard error unless another line is given; wiped away at the end."""
+    """What to show while something runs, on standard error unless another line is given. It is erased at the end."""
     waiting = Waiting((line or TerminalLine()) if shown else None)
     try:
         yield waiting

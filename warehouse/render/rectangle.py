@@ -1,7 +1,7 @@
-"""What a result looks like as rectangles of texts: which columns are shown, test sets side by side, long names
-shortened, columns left out where the screen has no room for them.
+"""Turns a result into rectangles of text: decides which columns are shown, puts test sets side by side, shortens long
+names, and leaves out columns that do not fit on the screen.
 
-Shared by all formats for people; it knows no terminal and no markup.
+All formats for people share this module. It knows neither terminals nor markup.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ SHORTEST = 12
 """A name is not shortened below this many characters."""
 
 NARROWEST = 20
-"""A text is broken into lines no narrower than this, where that helps."""
+"""A text is never broken into lines narrower than this."""
 
 
 def rectangles(result: Result, style: Style) -> list[Rectangle]:
-    """The rectangles for a result, in the width there is: by breaking texts, moving columns together, shortening names,
-    and leaving columns out, in this order; else as records. A summary is a rectangle of its own.
+    """The rectangles of a result that fit into a width. To make them fit, the function breaks texts, moves columns
+    together, shortens names and leaves out columns, in this order; if nothing helps, it shows rows as records. A
+    summary is a rectangle of its own.
     """
     if result.grid:
-        # Without colours nothing is bold, so signs stand for it.
+        # Without colours, nothing is bold, so signs replace it.
         whole = grid_rectangle(result, style, signs=not style.colour)
         return panels(whole, lambda panel: panel.width <= style.width, SHORTEST)
     if result.triangle:
@@ -41,7 +42,7 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
 
 
 def _drawn(result: Result, style: Style, whole: bool) -> list[Rectangle]:
-    """The rectangles of tables, or of sections, of which not all rows are shown unless they are to be `whole`."""
+    """The rectangles of tables or of sections. Not all rows are shown unless they are to be `whole`."""
     drawn = []
     for section in result.sections:
         rows = section.rows if whole else section.rows[: section.shown]
@@ -52,11 +53,11 @@ def _drawn(result: Result, style: Style, whole: bool) -> list[Rectangle]:
 
 
 BEGINNING = 40
-"""So many characters of a passage stand on a screen and on paper."""
+"""The number of characters of a passage that are shown on screen and on paper."""
 
 
 def _with_beginnings(table: Table) -> Table:
-    """The same with the beginnings of its passages, on one line."""
+    """The same table with only the beginnings of its passages, each on one line."""
     passages = {place for place, column in enumerate(table.columns) if column.kind == "passage"}
     if not passages:
         return table
@@ -67,7 +68,7 @@ def _with_beginnings(table: Table) -> Table:
 
 
 def beginning(passage: Cell) -> Cell:
-    """So much of a passage as stands on one line."""
+    """The part of a passage that is shown, on one line."""
     if not isinstance(passage, str):
         return passage
     line = " ".join(passage[: 4 * BEGINNING].split())
@@ -75,7 +76,9 @@ def beginning(passage: Cell) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """What is shown of a result: its columns on screen, test sets side by side; a summary is a table of its own."""
+    """The part of a result that is shown: the columns for the screen, with test sets side by side. A summary is a table
+    of its own.
+    """
     first = _side_by_side(result) if result.side_by_side else _shown(result.table)
     return [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
 
@@ -91,7 +94,7 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
     if drawn.width <= style.width:
         return drawn
     kept = [place for place, column in enumerate(columns) if not column.spare]
-    # What says most comes back first, where there is room.
+    # If there is space, the most informative columns return first.
     for spare in sorted((set(range(len(columns))) - set(kept)), key=lambda place: columns[place].spare):
         wanted = sorted([*kept, spare])
         if _of_columns(columns, rows, wanted, style).width <= style.width:
@@ -106,19 +109,21 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
 def _of_columns(
     columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], places: Sequence[int], style: Style
 ) -> Rectangle:
-    """Some of the columns in the width there is."""
+    """Only some of the columns, within a width."""
     chosen = tuple(columns[place] for place in places)
     return _fitted(chosen, [tuple(row[place] for place in places) for row in rows], style)
 
 
 def _told_apart(column: Column, table: Table) -> str:
-    """The heading of a column, or its name in data where another column has the same heading."""
+    """The heading of a column, or its name in the data if another column has the same heading."""
     alike = [other for other in table.columns if other.heading == column.heading]
     return column.heading if column.heading and len(alike) == 1 else column.name
 
 
 def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style: Style) -> Rectangle:
-    """All columns in the width there is, as far as breaking texts, moving together and shortening names can do it."""
+    """All columns within a width, as far as breaking texts, moving columns together and shortening names can achieve
+    it.
+    """
     headings = tuple(column.heading or column.name for column in columns)
     limits = widths(headings, rows)
     gap = GAP
@@ -129,7 +134,7 @@ def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style:
         gap -= 1
     names = [place for place, column in enumerate(columns) if column.kind == "name"]
     over = _narrowed(limits, names, SHORTEST, over)
-    # A system may stand as the heading of its values.
+    # A system may be the heading of its values.
     cells = widths([""] * len(columns), rows)
     for place in sorted(range(len(columns)), key=lambda place: cells[place] - limits[place]):
         if cells[place] < limits[place] and "\n" not in headings[place]:
@@ -154,7 +159,7 @@ def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style:
 
 
 def _keys(columns: Sequence[Column]) -> int:
-    """How many columns at the left say what a row is of: names, and one number before them, a rank."""
+    """The number of columns at the left that identify a row: names, and one number before them, a rank."""
     names = [column.kind == "name" for column in columns]
     first = 1 if names[:2] == [False, True] else 0
     count = next((place for place, name in enumerate(names) if place >= first and not name), len(names))
@@ -164,7 +169,7 @@ def _keys(columns: Sequence[Column]) -> int:
 def _joined_intervals(
     columns: tuple[Column, ...], rows: list[tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
-    """Each lower limit with its upper one as one cell: [-4.46, +16.97], or of one alone: ≥ -4.46."""
+    """Joins each lower limit with its upper limit in one cell: [-4.46, +16.97]. A single limit becomes ≥ -4.46."""
     uppers = [place for place, column in enumerate(columns) if column.upper]
     for place in reversed(uppers):
         lows, highs = ([row[at].removesuffix(UNDEFINED) for row in rows] for at in (place - 1, place))
@@ -176,14 +181,14 @@ def _joined_intervals(
 
 
 def _interval(low: str, high: str, widest: int) -> str:
-    """An interval by its limits, empty where it has none."""
+    """An interval written from its limits; empty if there are none."""
     if low and high:
         return f"[{low}, {high.rjust(widest)}]"
     return f"≥ {low}" if low else f"≤ {high}" if high else UNDEFINED
 
 
 def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Letters of groups, each below its like, so that a group reads as a line down the ranking."""
+    """Aligns the letters of groups, so that each group reads as a line down the ranking."""
     for place, column in enumerate(columns):
         if column.kind == "letters":
             written = [row[place].split() for row in rows]
@@ -194,18 +199,18 @@ def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -
 
 
 MARKS = {"significant": "*", "undecided": "?", "not significant": " "}
-"""What stands behind a level in a triangle."""
+"""The sign after a p-value in a triangle."""
 
 
 LEVEL_DIGITS = 3
-"""The digits of a level in a triangle, where there is room for them."""
+"""The digits of a p-value in a triangle, if there is space for them."""
 
 
 def unbounded_rectangles(
     result: Result, style: Style, level_digits: int | None = None, whole: bool = False
 ) -> list[Rectangle]:
-    """The rectangles for a page, which is as wide as they are: nothing is shortened, and every level of a triangle is
-    a cell of its own. Where the page can be scrolled, sections have all their rows, too.
+    """The rectangles for a page without a fixed width: nothing is shortened, and every p-value of a triangle has a cell
+    of its own. If the page can scroll, sections also have all their rows.
     """
     if result.grid:
         return [grid_rectangle(result, style)]
@@ -216,8 +221,8 @@ def unbounded_rectangles(
 
 
 def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
-    """What stands below the rectangles of a result: what the marks of a triangle or a grid mean, how many rows are not
-    shown, and its notes.
+    """The text below the rectangles of a result: what the marks of a triangle or a grid mean, how many rows are not
+    shown, and the notes.
     """
     cut = () if whole else tuple(map(_cut, result.sections))
     marks = ((result.triangle.legend,) if result.triangle else ()) + legend_below(result)
@@ -225,7 +230,7 @@ def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
 
 
 def _cut(section: TableSection) -> str:
-    """How many rows of a section are shown, where not all are."""
+    """The number of rows shown of a section that is cut."""
     if section.shown is None or section.shown >= len(section.rows):
         return ""
     of = f"{section.title}: " if section.title else ""
@@ -233,13 +238,13 @@ def _cut(section: TableSection) -> str:
 
 
 def legend_below(result: Result, signs: bool = False) -> tuple[str, ...]:
-    """What the marks of a grid mean, and bold and underlined or the signs in their place."""
+    """The meaning of the marks of a grid, and of bold and underlined or of the signs that replace them."""
     return (*best_below(result, signs), *result.grid.legend) if result.grid else ()
 
 
 def triangle_rectangles(table: Table, how: Triangle, style: Style, level_digits: int | None = None) -> list[Rectangle]:
-    """A triangle for each value of the `within` columns, the systems ranked by their value: place, system, value, and
-    a column for each system but the last with the level of the two and its mark.
+    """One triangle for each value of the `within` columns, with the systems ranked by value: rank, system, value, and
+    one column for each system but the last, with the p-value of the pair and its mark.
     """
     groups: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
     for row in table.records():
@@ -251,7 +256,7 @@ def triangle_rectangles(table: Table, how: Triangle, style: Style, level_digits:
 
 
 LEVELS_FROM = 3
-"""The column of a triangle in which the levels begin."""
+"""The first column of a triangle that holds p-values."""
 
 
 def _triangle(
@@ -282,7 +287,9 @@ def _triangle(
 
 
 def _packed(triangle: Rectangle) -> Rectangle:
-    """The same with the levels of a line as one column: a mark between two of them is room enough."""
+    """The same triangle with the p-values of a line as one column, because a mark between two of them separates them
+    enough.
+    """
     size = max(len(text) for row in triangle.rows for text in row[LEVELS_FROM:])
 
     def packed(row: tuple[str, ...]) -> tuple[str, ...]:
@@ -295,7 +302,9 @@ def _packed(triangle: Rectangle) -> Rectangle:
 
 
 def _short_level(level: Cell, digits: int) -> str:
-    """A level without its leading zero, as long as others: .042, 1.00; <.001 where it is below what can be shown."""
+    """A p-value without its leading zero, always of the same length: .042, 1.00; <.001 if it is too small to be
+    shown.
+    """
     if not isinstance(level, float):
         return UNDEFINED
     text = cell("probability", level, digits)
@@ -303,7 +312,7 @@ def _short_level(level: Cell, digits: int) -> str:
 
 
 def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:
-    """Narrows the widest of some columns, again and again, and gives what is still too much."""
+    """Narrows the widest of some columns repeatedly, and returns by how much they are still too wide."""
     while over > 0 and places:
         place = max(places, key=lambda column: limits[column])
         if limits[place] <= least:
@@ -321,8 +330,8 @@ def _shown(table: Table) -> Table:
 
 
 def _side_by_side(result: Result) -> Table:
-    """One line for each key, the spread columns once for each value of the column across; a cell that is not there
-    is undefined.
+    """One line per key, with the spread columns repeated for each value of the column across. A missing cell is
+    undefined.
     """
     how = result.side_by_side
     if how is None:
@@ -334,7 +343,7 @@ def _side_by_side(result: Result) -> Table:
         line = cells.setdefault(tuple(row[places[name]] for name in how.key), {})
         for name in how.spread:
             line[row[places[how.across]], name] = row[places[name]]
-    # Of a table that was cut there are fewer lines.
+    # A table that was cut has fewer lines.
     lines = [(key, cells[key]) for key in how.lines if key in cells]
     keys = [table.columns[places[name]] for name in how.key]
     spread = [table.columns[places[name]] for name in how.spread]

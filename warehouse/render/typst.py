@@ -1,7 +1,8 @@
-"""The format Typst: figures with tables that are never wider than the text. Every text is a string, so that nothing of
-it is markup.
+"""The Typst format: figures with tables that are never wider than the text. Every text is a string, so none of it can
+be markup.
 
-Type, broken texts and panels are those of `latex_widths`: in ems a page of Typst has wider lines, and narrower letters.
+The type size, line breaks and panels come from `latex_widths`. Measured in ems, a Typst page has wider lines and
+narrower letters, so what fits in LaTeX fits here, too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MAY_BREAK = r"\u{200b}"
 
 
 def typst(result: Result, style: Style) -> str:
-    """A figure that may go on over pages, its notes below; the signature is a comment before it."""
+    """A figure that may continue over pages, with its notes below. The signature is a comment at the top."""
     lines = [f"// {clean(result.signature)}", "#[", "#show figure: set block(breakable: true)", "#figure("]
     if result.caption:
         lines.append(f"  caption: figure.caption(position: top, {text(result.caption)}),")
@@ -73,7 +74,7 @@ def _table(panel: SetTable) -> list[str]:
 
 
 def _head(panel: SetTable) -> list[str]:
-    """The headings; above them the test sets, each over its columns with a rule of its own."""
+    """The headings. If there are test sets, each is named above its columns, with a rule of its own."""
     rectangle = panel.rectangle
     lower = [
         _heading(panel, heading.rpartition("\n")[2], "right" if numeric else "left")
@@ -111,11 +112,11 @@ def _cell(panel: SetTable, number: int, place: int, content: str) -> str:
 
 
 def _marked(figure: Figure) -> str:
-    """A figure with its marks; what others in its column have beside theirs keeps its room."""
+    """A figure with its marks. Space is kept for marks that only other figures of its column have."""
     number = _string(_number(figure.number))
     parts = [f"strong({number})" if figure.best else f"underline({number})" if figure.second else number]
     if figure.mark_room:
-        # Letters differ in width, so that the rest of the longest mark would not make up for what one lacks.
+        # Letters differ in width, so the rest of the longest mark would not fill the space of a missing one exactly.
         room, mark = f"super({_string(figure.mark_room)})", f"super({_string(figure.mark)})"
         beside = [f"box(width: 0pt, align(left, {mark}))"] if figure.mark else []
         parts += [room] if mark == room else [*beside, f"hide({room})"]
@@ -135,12 +136,12 @@ def _hidden(shown: str, lacking: str) -> list[str]:
 
 
 def _number(written: str) -> str:
-    """A number, or an interval, with signs as they are printed."""
+    """A number or an interval, with signs as they are printed."""
     return _SIGN.sub("−", written)
 
 
 def text(plain: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
-    """A text as a string, in which a line may end within long words."""
+    """A text as a string that may be broken within long words."""
     words = (map(_escaped, short_enough(word, within, size)) for word in clean(plain).split(" "))
     return f'"{" ".join(map(MAY_BREAK.join, words))}"'
 
@@ -151,5 +152,5 @@ def _string(plain: str) -> str:
 
 
 def _escaped(plain: str) -> str:
-    """What stands within the quotes of a string."""
+    """The text between the quotes of a string, escaped."""
     return plain.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,6 +1,6 @@
-"""Charts as files: SVG, PNG, PDF, or a page with tooltips, made by vl-convert, which is the extra `plot`.
+"""Draws charts as files (SVG, PNG, PDF, or a page with tooltips) with vl-convert, which is the extra `plot`.
 
-Nothing is fetched from anywhere.
+Nothing is fetched from the network.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from warehouse.render.vegalite import columns, dark, spec
 from warehouse.render.vegalite.looks import WIDE, Spec
 
 RESOLUTION = 2.0
-"""Pixels of a PNG for each point."""
+"""The pixels of a PNG per point."""
 
 
 def available() -> None:
-    """Raises WarehouseError where the extra is not installed."""
+    """Raises WarehouseError if the extra is not installed."""
     _converter()
 
 
 def svg(chart: Chart, theme: Theme = "auto") -> str:
-    """The chart as SVG, on white paper or dark. Raises WarehouseError where the extra is not installed."""
+    """The chart as SVG, on white or dark paper. Raises WarehouseError if the extra is not installed."""
     described, scale = _fitted(chart)
     drawn: str = _converter().vegalite_to_svg(described, allowed_base_urls=[])
     if chart.width is not None:
         drawn = _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.6g}"', drawn, count=2)
-    # vl-convert numbers clips through all pictures that a process makes; the same chart is to be the same text.
+    # vl-convert numbers clips across all pictures of a process; the same chart must always give the same text.
     numbers: dict[str, str] = {}
     drawn = re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
     return dark.darkened(drawn) if theme == "dark" else drawn
 
 
 def svg_of_page(chart: Chart, theme: Theme = "auto") -> str:
-    """The same, dark where its reader is, too. Raises WarehouseError where the extra is not installed."""
+    """The chart as SVG that is dark if the reader's system is dark. Raises WarehouseError if the extra is not
+    installed.
+    """
     drawn = svg(chart, theme)
     return drawn.replace(">", ">\n<style>\n" + dark.rules("svg") + "</style>", 1) if theme == "auto" else drawn
 
 
 def png(chart: Chart, theme: Theme = "auto") -> bytes:
-    """The chart as PNG. Raises WarehouseError where the extra is not installed."""
+    """The chart as PNG. Raises WarehouseError if the extra is not installed."""
     if theme == "dark":
         in_the_dark: bytes = _converter().svg_to_png(svg(chart, theme), scale=RESOLUTION)
         return in_the_dark
@@ -55,7 +57,7 @@ def png(chart: Chart, theme: Theme = "auto") -> bytes:
 
 
 def pdf(chart: Chart, theme: Theme = "auto") -> bytes:
-    """The chart as PDF. Raises WarehouseError where the extra is not installed."""
+    """The chart as PDF. Raises WarehouseError if the extra is not installed."""
     if theme == "dark":
         return in_order(_converter().svg_to_pdf(svg(chart, theme)))
     described, scale = _fitted(chart)
@@ -66,12 +68,12 @@ def pdf(chart: Chart, theme: Theme = "auto") -> bytes:
 _SIZE = re.compile(r'(?<=\s)(width|height)="([\d.]+)"')
 
 NARROWEST = 80.0
-"""Axes are no narrower than this, in points; a picture that is to be narrower still is made smaller as a whole."""
+"""The minimum width of axes in points. If a picture must be narrower than this allows, it is scaled down as a whole."""
 
 
 def _fitted(chart: Chart) -> tuple[Spec, float]:
-    """What to draw, and how many times as large, so that the picture is as wide as it was asked for: its letters keep
-    their size, as far as the axes can give way.
+    """What to draw, and the scale at which the picture gets the requested width. Letters keep their size as long as the
+    axes can shrink.
     """
     drawn, wide = spec(chart), WIDE
     if chart.width is None:
@@ -83,14 +85,14 @@ def _fitted(chart: Chart) -> tuple[Spec, float]:
 
 
 def _wide(described: Spec) -> float:
-    """How wide a picture becomes, in points."""
+    """The resulting width of a picture in points."""
     size = _SIZE.search(_converter().vegalite_to_svg(described, allowed_base_urls=[]))
     return float(size[2]) if size else WIDE
 
 
 def _head(theme: Theme) -> str:
-    """What a page with a picture has in its head: it fits narrow windows, and is light or dark as its reader is, or as
-    it is to be.
+    """The head of a page with a picture. The page fits narrow windows, and is light or dark like the reader's system or
+    as requested.
     """
     schemes = "light dark" if theme == "auto" else theme
     return f"""\
@@ -104,14 +106,12 @@ def _head(theme: Theme) -> str:
 
 
 def page(chart: Chart, theme: Theme = "auto") -> str:
-    """The chart as a page that needs nothing else, with tooltips. Raises WarehouseError where the extra is not
-    installed.
-    """
-    # The menu of the page saves the picture; the rest of what it could do leads to a site elsewhere.
+    """The chart as a self-contained page with tooltips. Raises WarehouseError if the extra is not installed."""
+    # The menu of the page saves the picture. Its other entries are removed, because they lead to another site.
     menu = {"export": True, "source": False, "compiled": False, "editor": False}
     whole = {**_fitted(chart)[0], "usermeta": {"embedOptions": {"actions": menu}}}
     drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
-    # Within a script a tag that a name holds would end it.
+    # A tag in a name would close the script that contains it.
     return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + _head(theme), 1)
 
 
@@ -119,7 +119,7 @@ _LESS_THAN = "-evalhouse-less-than-"
 
 
 def _without_tags(value: Any) -> Any:
-    """A description with a word for each `<` in its texts."""
+    """A description in which a word replaces each `<` of its texts."""
     if isinstance(value, str):
         return value.replace("<", _LESS_THAN)
     if isinstance(value, dict):
@@ -128,7 +128,7 @@ def _without_tags(value: Any) -> Any:
 
 
 def described(chart: Chart, theme: Theme = "auto") -> str:
-    """The chart as Vega-Lite, for other programs to draw, on white paper."""
+    """The chart as Vega-Lite on white paper, for other programs to draw."""
     from warehouse.results import as_json
 
     return as_json({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec(chart)}) + "\n"
@@ -143,7 +143,7 @@ FILES: dict[str, Draw] = {
     ".html": page,
     ".json": described,
 }
-"""What draws which ending of a file."""
+"""The function that draws each file extension."""
 
 
 def _converter() -> Any:

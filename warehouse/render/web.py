@@ -1,5 +1,5 @@
-"""The format for browsers and notebooks: a table as HTML that needs nothing but itself. Everything that is a name or a
-text is escaped; it loads nothing and runs nothing but the few lines that sort a table.
+"""The format for browsers and notebooks: a table as self-contained HTML. Every name and every text is escaped. The page
+loads nothing, and the only script is the few lines that sort a table.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _SCHEMES = """\
 :is([data-jp-theme-light=false], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light), .dark) \
 .evalhouse-picture { color-scheme: dark; }
 """
-"""A picture is as dark as the notebook around it: pages of Jupyter, VS Code and marimo say how dark they are. Elsewhere
-it is as its reader's machine is.
+"""A picture is dark if the notebook around it is dark: pages of Jupyter, VS Code and marimo declare that. Elsewhere it
+follows the reader's system.
 """
 
 SORTING = """\
@@ -69,11 +69,11 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
   });
 }
 """
-"""A click on a heading sorts a table, down, then up, then as it was."""
+"""A click on a heading sorts a table: first descending, then ascending, then back to the original order."""
 
 
 NOWHERE: Mapping[tuple[int, int], str] = {}
-"""No cell of a table leads to another page."""
+"""The links of a table of which no cell leads to another page."""
 
 NUMBERS = "Data behind this figure"
 
@@ -84,7 +84,7 @@ def html(result: Result, style: Style) -> str:
 
 
 def page(results: Sequence[Result], style: Style) -> str:
-    """A page with results one below the other; a click on a heading sorts a table."""
+    """A page with one result below the other. A click on a heading sorts a table."""
     title = escape(clean(results[0].caption)) if results else "evalhouse"
     figures = "".join(_figure(result, style, sortable=True) for result in results)
     return (
@@ -94,7 +94,7 @@ def page(results: Sequence[Result], style: Style) -> str:
 
 
 def fragment(result: Result, style: Style) -> str:
-    """A result as a part of a page, such as a notebook shows; of a picture the numbers are folded up. Nothing runs."""
+    """A result as a part of a page, for example in a notebook. The data behind a picture are folded. No script runs."""
     shown, looks = _figure(result, style, sortable=False), _LOOKS
     if result.chart is not None:
         looks += _SCHEMES if style.theme == "auto" else ""
@@ -103,8 +103,8 @@ def fragment(result: Result, style: Style) -> str:
 
 
 def _picture(chart: Chart, theme: Theme) -> str:
-    """The picture as an image, which is no part of the page and so finds nothing of it to change; where pictures cannot
-    be drawn, why.
+    """The picture as an image. An image is separate from the page, so the page's styles cannot change it. If pictures
+    cannot be drawn, the reason.
     """
     from base64 import b64encode
 
@@ -126,7 +126,7 @@ def _figure(result: Result, style: Style, *, sortable: bool) -> str:
     for rectangle in unbounded_rectangles(result, style, whole=True):
         if rectangle.title:
             parts.append(f"<p>{text(rectangle.title)}</p>")
-        # A triangle has its order in its numbers; sorted, it would be none.
+        # The numbers of a triangle depend on its order, so it must not be sorted.
         parts += ["<div>" + table(rectangle, sortable=sortable and result.triangle is None) + "</div>"]
     parts += [f"<p>{text(note)}</p>" for note in notes_below(result, whole=True)]
     return "\n".join([*parts, "</figure>\n"])
@@ -135,8 +135,8 @@ def _figure(result: Result, style: Style, *, sortable: bool) -> str:
 def table(
     rectangle: Rectangle, *, sortable: bool, caption: str = "", links: Mapping[tuple[int, int], str] = NOWHERE
 ) -> str:
-    """A rectangle as a table; the first column that is no number names the rows. Cells may lead to other pages, by row
-    and column.
+    """A rectangle as a table. The first column that is not numeric names the rows. Cells may link to other pages, by
+    row and column.
     """
     lines = ["<table>"]
     if caption:
@@ -180,7 +180,7 @@ def _cell(
 
 
 def _marked(figure: Figure) -> str:
-    """A figure with its marks, each below those of the others in the column."""
+    """A figure with its marks, each aligned with the marks of other figures in the column."""
     value = text(figure.number)
     value = f"<strong>{value}</strong>" if figure.best else f"<u>{value}</u>" if figure.second else value
     parts = [value]
@@ -199,8 +199,8 @@ def _marked(figure: Figure) -> str:
 
 
 def _hidden(lacking: str) -> str:
-    """Room for what others in the column have. It is no text of the page, for where styles are taken away, as they are
-    from notebooks on GitHub, text would be read.
+    """Empty space for marks that only other figures of the column have. It contains no text, because text would become
+    visible where styles are removed, as in notebooks on GitHub.
     """
     return f'<span class="room" data-room="{text(lacking)}"></span>' if lacking else ""
 
@@ -212,5 +212,5 @@ def _class(rectangle: Rectangle, place: int) -> str:
 
 
 def text(plain: str) -> str:
-    """A text of one line as HTML, every character of which is visible and none is markup."""
+    """A text of one line as HTML. Every character is visible, and none is markup."""
     return escape(clean(plain))

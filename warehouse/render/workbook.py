@@ -1,7 +1,7 @@
-"""The format for spreadsheets: a workbook with a sheet a result, numbers as numbers of 16 digits. It needs the
+"""The format for spreadsheets: a workbook with one sheet per result, which keeps numbers to 16 digits. It needs the
 extra `excel`.
 
-A name is always a text, whatever it begins with; nothing in a workbook is a formula.
+A name is always text, whatever it begins with. A workbook contains no formulas.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ WIDEST = 60
 """No column of a sheet is made wider than this many characters."""
 
 _HEAD = 2
-"""The line of the headings; the caption and an empty line stand above."""
+"""The row of the headings. The caption and an empty row are above it."""
 
 
 def workbook(results: Sequence[Result], style: Style) -> bytes:
-    """The file with all results. Raises WarehouseError where the extra is not installed."""
+    """The workbook with all results. Raises WarehouseError if the extra is not installed."""
     try:
         import xlsxwriter
     except ImportError:
@@ -41,7 +41,7 @@ def workbook(results: Sequence[Result], style: Style) -> bytes:
 
 
 class _Formats:
-    """The number formats of a workbook, by what a column holds."""
+    """The number formats of a workbook, by the content of a column."""
 
     def __init__(self, book: Any, digits: int | None) -> None:
         def decimals(usual: int) -> str:
@@ -63,14 +63,15 @@ class _Formats:
 
 
 def _probability(digits: int) -> str:
-    """What is below the smallest p that so many digits show stands as on screen, and stays a number."""
+    """A p-value too small for the digits looks as on screen but stays a number."""
     return f'[<{10.0**-digits:.{digits}f}]"{below(digits)}";{"0." + "0" * digits if digits else "0"}'
 
 
 def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
     sheet = book.add_worksheet(name)
     sheet.write_string(0, 0, clean(result.caption), formats.bold)
-    # The columns of the data for pairs, so that they can be filtered; what is shown for everything else.
+    # Pairs have the columns of their data, so that they can be filtered. Everything else has the columns shown on
+    # screen.
     of_pairs = bool(result.triangle or result.sections)
     line = _HEAD
     for table in [result.table] if of_pairs else tables(result):
@@ -108,7 +109,7 @@ def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column,
 
 
 def _triangles(book: Any, formats: _Formats, name: str, result: Result, style: Style) -> None:
-    """The levels as they are printed, each triangle below the other."""
+    """The p-values as they are printed, one triangle below the other."""
     sheet = book.add_worksheet(name)
     sheet.write_string(0, 0, result.triangle.legend if result.triangle else "")
     line = _HEAD

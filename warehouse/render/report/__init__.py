@@ -1,6 +1,6 @@
-"""A report of a study as files: REPORTS is the one table of what it can be written as.
+"""Writes the report of a study as files. REPORTS is the only table of the formats.
 
-A report is a description (`description`) and is drawn from that alone; pictures are drawn by the room beside.
+A report is drawn only from its description (`description`). The neighbouring package draws the pictures.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from warehouse.render.style import Style
 __all__ = ["REPORTS", "Passage", "Piece", "Report", "ReportedStatement", "Section", "Source", "check", "write"]
 
 Files = dict[str, bytes]
-"""The files of a report by their names: the report itself first, its pictures beside it."""
+"""The files of a report by name: the report first, then its pictures."""
 
 
 @value
 class ReportFormat:
-    """What a report can be written as: the ending of its file."""
+    """A format for reports, known by the extension of its file."""
 
     suffix: str
 
     def draw(self, report: Report, name: str, style: Style) -> Files:
-        """The files of a report, given the name of the first. The drawing is imported only here."""
+        """The files of a report, given the name of the first. The module that draws is imported only here."""
         match self.suffix:
             case ".html":
                 from warehouse.render.report.page import draw
@@ -38,21 +38,23 @@ class ReportFormat:
 
 
 REPORTS = {suffix: ReportFormat(suffix) for suffix in (".html", ".md", ".tex")}
-"""By the ending of the file: a page that needs nothing else, Markdown with its pictures as SVG beside it, and a LaTeX
-document with its pictures as PDF beside it.
+"""By file extension: a self-contained page, Markdown with its pictures as SVG files, and a LaTeX document with its
+pictures as PDF files.
 """
 
 
 def check(path: Path, force: bool) -> None:
-    """Raises DataError for a file that cannot become a report: of another ending, or there already unless `force`."""
+    """Raises DataError for a file that cannot become a report: it has another extension, or it exists and `force` is
+    not set.
+    """
     if path.suffix.casefold() not in REPORTS:
         raise files.fault(path, f"a report must end in one of {', '.join(REPORTS)}")
     files.check_free(path, force)
 
 
 def write(report: Report, path: Path, style: Style, force: bool) -> tuple[Path, ...]:
-    """Writes a report, all of its files or none, and gives their paths. Raises DataError if that cannot be, and
-    WarehouseError if pictures cannot be drawn here.
+    """Writes a report, either all of its files or none, and returns their paths. Raises DataError if they cannot be
+    written, and WarehouseError if pictures cannot be drawn on this machine.
     """
     drawn = REPORTS[path.suffix.casefold()].draw(report, path.name, style)
     contents = {path.with_name(name): content for name, content in drawn.items()}

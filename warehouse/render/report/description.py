@@ -1,6 +1,6 @@
-"""A report as data: prose, statements with what came of them, and where the numbers come from. Nothing here draws.
+"""A report as data: prose, statements with their results, and the sources of the numbers. Nothing here draws.
 
-Everything is as it was said or computed; what may be shown of it, and how, is the business of the drawings.
+Everything is kept as it was written or computed. The drawings decide how much of it is shown, and how.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LONGEST = 1000
 """A report shows no more rows of one table than this."""
 
 LONGEST_TITLE = 80
-"""A statement that stands for a caption is cut behind this many characters."""
+"""A statement used as a caption is cut after this many characters."""
 
 
 @value
@@ -27,8 +27,8 @@ class Passage:
 
 @value
 class ReportedStatement:
-    """A statement, and what came of it: a result, an error as it is drawn with its caret, or neither where it only sets
-    something. Those with something to show are numbered.
+    """A statement with its outcome: a result, an error drawn with its caret, or neither if the statement only sets
+    something. Statements with something to show are numbered.
     """
 
     pieces: tuple[Piece, ...]
@@ -38,12 +38,12 @@ class ReportedStatement:
 
     @property
     def text(self) -> str:
-        """The statement as it is written."""
+        """The statement as it was written."""
         return "".join(piece.text for piece in self.pieces)
 
     @property
     def title(self) -> str:
-        """What its result is, or that it has none."""
+        """The title of its result, or a note that it has no result."""
         if self.result is None:
             return "not answered"
         statement = " ".join(self.result.statement.split())
@@ -55,7 +55,7 @@ Section = Passage | ReportedStatement
 
 @value
 class Source:
-    """A file that was loaded into the warehouse. `settings` are how its fields and columns were given."""
+    """A file that was loaded into the warehouse. `settings` holds the options for its fields and columns."""
 
     number: int
     name: str
@@ -71,9 +71,9 @@ class Source:
 class Report:
     """A study and its answers.
 
-    `study` is the name of its file and `sha256` the digest of its text; `given` are the variables that were set from
-    outside, with their values; `warehouse` says in words which data were used, `version` and `made` which version made
-    the report, and when. For the same study, variables, warehouse and version, only `made` changes.
+    `study` is the name of its file, and `sha256` is the digest of its text. `given` holds the variables that were set
+    from outside, with their values. `warehouse` describes in words which data were used. `version` and `made` tell
+    which version made the report, and when. For the same study, variables, warehouse and version, only `made` changes.
     """
 
     title: str
@@ -88,17 +88,17 @@ class Report:
 
     @property
     def statements(self) -> tuple[ReportedStatement, ...]:
-        """The statements, in their order."""
+        """The statements, in order."""
         return tuple(section for section in self.sections if isinstance(section, ReportedStatement))
 
     @property
     def wrong(self) -> int:
-        """How many statements are wrong."""
+        """The number of statements with an error."""
         return sum(section.error is not None for section in self.statements)
 
 
 def shortened(report: Report, longest: int = LONGEST) -> Report:
-    """The report with no more rows than that in a table; a note says how many there are."""
+    """The report with at most this many rows per table. A note gives the full number."""
     return replace(report, sections=tuple(_shortened(section, longest) for section in report.sections))
 
 
@@ -106,7 +106,7 @@ def _shortened(section: Section, longest: int) -> Section:
     if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
         return section
     if section.result.grid is not None and len(section.result.grid.systems) <= longest:
-        # Its lines are the systems, each of which has many rows.
+        # Each of its lines is a system, which has many rows.
         return section
     table = section.result.table
     note = f"the first {longest:,} of {len(table.rows):,} rows, also in copies; evalhouse query prints them all"

@@ -1,5 +1,5 @@
-"""A report as one page of HTML that needs nothing else: it loads nothing, and the few lines that run sort tables and
-copy them.
+"""Draws a report as one self-contained HTML page. It loads nothing, and its few lines of script only sort and copy
+tables.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from warehouse.render.web import NUMBERS, SORTING, table, text
 from warehouse.results import Result
 
 LARGEST = 3_000_000
-"""Bytes of a page; of a report that would be larger, fewer rows of each table are shown."""
+"""The size of a page in bytes. If a report would be larger, fewer rows of each table are shown."""
 
 SHORTEST = 20
-"""Rows of a table that are shown, however large the page is."""
+"""The rows of a table that are always shown, however large the page is."""
 
 
 def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
@@ -91,14 +91,14 @@ def _resource(name: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """The content security policy: the page's own style and this very script, and nothing from elsewhere."""
+    """The content security policy: it allows only the page's own style and exactly this script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'")
     return "; ".join((*allowed, "base-uri 'none'", "form-action 'none'"))
 
 
 def _harmless(data: str) -> str:
-    """JSON that cannot end the HTML element it stands in."""
+    """JSON that cannot close the HTML element that contains it."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -108,7 +108,7 @@ def _heading(report: Report) -> str:
 
 
 def _contents(headings: Sequence[Heading]) -> str:
-    """The headings as lists within lists."""
+    """The table of contents: the headings as nested lists."""
     lines = ['<nav aria-label="Contents">', "<details open>", "<summary>Contents</summary>"]
     depth = 1
     for level, anchor, title in headings:
@@ -122,7 +122,8 @@ def _contents(headings: Sequence[Heading]) -> str:
     return "\n".join([*lines, "</details>", "</nav>"])
 
 
-# --- a statement and what came of it ----------------------------------------------------------------------------------
+# --- a statement and its result
+# ---------------------------------------------------------------------------------------
 
 
 def _statement(statement: ReportedStatement, level: int, style: Style) -> str:

@@ -1,5 +1,5 @@
-"""Prose of a study, which is Markdown, as HTML, LaTeX or Markdown again. What is no Markdown is text: markup of other
-languages is shown as it is written, and pictures from elsewhere are named, not loaded.
+"""Draws the prose of a study, which is Markdown, as HTML, LaTeX or Markdown. Anything that is not Markdown is text:
+markup of other languages is shown as it is written, and pictures from elsewhere are named but not loaded.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from warehouse.render.report.description import Passage, Report, ReportedStateme
 from warehouse.render.style import clean
 
 HIGHEST, DEEPEST = 2, 4
-"""Which levels headings of prose have, below the title of the report."""
+"""The levels that headings of prose may have, below the title of the report."""
 
 
 class MarkdownText:
-    """A passage that was read. Headings know their levels, which begin at HIGHEST and never leave one out."""
+    """A parsed passage. Its headings know their levels, which begin at HIGHEST and never skip one."""
 
     def __init__(self, text: str, level: int = HIGHEST - 1) -> None:
         visible = "\n".join(clean(line.expandtabs(4)) for line in text.split("\n"))
@@ -36,10 +36,10 @@ class MarkdownText:
                 token.tag = self._tokens[place + 2].tag = f"h{level}"
                 self.headings.append((level, _plain(self._tokens[place + 1].children or ())))
         self.level = level
-        """The level of the last heading, or the one that was given."""
+        """The level of the last heading, or the level that was passed in if there is no heading."""
 
     def html(self, anchors: Sequence[str] = ()) -> str:
-        """As HTML; the headings get these anchors, one each."""
+        """The passage as HTML. Its headings get these anchors, one each."""
         reader = MarkdownIt("commonmark", {"html": False})
         reader.add_render_rule("image", lambda self, tokens, place, options, env: f"[{escape(tokens[place].content)}]")
         reader.add_render_rule("link_open", _link_open)
@@ -52,16 +52,16 @@ class MarkdownText:
         return str(reader.renderer.render(self._tokens, reader.options, {}))
 
     def latex(self) -> str:
-        """As LaTeX, paragraphs apart."""
+        """The passage as LaTeX, with an empty line between paragraphs."""
         return _blocks(SyntaxTreeNode(self._tokens), _LATEX)
 
     def markdown(self) -> str:
-        """As Markdown that means the same wherever it is read."""
+        """The passage as Markdown that means the same in every program."""
         return _blocks(SyntaxTreeNode(self._tokens), _MARKDOWN)
 
 
 def read_sections(report: Report) -> Iterator[tuple[MarkdownText | ReportedStatement, int]]:
-    """The sections of a report, prose as Markdown that was read, each with the level of the last heading by then."""
+    """The sections of a report with their prose parsed, each with the level of the last heading so far."""
     level = HIGHEST - 1
     for section in report.sections:
         if isinstance(section, Passage):
@@ -109,7 +109,7 @@ def _environment(name: str, content: str, start: str = "") -> str:
 
 
 def _latex_heading(node: SyntaxTreeNode) -> str:
-    # Within a list or a quotation there are no sections.
+    # Lists and quotations cannot contain sections.
     command = f"{_COMMANDS[_level(node)]}*" if node.parent and node.parent.is_root else "textbf"
     return rf"\{command}{{{_inline(node.children[0], _LATEX)}}}"
 
@@ -129,8 +129,8 @@ def _latex_link(node: SyntaxTreeNode) -> str:
 
 
 def latex_lines(text: str) -> str:
-    """Lines as they are, in the letters of a typewriter; long ones are broken."""
-    # A line without letters still takes its room.
+    """Lines as they are, in a monospaced font. Long lines are broken."""
+    # An empty line still takes space.
     lines = [typeset(line) if line.strip() else r"\strut" for line in text.split("\n")]
     lines = [re.sub("^ +", lambda blanks: "~" * len(blanks[0]), line) for line in lines]
     return "{\\raggedright\\ttfamily\\footnotesize\n" + "\\\\\n".join(lines) + "\n\\par}"
@@ -178,7 +178,7 @@ def _markdown_list(node: SyntaxTreeNode) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Lines as they are, between fences that no line of them can end."""
+    """Lines as they are, between fences that none of the lines can close."""
     fence = "`" * max(3, longest_run(text) + 1)
     return "\n".join([fence, text, fence] if text else [fence, fence])
 

@@ -1,5 +1,5 @@
-"""A report as a LaTeX document, with its pictures as PDF beside it. It is tried with pdfLaTeX; for LuaLaTeX and
-XeLaTeX there is a preamble too.
+"""Draws a report as a LaTeX document with its pictures as PDF files. It is tested with pdfLaTeX; the preamble also
+supports LuaLaTeX and XeLaTeX.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from warehouse.render.site.pieces import Piece
 from warehouse.render.style import Style, clean
 
 TEXT_WIDTH = 470.0
-"""Points that a line has."""
+"""The width of a line in points."""
 
 _PREAMBLE = r"""
 \documentclass[10pt,a4paper]{article}
@@ -93,7 +93,7 @@ def _answered(statement: ReportedStatement, name: str, style: Style, pictures: d
 
 
 def _statement(pieces: Iterable[Piece]) -> str:
-    """A statement as it is written, its keywords bold; blanks at the beginning of a line are kept."""
+    """A statement as it is written, with bold keywords. Spaces at the beginning of a line are kept."""
     return "{\\raggedright\\ttfamily\\footnotesize\n" + "".join(map(_piece, pieces)) + "\n\\par}"
 
 
@@ -108,7 +108,7 @@ def _piece(piece: Piece) -> str:
 
 
 def _table(rectangle: Rectangle) -> str:
-    """A table that goes on over pages, in letters small enough for the page, divided where it has to be."""
+    """A table that continues over pages, in letters small enough for the page, and divided if necessary."""
     return "\n".join(line for panel in set_within(rectangle, TEXT_WIDTH) for line in longtable(panel))
 
 
@@ -126,7 +126,9 @@ def _sources(report: Report) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    """How pdfLaTeX is to print the letters that it does not know: mathematics as such, others by their code."""
+    """Tells pdfLaTeX how to print letters that it does not know: mathematical ones as mathematics, others by their
+    code.
+    """
     unknown = sorted({letter for letter in text if letter in _STRANGE_LATIN or not _KNOWN.match(letter)})
     return "".join(f"  \\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{_instead(letter)}}}\n" for letter in unknown)
 

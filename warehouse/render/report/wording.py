@@ -1,5 +1,5 @@
-"""What every drawing of a report says alike, in plain text: what stands above it, notes, and where the numbers come
-from.
+"""The wording that every format of a report shares, in plain text: the sentences at the top, the notes, and the sources
+of the numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SOURCES = "Where the numbers come from"
 
 
 def above(report: Report) -> list[str]:
-    """What readers should know first, a sentence each."""
+    """What readers should know first, one sentence each."""
     sentences = [f"{report.study}, answered from {report.warehouse}."]
     if report.given:
         sentences.append(f"Set from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
@@ -28,7 +28,7 @@ def above(report: Report) -> list[str]:
 
 
 def provenance(report: Report) -> list[str]:
-    """Which text and which files decide the numbers."""
+    """The text and the files that determine the numbers."""
     files = "1 file" if len(report.sources) == 1 else f"{len(report.sources)} files"
     rows = sum(source.rows for source in report.sources)
     return [
@@ -55,6 +55,6 @@ def sources_rectangle(sources: Sequence[Source]) -> Rectangle:
 
 
 def picture_name(report_name: str, number: int | None, suffix: str) -> str:
-    """The name of a picture beside a report, in letters that every program takes in a path."""
+    """The name of a picture's file, in letters that every program accepts in a path."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report_name.rpartition(".")[0]).strip(".-") or "report"
     return f"{stem}-{number}{suffix}"

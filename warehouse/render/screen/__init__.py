@@ -1,6 +1,6 @@
-"""Charts on a terminal: lines of text with blocks and braille, which are read without colour too.
+"""Draws charts on a terminal: lines of text with blocks and braille, which can be read without colour.
 
-Made of a chart alone; the lines go to rich, which prints them.
+This package sees only a chart. It returns lines, and rich prints them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from warehouse.render.style import Style, clean
 SIMULATED = "SIMULATED DATA"
 
 MEANINGS = {Bins: columns.LEGEND, Squares: pairs.LEGEND}
-"""What the signs of marks mean, by the kind of mark."""
+"""The meanings of the signs, by kind of mark."""
 
 
 def picture(chart: Chart, style: Style) -> list[Text]:
-    """The lines of a chart, as wide as the terminal at most where its names allow."""
+    """The lines of a chart. They are at most as wide as the terminal, if the names are short enough."""
     title = Text(clean(chart.title), style="bold")
     if chart.simulated:
         title.append("   ").append(SIMULATED, style="bold yellow")

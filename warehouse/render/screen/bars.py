@@ -1,4 +1,4 @@
-"""How often differences occur, as columns of blocks on a terminal."""
+"""Draws a distribution of differences as columns of blocks on a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 LEGEND = "━ as extreme as observed, or more; ▲ observed"
 ROWS = 12
 SCALE = 8
-"""Columns for the counts beside the axis."""
+"""The columns for the counts beside the axis."""
 
 
 def bars(panel: Panel, style: Style) -> list[Text]:
-    """Columns of blocks, and below them a line that says without colour which of them count as extreme."""
+    """Columns of blocks, and below them a line that shows without colour which of them count as extreme."""
     columns = max(20, min(style.width - SCALE - 2, 100))
     canvas = Canvas(columns, ROWS)
     below = Canvas(columns, 1)

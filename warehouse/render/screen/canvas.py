@@ -1,4 +1,4 @@
-"""A rectangle of characters: lines of braille dots below, texts above them."""
+"""A rectangle of characters: lines of braille dots, with texts on top of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from warehouse.render.style import width
 
 BRAILLE = 0x2800
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The dot of each place in a character, four down and two across (Unicode 15.0, section 21.1)."""
+"""The braille dot for each position in a character, four down and two across (Unicode 15.0, section 21.1)."""
 
 
 class Canvas:
-    """Characters that are put in place; what falls outside is not drawn, and what is there stays unless it is dots."""
+    """A rectangle of characters. Nothing is drawn outside it, and existing text is never overwritten; dots are."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
@@ -24,7 +24,7 @@ class Canvas:
         self._texts: dict[tuple[int, int], tuple[str, str]] = {}
 
     def dot(self, x: float, y: float, look: str = "") -> None:
-        """A dot so far from the left and from the top, both from 0 to 1."""
+        """Draws a dot. Its distances from the left and from the top are shares from 0 to 1."""
         across, down = int(x * self.columns * 2), int(y * self.rows * 4)
         across, down = across - (across == self.columns * 2), down - (down == self.rows * 4)
         if 0 <= across < self.columns * 2 and 0 <= down < self.rows * 4:
@@ -33,7 +33,7 @@ class Canvas:
             self._dots[place] = (bits | _BITS[down % 4][across % 2], look)
 
     def text(self, column: int, row: int, text: str, look: str = "") -> None:
-        """A text from a column on; a wide character takes two."""
+        """Writes a text that begins at a column. A wide character takes two columns."""
         for character in text:
             if 0 <= row < self.rows and 0 <= column < self.columns:
                 self._texts[column, row] = (character, look)
@@ -43,11 +43,11 @@ class Canvas:
             column += max(wide, 1)
 
     def point(self, column: int, row: int, *, hollow: bool) -> None:
-        """A measured point, or a computed one, which is hollow."""
+        """Draws a measured point, or a computed one, which is hollow."""
         self.text(column, row, "○" if hollow else "●", "" if hollow else "bold cyan")
 
     def free(self, column: int, row: int, size: int) -> bool:
-        """Whether no text stands at some characters of a row."""
+        """Whether some characters of a row are free of text."""
         return not any((place, row) in self._texts for place in range(column, column + size))
 
     def line_of(self, row: int) -> Text:
@@ -68,7 +68,7 @@ class Canvas:
 
 
 def tick_line(axis: Axis, columns: int, indent: int) -> Text:
-    """The numbers below an axis, each at its place; those that would touch another are left out."""
+    """The numbers below an axis, each at its place. A number that would touch another is left out."""
     line = Canvas(indent + columns, 1)
     free = 0
     for value, text in marked(axis, max(2, columns // 10)):
@@ -83,6 +83,6 @@ def tick_line(axis: Axis, columns: int, indent: int) -> Text:
 
 
 def marked(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
-    """The ticks of an axis of numbers and what stands there."""
+    """The ticks of an axis of numbers, with their labels."""
     for value in ticks(axis.low, axis.high, most, axis.log):
         yield value, f"{100 * value if axis.in_percent else value:,.6g}"

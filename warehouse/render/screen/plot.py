@@ -1,4 +1,4 @@
-"""Points and lines on two axes, on a terminal: planes of two measures, slopes and curves."""
+"""Draws points and lines on two axes on a terminal: planes of two measures, slopes and curves."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from warehouse.render.style import Style, clean, width
 
 ROWS = 18
 SCALE = 7
-"""Columns for the numbers beside the axis."""
+"""The columns for the numbers beside the axis."""
 MOST = 100
 LONGEST = 20
-"""Names at the ends of lines are no longer."""
+"""The maximum length of names at the ends of lines."""
 
 _DASHES = {"solid": (1, 0), "dashed": (4, 3), "dotted": (1, 3)}
 
 
 def plot(panel: Panel, style: Style) -> list[Text]:
-    """The plane with its ticks; names for which there is no room stand in a line below, with their values."""
+    """The plane with its ticks. Names that do not fit are listed in a line below, with their values."""
     paths = panel.marks_of(Path)
     starts, ends = (
         [middle(clean(name), LONGEST) for name, _ in named] for named in (panel.named_starts(), panel.named_ends())
@@ -65,13 +65,13 @@ def plot(panel: Panel, style: Style) -> list[Text]:
 
 
 def _share(x: float, y: float, panel: Panel) -> tuple[float, float]:
-    """Where a place is, from the left and from the top, from 0 to 1; lines between names go from edge to edge."""
+    """A position from the left and from the top, from 0 to 1. Lines between names go from edge to edge."""
     across = x / max(len(panel.x.names) - 1, 1) if panel.x.nominal else panel.x.share(x)
     return across, 1 - panel.y.share(y)
 
 
 def _bars(bars: Bars, panel: Panel, canvas: Canvas) -> None:
-    """Each bar as dots from its end to the line of 0."""
+    """Draws each bar as dots from its end to the line of 0."""
     ground = 1 - panel.y.share(0.0)
     for dot in range(canvas.columns * 2):
         at = panel.x.value((dot + 0.5) / (canvas.columns * 2))
@@ -83,7 +83,7 @@ def _bars(bars: Bars, panel: Panel, canvas: Canvas) -> None:
 
 
 def _bands(bands: Bands, panel: Panel, canvas: Canvas) -> None:
-    """The edges of what is shaded, as faint dots far from one another."""
+    """Draws the edges of shaded areas as faint, widely spaced dots."""
     for ribbon in bands.ribbons:
         for edge in (1, 2):
             points = tuple((part[0], part[edge]) for part in ribbon.around)
@@ -94,7 +94,7 @@ def _path(path: Path, panel: Panel, canvas: Canvas) -> None:
     on, off = _DASHES[path.dash]
     look = "dim" if path.faint else ""
     inside = [_share(x, y, panel) for x, y in path.points]
-    # One line from end to end, so that a dash does not begin anew at each point.
+    # One line from end to end, so that the dashes do not restart at each point.
     done = 0
     for start, end in pairwise(inside):
         steps = int(max(abs(end[0] - start[0]) * canvas.columns * 2, abs(end[1] - start[1]) * canvas.rows * 4)) + 1
@@ -106,13 +106,13 @@ def _path(path: Path, panel: Panel, canvas: Canvas) -> None:
 
 
 def _label_of(path: Path, end: tuple[float, float], canvas: Canvas) -> tuple[int, int]:
-    """Where the label of a line begins, so that it ends with the line."""
+    """The start of a line's label, placed so that the label ends with the line."""
     column = int(end[0] * canvas.columns) - width(path.label) - 1
     return max(column, 0), min(int(end[1] * canvas.rows), canvas.rows - 1)
 
 
 def _points(panel: Panel, canvas: Canvas) -> list[Point]:
-    """Draws points and their names, and gives the measured points whose names found no place."""
+    """Draws points and their names, and returns the measured points whose names did not fit."""
     named: list[tuple[Point, Points, tuple[int, int]]] = []
     for mark in panel.marks_of(Points):
         for point in mark.points:
@@ -142,7 +142,7 @@ def _points(panel: Panel, canvas: Canvas) -> list[Point]:
 
 
 def _framed(panel: Panel, canvas: Canvas, before: int, behind: int) -> list[Text]:
-    """The rows of a canvas with the numbers of the vertical axis, and the names before and behind its lines."""
+    """The rows of a canvas with the numbers of the vertical axis, and the names at both ends of its lines."""
     numbers = {
         min(int((1 - panel.y.share(value)) * canvas.rows), canvas.rows - 1): text
         for value, text in marked(panel.y, canvas.rows // 3)
@@ -151,7 +151,7 @@ def _framed(panel: Panel, canvas: Canvas, before: int, behind: int) -> list[Text
     for named in (panel.named_starts(), panel.named_ends()):
         names: dict[int, str] = {}
         wanted = [_share(*point, panel)[1] * canvas.rows for _, point in named]
-        # In the order of the lines, which are whole numbers: rounding must not put two names into one.
+        # Sorted by row, a whole number: rounding must not put two names into the same row.
         for (name, _), place_of_name in zip(named, spread_out(wanted, 1.0, 0.0, canvas.rows - 1.0), strict=True):
             at = int(place_of_name + 1e-9)
             while at in names and at < canvas.rows - 1:

@@ -1,4 +1,4 @@
-"""Rows of names with a dot each, on a terminal: rankings and differences."""
+"""Draws rows of names with one dot each on a terminal: rankings and differences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from warehouse.render.screen.canvas import Canvas, marked, tick_line
 from warehouse.render.style import Style, cell, clean, width
 
 NARROWEST = 20
-"""The dots have at least so many columns, however long the names are."""
+"""The dots have at least this many columns, however long the names are."""
 LONGEST = 24
-"""A name has no more than this unless there is room."""
+"""The maximum length of a name, unless there is room for more."""
 
 
 def ladder(panel: Panel, style: Style) -> list[Text]:
@@ -67,7 +67,7 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
 
 
 def _letters(panel: Panel) -> list[str]:
-    """The letters of each row, each below its like; a bar where a group goes on below a row that is not of it."""
+    """The letters of each row, aligned by group. A bar marks a row within a group that does not belong to it."""
     groups = [group for mark in panel.marks_of(Brackets) for group in mark.groups]
     lines = []
     for row in range(len(panel.y.names)):

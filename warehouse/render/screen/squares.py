@@ -1,4 +1,4 @@
-"""All pairs as signs, on a terminal."""
+"""Draws all pairs as signs on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEGEND = "■ significant, ▒ undecided, · not significant"
 
 
 def squares(panel: Panel, style: Style) -> list[Text]:
-    """One line per system, in ranking order, with a sign for each better system; columns are numbered like lines."""
+    """One line per system, in ranking order, with a sign for each better system. Columns are numbered like lines."""
     known = {(square.row, square.column): square for mark in panel.marks_of(Squares) for square in mark.squares}
     count = len(panel.y.names)
     digits = len(str(count))

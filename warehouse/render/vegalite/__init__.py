@@ -1,6 +1,6 @@
-"""Charts in Vega-Lite: plain dictionaries and lists, with all data in them.
+"""Draws charts in Vega-Lite as plain dictionaries and lists that contain all data.
 
-Names are data and never parts of an expression, so that nothing in them is run.
+Names are always data and never parts of an expression, so no name is ever executed.
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ from warehouse.render.vegalite.marks import groups, layers
 from warehouse.render.vegalite.name_places import at_ends, beside_points
 
 LINE = 14
-"""Height of a line below the picture."""
+"""The height of a line of text below the picture."""
 
 BETWEEN = 110
-"""About how far panels side by side are from each other."""
+"""The approximate distance between panels that are side by side."""
 
 ABOVE_BENEATH = 46
-"""Between the axes of a panel and those of the one beneath it, where the numbers of its horizontal axis stand."""
+"""The distance between the axes of a panel and those of the panel below it. The numbers of the horizontal axis are
+drawn there.
+"""
 
 LEAST = 420.0
-"""Titles have at least so much room, unless the picture is to be narrow."""
+"""The least width for titles, unless a narrow picture is requested."""
 
 NARROW = 480.0
-"""A picture that is to be narrower than this has one panel below the other."""
+"""If a picture must be narrower than this, its panels are drawn one below the other."""
 
 
 def spec(chart: Chart) -> Spec:
-    """The whole of a chart."""
+    """The specification of the whole chart."""
     panels = _stacked(chart.panels)
     drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": columns(chart)}
     wide = _width(chart)
@@ -68,7 +70,7 @@ def spec(chart: Chart) -> Spec:
 
 
 def _stacked(panels: Sequence[Panel]) -> list[Spec]:
-    """The panels, each above those that stand beneath it."""
+    """The panels, each above the ones that are drawn below it."""
     stacks: list[list[Spec]] = []
     for panel in panels:
         if panel.beneath:
@@ -82,14 +84,14 @@ def _stacked(panels: Sequence[Panel]) -> list[Spec]:
 
 
 def _meanings(chart: Chart) -> list[str]:
-    """What the looks of marks mean that only this drawing gives them."""
+    """The meanings of the marks whose look is specific to this drawing."""
     kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
     meanings = {Bins: "dark bars: as extreme as observed, or more", Squares: "* significant, ? undecided"}
     return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 
 def columns(chart: Chart) -> int:
-    """How many panels stand side by side."""
+    """The number of panels side by side."""
     side_by_side = sum(not panel.beneath for panel in chart.panels)
     if side_by_side == 1 or (chart.width is not None and chart.width < NARROW):
         return 1
@@ -103,7 +105,7 @@ def _width(chart: Chart) -> float:
 
 
 def _lines(text: str, wide: float) -> list[str]:
-    """A text in lines that fit; a word is never broken."""
+    """Breaks a text into lines that fit. It never breaks a word."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -115,7 +117,7 @@ def _lines(text: str, wide: float) -> list[str]:
 
 
 def _footer(lines: list[str], wide: float) -> Spec:
-    """The legend and the notes, a picture of their own: a chart has one title, and it is above."""
+    """The legend and the notes, as a picture of their own: a chart has only one title, and that is at the top."""
     text = {"type": "text", "align": "left", "baseline": "top", "color": GREY, "x": 0, "y": 0, "lineHeight": LINE}
     return {
         "data": {"values": [{"text": lines}]},

@@ -1,6 +1,4 @@
-"""What becomes of the colours of pictures where a page is dark, or where dark ones are asked for. What is printed stays
-as it is.
-"""
+"""The colours of pictures on dark pages, or where dark pictures are requested. Printed pictures do not change."""
 
 from __future__ import annotations
 
@@ -27,7 +25,8 @@ DARK: Mapping[str, str] = {
     "#CC79A7": "#e09cc4",
     "#E69F00": "#f0b840",
 }
-"""By colour the one that takes its place, as far from the dark paper as it is from white."""
+"""For each colour, the colour that replaces it. It contrasts with dark paper as much as the original does with white.
+"""
 
 
 def darkened(svg: str) -> str:
@@ -39,8 +38,8 @@ _COLOUR = re.compile('(?<= )(fill|stroke)="([^"]*)"')
 
 
 def rules(within: str, theme: Theme = "auto") -> str:
-    """Style sheet for pictures as SVG within some element of a page, which is dark where its reader is, or where it is
-    to be.
+    """A style sheet for the SVG pictures inside an element of a page. The pictures are dark if the reader's system is
+    dark, or always.
     """
     if theme == "light":
         return ""
@@ -49,7 +48,7 @@ def rules(within: str, theme: Theme = "auto") -> str:
         for colour, dark in DARK.items()
         for what in ("fill", "stroke")
     ]
-    # In a page that draws the picture itself its paper is no rectangle.
+    # On a page that draws the picture itself, the background of the picture is not a rectangle.
     lines.append(f"{within} {{ background-color: {DARK['white']} !important; }}")
     if theme == "auto":
         lines = ["@media screen and (prefers-color-scheme: dark) {", *lines, "}"]

@@ -14,7 +14,7 @@ Pixels = tuple[float, float]
 
 
 def size(panel: Panel) -> Pixels:
-    """How wide and how high the axes of a panel are, in points."""
+    """The width and height of the axes of a panel, in points."""
     if panel.marks_of(Squares):
         side = float(SQUARE * len(panel.y.names))
         return side, side
@@ -26,8 +26,8 @@ def size(panel: Panel) -> Pixels:
 
 
 def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", **encoding: Any) -> Spec:
-    """Marks at the x and y, and to the x2 and y2, of some values. `across` is None where the mark itself says where
-    it stands across.
+    """A layer of marks at given x and y, up to x2 and y2. `across` is None if the mark itself says where it is placed
+    horizontally.
     """
     both: Spec = {"y": {"field": "y", **channel(panel.y, across=False)}}
     if across is not None:
@@ -37,7 +37,7 @@ def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", *
 
 
 def channel(axis: Axis, across: bool) -> Spec:
-    """An axis in Vega-Lite: of names, or of numbers."""
+    """An axis in Vega-Lite, either of names or of numbers."""
     shown: Spec
     if axis.nominal:
         domain = distinct(axis.names)
@@ -63,12 +63,12 @@ def at(value: float, axis: Axis) -> Any:
 
 
 def pixel(x: float, y: float, panel: Panel) -> Pixels:
-    """Where a place on two axes of numbers is, in points from the left and from the top."""
+    """The position of a place on two axes of numbers, in points from the left and from the top."""
     wide, high = size(panel)
     return panel.x.share(x) * wide, (1 - panel.y.share(y)) * high
 
 
 def place(x: float, y: float, panel: Panel) -> tuple[float, float]:
-    """The place on two axes of numbers that is so many points from the left and from the top."""
+    """The place on two axes of numbers at a position, given in points from the left and from the top."""
     wide, high = size(panel)
     return panel.x.value(x / wide), panel.y.value(1 - y / high)

@@ -1,4 +1,4 @@
-"""What each mark of a chart is in Vega-Lite: LAYERS, a table by the kind of mark."""
+"""Draws each kind of mark of a chart in Vega-Lite. LAYERS is the table by kind."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from warehouse.render.vegalite.name_places import on_lines
 FILLS = {"significant": BLUE, "undecided": "#F5C76A", "not significant": "#F2F2F2"}
 INKS = {"significant": "white", "undecided": INK, "not significant": INK}
 MARKS = {"significant": "*", "undecided": "?", "not significant": ""}
-"""How verdicts are told apart: by lightness, and without any colour by a mark behind the level."""
+"""Verdicts differ by lightness, and also by a sign after the p-value, so that they can be read without colour."""
 
 
 def layers(panel: Panel) -> list[Spec]:
-    """The marks of a panel in their order; lines of one kind are one layer, which is drawn much sooner."""
+    """The marks of a panel in order. Lines of one kind share a layer, which is drawn much faster."""
     drawn: list[Spec] = []
-    # What is shaded lies below all lines.
+    # Shaded areas are drawn below all lines.
     for bands in panel.marks_of(Bands):
         drawn += _bands(bands, panel)
     paths = panel.marks_of(Path)
@@ -45,14 +45,16 @@ def _points(mark: Points, panel: Panel) -> list[Spec]:
     colours = [_of_its_line(point, panel) for point in mark.points]
     own: Spec = {}
     if any(colours):
-        # A dot that is of no line must not look as if it were of the first.
+        # A dot that belongs to no line must not look as if it belonged to the first.
         values = [{**value, "colour": colour or INK} for value, colour in zip(values, colours, strict=True)]
         own = {"stroke" if mark.hollow else "fill": {"field": "colour", "type": "nominal", "scale": None}}
     return [layer(values, {**dots, **looks}, panel, tooltip=_tooltip_channel(panel), **own)]
 
 
 def _of_its_line(point: Point, panel: Panel) -> str | None:
-    """The colour of the line that a point is of: that of its name, or of what stands in it before a comma."""
+    """The colour of the line that a point belongs to: the line has the point's name, or the part of the name before a
+    comma.
+    """
     lines = [path.name for path in panel.marks_of(Path) if not path.faint]
     name = next((name for name in (point.name, point.name.rpartition(", ")[0]) if name in lines), None)
     return None if name is None else LINES[lines.index(name) % len(LINES)]
@@ -88,7 +90,7 @@ def _bands(mark: Bands, panel: Panel) -> list[Spec]:
 
 
 def _paths(paths: Sequence[Path], panel: Panel) -> list[Spec]:
-    """Lines, all faint or none, each with its own dash, and what stands at their ends inside the axes."""
+    """Lines, either all faint or none of them, each with its own dash, and the labels at their ends inside the axes."""
     if not paths:
         return []
     values = []
@@ -195,7 +197,7 @@ def _squares(mark: Squares, panel: Panel) -> list[Spec]:
 
 
 def _level(level: float) -> str:
-    """A level in a small square: .042, <.001, 1.0."""
+    """A p-value in a small square: .042, <.001, 1.0."""
     if level >= 0.9995:
         return "1.0"
     return "<.001" if level < 0.001 else f"{level:.3f}"[1:]
@@ -212,7 +214,7 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
 
 
 def groups(brackets: Sequence[Bracket], panel: Panel, high: float) -> Spec:
-    """One column per group beside a ranking: a dot at each member, joined by a bar."""
+    """Draws one column per group beside a ranking: a dot for each member, joined by a bar."""
     names = distinct(panel.y.names)
     letters = [group.letter for group in brackets]
     axis = {"orient": "top", "labelAngle": 0, "title": "groups", "domain": False, "ticks": False, "grid": False}

@@ -1,4 +1,4 @@
-"""Names beside points and at the ends of lines, none on another, in Vega-Lite."""
+"""Places names beside points and at the ends of lines in Vega-Lite, so that no two names overlap."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ GAP = 7.0
 """Points between a name and its point."""
 
 DOT = 4.0
-"""The radius of a point, and a little."""
+"""The radius of a point, with a small margin."""
 
 
 def beside_points(panel: Panel) -> list[Spec]:
-    """The names of labelled points; one for which there is no room is in the tooltip alone."""
+    """The names of labelled points. A name that does not fit appears only in the tooltip."""
     marks = [mark for mark in panel.marks_of(Points) if mark.labelled]
     labelled = [(point, mark) for mark in marks for point in mark.points]
     if not labelled:
@@ -30,7 +30,7 @@ def beside_points(panel: Panel) -> list[Spec]:
     pixels = [pixel(point.x, point.y, panel) for point, _ in labelled]
     texts = [short(point.name) for point, _ in labelled]
     sizes = [(extent(text) + 2, SIZE * LINE) for text in texts]
-    # Names may stand to the right of the axes, where nothing else is.
+    # Names may extend to the right of the axes, where nothing else is drawn.
     placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _taken(panel))
     lines, names = [], []
     for point, text, label, (_, mark) in zip(pixels, texts, placed, labelled, strict=True):
@@ -49,7 +49,7 @@ def beside_points(panel: Panel) -> list[Spec]:
 
 
 def _taken(panel: Panel) -> list[Box]:
-    """Where lines run and say what they are, so that no name stands there."""
+    """The areas of lines and of their labels, where names must not be placed."""
     boxes = []
     for path in panel.marks_of(Path):
         pixels = [pixel(x, y, panel) for x, y in path.points]
@@ -61,7 +61,7 @@ def _taken(panel: Panel) -> list[Box]:
 
 
 def on_lines(paths: Sequence[Path], panel: Panel) -> Spec | None:
-    """What stands at the ends of lines inside the axes, but where a point is."""
+    """The labels at the ends of lines inside the axes, except where a point is."""
     points = [pixel(point.x, point.y, panel) for mark in panel.marks_of(Points) for point in mark.points]
     free = []
     for path in paths:
@@ -74,13 +74,13 @@ def on_lines(paths: Sequence[Path], panel: Panel) -> Spec | None:
 
 
 def _above(path: Path, panel: Panel) -> Box:
-    """Where the label of a line stands."""
+    """A label's place above its line."""
     x, y = pixel(*path.points[-1], panel)
     return x - len(path.label) * 6, y - 11, x, y
 
 
 def _along(pixels: Sequence[Pixels]) -> Iterator[Pixels]:
-    """Places along a line, none farther than a few points from the next."""
+    """Places along a line, each only a few points from the next."""
     for (x, y), (to_x, to_y) in pairwise(pixels):
         steps = int(max(abs(to_x - x), abs(to_y - y)) // 5) + 1
         for step in range(steps):
@@ -88,7 +88,7 @@ def _along(pixels: Sequence[Pixels]) -> Iterator[Pixels]:
 
 
 def at_ends(panel: Panel) -> list[Spec]:
-    """The names before and behind lines, moved apart where they would touch."""
+    """The names at the start and the end of lines, moved apart where they would overlap."""
     drawn: list[Spec] = []
     high = size(panel)[1]
     for named, away in ((panel.named_starts(), -1), (panel.named_ends(), 1)):
@@ -99,7 +99,7 @@ def at_ends(panel: Panel) -> list[Spec]:
         stands = spread_out(wanted, SIZE * LINE, 0, high)
         text = {"type": "text", "align": "left" if away > 0 else "right", "baseline": "middle", "clip": False}
         if panel.x.nominal:
-            # The value stands with the name, so that no line need lead from one to the other.
+            # The value is written beside the name, so the two need no connecting line.
             names: list[Spec] = [
                 {"y": place(0, to, panel)[1], "text": f"{short(name)} {in_words(y, panel.y)}"}
                 for (name, (_, y)), to in zip(named, stands, strict=True)

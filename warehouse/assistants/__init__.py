@@ -1,3 +1,3 @@
-"""What an assistant asks by the Model Context Protocol: tools that only ask, answers as JSON, and a count of all
-that was tested in a conversation. Nothing here changes a warehouse or writes a file.
+"""The tools that an assistant can call by the Model Context Protocol. They only ask questions; they answer in JSON, and
+they count everything that was tested in a conversation. Nothing here changes a warehouse or writes a file.
 """

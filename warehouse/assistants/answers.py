@@ -1,7 +1,8 @@
-"""The answers of a conversation: statements in, texts for an assistant out, each bounded in rows, characters
-and time.
+"""The answers of a conversation: statements come in, and texts for an assistant go out, each limited in rows,
+characters and time.
 
-It knows no protocol. Errors become texts here, with caret and hints, for an assistant mends what it can read.
+It does not know the protocol. Errors become texts here, with caret and hints, because an assistant can correct what it
+can read.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.sql import Sql
 
 StillWanted = Callable[[float], None]
-"""Hears now and then what share of a question is done; what it raises stops the question."""
+"""Is called regularly with the progress of a question. If it raises, the question stops."""
 
 ReadStatements = Callable[[str], tuple[n.AnyStatement, ...]]
-"""Finds the statements in a text. Raises QueryError."""
+"""Parses the statements in a text. Raises QueryError."""
 
 
 @value
 class CallLimits:
-    """How many rows an answer has at most, how many seconds a call may take, whether `sql` is allowed, and how many
-    characters an answer has at most.
+    """The maximum number of rows of an answer, the time limit of a call in seconds, whether `sql` is allowed, and the
+    maximum number of characters of an answer.
     """
 
     rows: int = 100
@@ -46,18 +47,18 @@ class CallLimits:
 
 @value
 class Reply:
-    """What a call is answered with: a text a statement, the last one an error where something was wrong."""
+    """The reply to a call: one text per statement. If something went wrong, the last text is the error."""
 
     texts: tuple[str, ...]
     wrong: bool = False
 
 
 class TooLongError(Exception):
-    """A call took more time than it may."""
+    """A call took more time than allowed."""
 
 
 class Answers:
-    """One conversation with a warehouse. It is asked by one at a time."""
+    """One conversation with a warehouse. Only one thread at a time may use it."""
 
     def __init__(self, session: Session, limits: CallLimits) -> None:
         self.session = session
@@ -67,11 +68,11 @@ class Answers:
         session.only = OnlyQuestions(limits.sql, "evalhouse mcp --allow-sql")
 
     def of(self, text: str, waiting: StillWanted, read: ReadStatements = parse) -> Reply:
-        """The answers to the statements that `read` finds in a text. What runs when `waiting` raises, or when the time
-        is up, is stopped.
+        """The answers to the statements that `read` finds in a text. The running statement is stopped when `waiting`
+        raises or when the time is up.
         """
         texts: list[str] = []
-        # Nothing but the tally is remembered from one call to the next.
+        # Only the tally is remembered from one call to the next.
         self.session.variables.clear()
         try:
             for result in self._in_time(self._results(text, read), waiting):
@@ -125,12 +126,12 @@ class Answers:
                         return
                     yield result
         finally:
-            # What is interrupted may leave a transaction open, in which every later query would fail.
+            # An interrupted query may leave a transaction open, in which every later query would fail.
             with suppress(WarehouseError):
                 self.session.database.run(Sql("rollback"))
 
     def _as_text(self, result: Result) -> str:
-        """An answer as JSON within its bounds, and with the tally where it tests something."""
+        """An answer as JSON within its limits, with the tally if it tests something."""
         rows, characters = self.limits.rows, self.limits.characters
         if not result.p_values:
             return bounded(result, rows, characters)

@@ -1,6 +1,7 @@
-"""An answer as JSON within its bounds: so many rows, and so many characters, for an assistant has to read them all.
+"""Limits an answer in JSON to a number of rows and a number of characters, because an assistant has to read all of
+them.
 
-Long texts are cut before rows are left out, and notes say both. What a row means is nothing to this module.
+Long texts are cut before rows are left out, and notes report both. This module does not know what a row means.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from grammar.errors import QueryError
 from warehouse.results import Cell, Result, Table, as_json
 
 SHORT = 200
-"""A text of so many characters is shown as it is."""
+"""A text of up to this many characters is shown in full."""
 
 FOR_NOTES = 1_000
-"""So many characters are kept free for what is said of the bounds."""
+"""The number of characters that are reserved for notes about the limits."""
 
 
 def bounded(result: Result, rows: int, characters: int, note: str = "", more: Mapping[str, Any] | None = None) -> str:
-    """An answer with at most so many rows in each of its tables and so many characters in all, and with a note and
-    what there is `more`. Raises QueryError where it is too large without any row.
+    """An answer with limited rows in each of its tables and limited characters in total, with a note and with the count
+    of what there is `more`. Raises QueryError if it is too large even without rows.
     """
     tables = tuple(replace(table, rows=table.rows[:rows]) for table in (result.table, result.summary_table))
     empty = replace(result, table=replace(result.table, rows=()), summary_table=replace(result.summary_table, rows=()))
@@ -42,7 +43,7 @@ def bounded(result: Result, rows: int, characters: int, note: str = "", more: Ma
 
 
 def _left_out(shown: Table, whole: Table, of: str, rows: int, characters: int) -> Iterator[str]:
-    """How many rows are not shown, and why."""
+    """The number of rows that are not shown, and the reason."""
     left = len(whole.rows) - len(shown.rows)
     if not left:
         return
@@ -59,8 +60,8 @@ def _left_out(shown: Table, whole: Table, of: str, rows: int, characters: int) -
 
 
 def _with_short_texts(tables: Sequence[Table], room: int, for_texts: int) -> tuple[tuple[Table, ...], int | None]:
-    """Tables with at most so many characters, and in long texts so many, as far as cutting texts helps; and behind how
-    many characters texts are cut, None where none is.
+    """Tables with their long texts cut so that all characters together stay within a limit, as far as cutting texts can
+    achieve that; and the length at which texts are cut, None if none is.
     """
     while True:
         longest = _longest(tables, for_texts)
@@ -71,7 +72,9 @@ def _with_short_texts(tables: Sequence[Table], room: int, for_texts: int) -> tup
 
 
 def _longest(tables: Sequence[Table], room: int) -> int | None:
-    """How many characters of a text are shown, so that all together are not too many; None where all can be."""
+    """The number of characters of a text that are shown so that the total stays within the limit; None if all can be
+    shown.
+    """
     cells = (cell for table in tables for row in table.rows for cell in row)
     lengths = sorted(len(cell) for cell in cells if isinstance(cell, str) and len(cell) > SHORT)
     for place, length in enumerate(lengths):
@@ -92,13 +95,13 @@ def _shortened(table: Table, longest: int) -> Table:
 
 
 def _sizes(table: Table) -> list[int]:
-    """How many characters each row takes, with what stands between rows."""
+    """The number of characters of each row, including the separators between rows."""
     return [len(as_json(record)) + 2 for record in table.records()]
 
 
 def _fitting(tables: Sequence[Table], room: int) -> tuple[Table, ...]:
-    """The first rows of a table and of its summary that have at most so many characters; the summary has half of them,
-    or what the table leaves.
+    """The first rows of a table and of its summary that fit within a number of characters. The summary gets half of
+    them, or what the table does not use.
     """
     table, summary = tables
     short_summary = _first(summary, max(room // 2, room - sum(_sizes(table))))
@@ -106,7 +109,7 @@ def _fitting(tables: Sequence[Table], room: int) -> tuple[Table, ...]:
 
 
 def _first(table: Table, room: int) -> Table:
-    """The first rows, as many as there is room for."""
+    """The first rows, as many as fit."""
     for place, size in enumerate(_sizes(table)):
         room -= size
         if room < 0:

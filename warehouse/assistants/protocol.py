@@ -1,5 +1,5 @@
-"""The Model Context Protocol: tools listed and called, over standard input and output. Standard output is the
-protocol's alone; what is asked and answered is the business of `answers`.
+"""The Model Context Protocol: lists and calls tools over standard input and output. Only the protocol may write to
+standard output. `answers` handles questions and answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INSTRUCTIONS = (
 )
 
 REPORTING = 0.5
-"""How often who waits hears how far a question is, in seconds."""
+"""How often a waiting client is told the progress of a question, in seconds."""
 
 
 def serve(answers: Answers) -> None:
@@ -60,7 +60,7 @@ def server_of(answers: Answers) -> Server[Any]:
 
         def waiting(share: float) -> None:
             nonlocal reported
-            # Raises where the client has cancelled the call, or is gone.
+            # Raises if the client has cancelled the call or has disconnected.
             from_thread.check_cancelled()
             if share and time.monotonic() > reported + REPORTING:
                 reported = time.monotonic()

@@ -1,6 +1,6 @@
-"""The tally of a conversation: how much was tested in it, and how small a p has to be after so many.
+"""The tally of a conversation: the number of tests in it, and how small a p-value has to be after that many tests.
 
-Who asks until p is small enough finds something in pure chance; the tally says so in numbers.
+If one asks often enough, pure chance produces a small p-value. The tally shows this in numbers.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ from typing import Any
 from warehouse.results import Result
 
 LEVEL = 0.05
-"""The level that the tally is held against: the one that statements have unless they say another."""
+"""The significance level for the tally, which is also the default level of statements."""
 
 
 class TallyOfTests:
-    """What was tested so far. The same question of the same data counts once, since its answer is the same."""
+    """The tests so far. The same question about the same data counts once, because its answer is the same."""
 
     def __init__(self) -> None:
         self.questions = 0
         self._p_values: dict[str, tuple[float, ...]] = {}
 
     def add(self, result: Result) -> None:
-        """Counts an answer that was given. What only lists something is not a question."""
+        """Counts an answer. Statements that only list something are not counted."""
         self.questions += result.signed
         if result.p_values:
             self._p_values[result.signature] = result.p_values
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers. `bonferroni` is the level divided by the number of p, and how many are at most that."""
+        """The numbers. `bonferroni` gives the level divided by the number of p-values, and how many p-values are at
+        most that.
+        """
         known = [p for p_values in self._p_values.values() for p in p_values]
         corrected = LEVEL / max(1, len(known))
         return {
@@ -40,7 +42,7 @@ class TallyOfTests:
         }
 
     def sentence(self) -> str:
-        """The same in words."""
+        """The tally in words."""
         numbers = self.as_dict()
         tested, count, small = numbers["tested"], numbers["p_values"], numbers["at_most_level"]
         bonferroni = numbers["bonferroni"]

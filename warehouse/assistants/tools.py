@@ -1,5 +1,5 @@
-"""TOOLS, the one table of what an assistant can call: for each its name, what it is for, its arguments, and what
-answers a call. It knows no protocol.
+"""TOOLS is the only table of what an assistant can call: the name, purpose and arguments of each tool, and the function
+that answers a call. It does not know the protocol.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from warehouse.render.diagnostics import query_error
 from warehouse.statements.only_questions import CHANGING
 
 CallArguments = Mapping[str, str]
-"""The arguments of a call by their names, each a text."""
+"""The arguments of a call by name, each a text."""
 
 
 @value
 class ToolArgument:
-    """An argument of a tool, a text. With `choices` it is one of them; one that is not `needed` may be left out."""
+    """An argument of a tool, which is a text. If there are `choices`, it must be one of them. It may be left out if it
+    is not `needed`.
+    """
 
     name: str
     meaning: str
@@ -34,7 +36,7 @@ class ToolArgument:
 
 @value
 class Tool:
-    """A tool: what it is called, what an assistant is told of it, its arguments, and what answers a call."""
+    """A tool: its name, its description for the assistant, its arguments, and the function that answers a call."""
 
     name: str
     meaning: str
@@ -43,12 +45,12 @@ class Tool:
 
 
 def tool_named(name: str) -> Tool | None:
-    """The tool of a name; None where there is none."""
+    """The tool with this name; None if there is none."""
     return next((tool for tool in TOOLS if tool.name == name), None)
 
 
 def given(tool: Tool, arguments: Mapping[str, Any]) -> CallArguments:
-    """The arguments of a call, checked. Raises QueryError for one that is missing, unknown or not what it may be."""
+    """The arguments of a call, checked. Raises QueryError for an argument that is missing, unknown or invalid."""
     known = {argument.name: argument for argument in tool.arguments}
     takes = f"{tool.name} takes {', '.join(known) or 'nothing'}"
     for name, said in arguments.items():
@@ -77,7 +79,9 @@ def _explain(answers: Answers, given: CallArguments, waiting: StillWanted) -> Re
 
 
 def _explained(text: str) -> tuple[n.AnyStatement, ...]:
-    """The statements of a text, with each question explained in place of answered. Raises QueryError for others."""
+    """The statements of a text, with each question replaced by its `explain`. Raises QueryError for other
+    statements.
+    """
     return tuple(map(_explanation, parse(text)))
 
 
@@ -98,7 +102,7 @@ def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> 
 
 
 def _documents_of(given: CallArguments, limit: int) -> n.Documents:
-    """The statement that the arguments ask for. Each is what it is called, and nothing beside. Raises QueryError."""
+    """The statement that the arguments ask for. Each argument must be a single name or value. Raises QueryError."""
     first, second, test_set = (n.Name(normalized(given[name])) for name in ("system_a", "system_b", "test_set"))
     condition, only = given.get("where", "").strip(), given.get("only", "").strip()
     return n.Documents(
@@ -112,7 +116,7 @@ def _documents_of(given: CallArguments, limit: int) -> n.Documents:
 
 
 def _documents_with(argument: str, before: str, text: str) -> n.Documents:
-    """A statement of nothing but an argument and what stands before it. Raises QueryError."""
+    """A statement that consists only of an argument and the text before it. Raises QueryError."""
     try:
         statements = parse(f"{n.Documents.words} {before}{text}")
     except QueryError as error:
@@ -140,7 +144,7 @@ def _help(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply
 
 
 def overview(sql: bool) -> str:
-    """All questions with an example of each, for who has never seen the language."""
+    """All kinds of questions with an example of each, for readers who do not know the language."""
     from warehouse.statements import statements
 
     left_out = (*CHANGING, n.Plot) if sql else (*CHANGING, n.Plot, n.SqlQuery)
@@ -157,10 +161,10 @@ SHOWN = (
     "test sets",
     *(what for what in get_args(get_type_hints(n.Show)["what"]) if what not in ("test sets", "variables")),
 )
-"""What can be shown; test sets unless something else is said."""
+"""The things that can be shown; test sets by default."""
 
 LISTED = 20
-"""So many documents are listed: those behind them have less part in a difference, and texts take room."""
+"""The number of documents that are listed. Later ones contribute less to a difference, and texts take space."""
 
 _STATEMENT = "as in: compare F for GE, UMASS on TST3 (semicolons stand between several)"
 

@@ -1,7 +1,7 @@
-"""Pictures as data: panels of marks on two axes, with their titles and notes. Each module builds one form of panel.
+"""Pictures as data: panels of marks on two axes, with their titles and notes. Each module builds one type of panel.
 
-Numbers and texts only. What a mark looks like on a terminal or in a file is the business of rendering; where the
-numbers come from is the business of queries. Names are as they are stored: whoever draws them makes them safe.
+There are only numbers and texts here. Rendering decides how a mark looks on a terminal or in a file, and queries
+provide the numbers. Names are as they are stored: the code that draws them must escape them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from warehouse.significance.shuffles.confidence import Verdict
 
 Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
-"""What the numbers along an axis are. Proportions and differences of them are shown times 100; on an axis of names a
-number is the place of a name, from 0.
+"""The unit of the numbers along an axis. Proportions and their differences are shown times 100. On an axis of names, a
+number is the position of a name, counted from 0.
 """
 
 IN_PERCENT = ("proportion", "difference")
@@ -25,7 +25,7 @@ Dash = Literal["solid", "dashed", "dotted"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from `low` to `high`; one of names has no numbers of its own. Names on a vertical axis go down."""
+    """An axis from `low` to `high`. An axis of names has no numbers. Names on a vertical axis run downwards."""
 
     title: str
     unit: Unit
@@ -36,7 +36,7 @@ class Axis:
 
     @property
     def nominal(self) -> bool:
-        """Whether names stand along it."""
+        """Whether this is an axis of names."""
         return self.unit == "name"
 
     @property
@@ -46,11 +46,11 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """Its title, and the unit of its numbers."""
+        """The title, and the unit of the numbers."""
         return f"{self.title} (%)" if self.in_percent else self.title
 
     def share(self, value: float) -> float:
-        """How far along the axis a value is, from 0 to 1; a name is in the middle of its part."""
+        """The position of a value along the axis, from 0 to 1. A name is in the middle of its segment."""
         if self.nominal:
             return (value + 0.5) / len(self.names)
         if self.log:
@@ -58,7 +58,7 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
     def value(self, share: float) -> float:
-        """The value so far along the axis."""
+        """The value at a position along the axis."""
         if self.nominal:
             return share * len(self.names) - 0.5
         if self.log:
@@ -71,12 +71,12 @@ class Axis:
 
 
 def written(value: float, unit: Unit) -> str:
-    """A number in a sentence."""
+    """A number as it is written in a sentence."""
     return f"{100 * value:.2f}" if unit in IN_PERCENT else f"{value:.4g}"
 
 
 def p_written(p: float) -> str:
-    """A p-value in a sentence; it is never 0."""
+    """A p-value as it is written in a sentence; it is never 0."""
     return f"p = {p:.4f}" if p >= 0.0001 else "p < .0001"
 
 
@@ -93,7 +93,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Measured points. `labelled` asks for the name beside each; `hollow` points are computed and not measured."""
+    """Measured points. `labelled` requests a name beside each point. `hollow` points are computed, not measured."""
 
     points: tuple[Point, ...]
     labelled: bool = False
@@ -102,7 +102,9 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Intervals along the horizontal axis: (low, high, place on the vertical axis). `thick` ones stand out."""
+    """Intervals along the horizontal axis: (low, high, place on the vertical axis). `thick` intervals are
+    emphasized.
+    """
 
     spans: tuple[tuple[float, float, float], ...]
     thick: bool = False
@@ -110,7 +112,7 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Ribbon:
-    """Around a line: (x, low, high), in the order of x, each x once."""
+    """An area around a line: (x, low, high), ordered by x, with each x once."""
 
     around: tuple[tuple[float, float, float], ...]
     name: str
@@ -118,17 +120,17 @@ class Ribbon:
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """What is shaded around the first lines of a panel, in their order."""
+    """The shaded areas around the first lines of a panel, in the order of the lines."""
 
     ribbons: tuple[Ribbon, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A line through points, dashed so that lines are told apart without colour.
+    """A line through points, dashed so that lines can be distinguished without colour.
 
-    A `faint` one is there to read values from. `label` stands at its last point inside the axes, `start` and `end`
-    before its first and behind its last.
+    A `faint` line is a guide for reading values. `label` is written at its last point inside the axes, `start` before
+    its first point, and `end` after its last point.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -142,7 +144,9 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many shuffles have a difference from `low` to `high`; `counted` says that they are as extreme as observed."""
+    """The number of shuffles with a difference from `low` to `high`. `counted` means that they are as extreme as the
+    observed difference.
+    """
 
     low: float
     high: float
@@ -172,7 +176,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A vertical line at one place, with what it says."""
+    """A vertical line at one place, with its label."""
 
     at: float
     label: str
@@ -181,7 +185,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """What a comparison of two says, by their places: the level, and what follows from it."""
+    """The comparison of two systems, known by their places: the p-value and the verdict."""
 
     row: int
     column: int
@@ -196,7 +200,7 @@ class Squares:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The places of systems that are not told apart, and the letter that stands for them."""
+    """The places of systems that do not differ significantly, and the letter that they share."""
 
     letter: str
     members: tuple[int, ...]
@@ -210,13 +214,13 @@ class Brackets:
 Mark = Points | Spans | Bands | Path | Bins | Bars | Rule | Squares | Brackets
 M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Brackets)
 
-# --- what they stand on -----------------------------------------------------------------------------------------------
+# --- what marks are drawn on ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Marks on two axes, in the order in which they are drawn; `wide`, in points, where that is not left to the
-    drawing. One that stands `beneath` has the horizontal axis of the panel before it.
+    """Marks on two axes, in the order in which they are drawn. `wide` is the width in points, if the drawing does not
+    choose it. A panel that is `beneath` another shares the horizontal axis of the panel before it.
     """
 
     title: str
@@ -227,29 +231,29 @@ class Panel:
     beneath: bool = False
 
     def marks_of(self, kind: type[M]) -> list[M]:
-        """The marks of a kind, in their order."""
+        """The marks of one kind, in order."""
         return [mark for mark in self.marks if isinstance(mark, kind)]
 
     def named_starts(self) -> list[tuple[str, tuple[float, float]]]:
-        """The names before lines, each with the first point of its line."""
+        """The names at the start of lines, each with the first point of its line."""
         return [(path.start, path.points[0]) for path in self.marks_of(Path) if path.start]
 
     def named_ends(self) -> list[tuple[str, tuple[float, float]]]:
-        """The names behind lines, each with the last point of its line."""
+        """The names at the end of lines, each with the last point of its line."""
         return [(path.end, path.points[-1]) for path in self.marks_of(Path) if path.end]
 
 
 MOST_PANELS = 24
-"""More panels than this are no picture."""
+"""A chart may not have more panels than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture: what it shows (measure, test set), how it was got (task, sample size, test), panels, a legend of what
-    the marks mean, and whether anything in it was simulated.
+    """A picture: what it shows (measure, test set), how it was computed (task, sample size, test), panels, a legend of
+    the marks, and whether any of its data were simulated.
 
-    `alternative` says in a sentence or two what there is to see, for who cannot see it. A picture in a file is as wide
-    as `width`, in points of 1/96 inch, and its letters are those of `font`, where they were asked for.
+    `alternative` describes the picture in a sentence or two for readers who cannot see it. If `width` (in points of
+    1/96 inch) and `font` are given, a picture in a file has that width and that font.
     """
 
     title: str
@@ -263,7 +267,7 @@ class Chart:
     font: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The whole description as plain lists and dictionaries; each mark says of which kind it is."""
+        """The whole description as plain lists and dictionaries. Each mark names its kind."""
         plain = asdict(self)
         for panel, drawn in zip(self.panels, plain["panels"], strict=True):
             drawn["marks"] = [

@@ -1,4 +1,4 @@
-"""From where to where an axis goes, and where its ticks stand. Numbers only."""
+"""Calculates the limits of an axis and the places of its ticks. It works with numbers only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = (1.0, 2.0, 5.0)
 def limits(
     values: Iterable[float], within: tuple[float, float] | None = None, room: float = 0.04
 ) -> tuple[float, float]:
-    """Round limits that hold all values with some room beside them, not beyond `within`."""
+    """Round limits that contain all values with some space around them, but do not exceed `within`."""
     known = list(values)
     if not known:
         return within or (0.0, 1.0)
@@ -29,13 +29,15 @@ def limits(
 
 
 def limits_of(unit: Unit, values: Sequence[float], room: float = 0.04) -> tuple[float, float]:
-    """Limits for values of a unit: proportions that are from 0 to 1, as nearly all are, get no axis beyond."""
+    """Limits for values of a unit. If proportions lie between 0 and 1, as nearly all do, so does their axis."""
     within = unit == "proportion" and all(0 <= value <= 1 for value in values)
     return limits(values, (0.0, 1.0) if within else None, room)
 
 
 def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[float, ...]:
-    """Round numbers from low to high, at most so many; on a logarithmic axis 1, 2 and 5 times powers of ten."""
+    """Round numbers from low to high, at most this many. On a logarithmic axis they are 1, 2 and 5 times powers
+    of ten.
+    """
     if log:
         powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
         candidates = [_exactly(int(step), 10.0**power) for power in powers for step in STEPS]
@@ -47,7 +49,7 @@ def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[fl
 
 
 def round_step(span: float, most: int) -> float:
-    """The smallest of 1, 2 and 5 times a power of ten that divides a span into at most so many parts."""
+    """The smallest of 1, 2 and 5 times a power of ten that divides a span into at most this many parts."""
     if span <= 0:
         return 1.0
     power = 10.0 ** floor(log10(span / most))
@@ -60,7 +62,7 @@ def _exactly(count: int, step: float) -> float:
 
 
 def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """Panels of rows of names, those with the same measure along the same stretch of it, so that they can be compared
+    """Panels of rows of names. Panels with the same measure get the same axis limits, so that readers can compare them
     by eye.
     """
 

@@ -1,4 +1,4 @@
-"""The differences of pairs on one test set against those of the same pairs on another."""
+"""The differences of pairs on one test set, plotted against the differences of the same pairs on another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.significance.shuffles.confidence import Verdict
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """A pair: its name, its difference on either test set, and the verdict of the first."""
+    """A pair: its name, its difference on each test set, and its verdict on the first."""
 
     name: str
     first: float
@@ -23,8 +23,9 @@ class CarriedOver:
 def carried_over(
     title: str, measure: str, unit: Unit, test_sets: tuple[str, str], pairs: Sequence[CarriedOver]
 ) -> Panel:
-    """A panel of pairs, each turned so that its difference on the first test set is not below 0. What is above 0 keeps
-    its sign, and what is on the dashed line its size; hollow pairs are not significant on the first.
+    """A panel of pairs, each oriented so that its difference on the first test set is not below 0. A point above 0
+    keeps its sign on the second test set, and a point on the dashed line keeps its size. Hollow pairs are not
+    significant on the first test set.
     """
     turned = [(pair, abs(pair.first), pair.second if pair.first >= 0 else -pair.second) for pair in pairs]
     x = Axis(f"{measure} on {test_sets[0]}", unit, *limits([0.0, *(first for _, first, _ in turned)]))

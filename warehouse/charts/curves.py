@@ -1,5 +1,5 @@
-"""A measure against generality: what it would be at others if fallout stays as assumed, how sure that is, the measured
-point, and which system is the best where.
+"""A measure against generality: its value at other generalities if fallout stays as assumed, the uncertainty of that,
+the measured point, and the best system in each range.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ CurvePoints = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A system: the curve and the measured point as (generality, value), the points asked for as (generality, value,
-    what tells the generality, empty where it was given), the band of the
-    curve as (generality, low, high), and how sure the generality of a point is, as (low, high, value).
+    """A system: the curve and the measured point as (generality, value); the points asked for as (generality, value,
+    name of the generality, empty if it was given as a number); the band of the curve as (generality, low, high); and
+    the uncertainty of a point's generality as (low, high, value).
     """
 
     name: str
@@ -33,7 +33,7 @@ class Projected:
 
 @dataclass(frozen=True, slots=True)
 class BestWhere:
-    """At which generalities a system has the best value, and at which it may have it."""
+    """The generalities at which a system has the best value, and those at which it may have it."""
 
     name: str
     leads: Sequence[bool]
@@ -43,8 +43,8 @@ class BestWhere:
 def projection(
     title: str, measure: str, unit: Unit, systems: Sequence[Projected], crossings: Sequence[tuple[float, str]] = ()
 ) -> Panel:
-    """A panel of curves over generality, which is logarithmic where it spans more than a factor of five. An upright
-    line marks each of the `crossings`, a generality with what it is called.
+    """A panel of curves over generality. The axis is logarithmic if it spans more than a factor of five. A vertical
+    line marks each of the `crossings`, which are generalities with a label.
     """
     everywhere = [
         at
@@ -57,10 +57,10 @@ def projection(
     ]
     heights = [y for _, y in everywhere] + [end for system in systems for _, *ends in system.band for end in ends]
     x = _generality([at for at, _ in everywhere])
-    # Shares have no axis beyond 0 and 1; what may be negative, such as MCC, has.
+    # Axes of shares end at 0 and 1. Measures that may be negative, such as MCC, have axes that go below 0.
     y = Axis(measure, unit, *limits(heights, (0.0, 1.0) if all(0 <= at <= 1 for at in heights) else None))
     marks: list[Mark] = [Bands(tuple(Ribbon(system.band, system.name) for system in systems))]
-    # What a line is called stands at its end, and so below the edge, each lower than the one before.
+    # The label of a line is at its end and thus below the edge, each lower than the one before.
     marks += [
         Path(((at, y.low), (at, y.value(0.95 - 0.06 * place))), name, "dotted", faint=True, label=name)
         for place, (at, name) in enumerate(crossings)
@@ -87,13 +87,13 @@ def _generality(generalities: Sequence[float]) -> Axis:
 
 
 def best(above: Panel, generalities: Sequence[float], systems: Sequence[BestWhere]) -> Panel:
-    """A strip beneath the curves: one row per system, thick where its value is best and thin where it may be."""
+    """A strip below the curves: one row per system, thick where its value is the best and thin where it may be."""
 
     def stretches(chosen: Sequence[bool], row: int) -> Iterator[tuple[float, float, float]]:
         for inside, places in groupby(range(len(generalities)), lambda place: chosen[place]):
             first, *_, last = (*places,) * 2
             if inside:
-                # A stretch begins and ends half way to what is outside of it.
+                # A range begins and ends halfway to the next point outside it.
                 low, high = (max(min(at, len(generalities) - 1), 0) for at in (first - 1, last + 1))
                 yield (
                     (generalities[first] + generalities[low]) / 2,

@@ -1,4 +1,4 @@
-"""Differences of systems as dots with their intervals, beside the line of no difference."""
+"""Differences between systems as dots with their intervals, beside the line of no difference."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Difference = tuple[str, float, float | None, float | None, Verdict]
 def differences(
     title: str, measure: str, unit: Unit, pairs: Sequence[Difference], margin: float | None = None
 ) -> Panel:
-    """A panel of differences; one that is not significant is hollow. A line whose interval is open on one side goes on
-    to the edge. A `margin` is drawn on both sides of no difference.
+    """A panel of differences. A dot is hollow if its difference is not significant. The line of an interval that is
+    open on one side extends to the edge. A `margin` is drawn on both sides of no difference.
     """
     margins = [] if margin is None else [-margin, margin]
     known = [end for _, value, low, high, _ in pairs for end in (value, low, high) if end is not None]

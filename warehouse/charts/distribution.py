@@ -1,5 +1,5 @@
-"""How shuffled differences are distributed, with the observed one and what counts as extreme: the form of Chinchor's
-(1992) figure 1.
+"""The distribution of shuffled differences, with the observed difference and the region that counts as extreme, in the
+form of figure 1 of Chinchor (1992).
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from warehouse.charts.axes import limits
 MOST_BINS = 60
 
 AROUND_NOTHING = 0.01
-"""How far the axis goes where no difference is other than 0."""
+"""The extent of the axis if every difference is 0."""
 
 
 def distribution(
     title: str, difference: str, unit: Unit, edges: Sequence[float], counts: Sequence[int], observed: float, both: bool
 ) -> Panel:
-    """A panel of counts between edges, one edge more than counts. `both` says that either direction is extreme.
+    """A panel of counts between edges; there is one more edge than counts. `both` means that either direction is
+    extreme.
 
-    An edge stands at the observed difference and, if `both`, at its mirror image, so that a bin is extreme as a whole.
+    One edge is at the observed difference and, if `both`, another at its mirror image, so that each bin is either
+    extreme as a whole or not at all.
     """
     if len(edges) != len(counts) + 1:
         raise ValueError(f"{len(counts)} bins need {len(counts) + 1} edges, not {len(edges)}")
@@ -30,7 +32,7 @@ def distribution(
         counted = abs(middle) >= abs(observed) if both else middle >= observed
         bins.append(Bin(low, high, int(count), counted))
     filled = [bar for bar in bins if bar.count]
-    # One bin alone would be the whole picture, and no bar in it.
+    # A single bin would fill the whole picture and would not look like a bar.
     drawn = [edge for bar in (bins if len(filled) == 1 else filled) for edge in (bar.low, bar.high)]
     low, high = limits([*drawn, observed, 0.0])
     marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
@@ -41,8 +43,8 @@ def distribution(
 
 
 def edges_for(least: float, most: float, observed: float, both: bool) -> list[float]:
-    """The edges of about MOST_BINS bins of equal width from the least to the most difference, one of them at the
-    observed difference and, if `both`, one at its mirror image.
+    """The edges of about MOST_BINS bins of equal width from the smallest to the largest difference. One edge is at the
+    observed difference and, if `both`, another at its mirror image.
     """
     reach = max(abs(least), abs(most), abs(observed))
     if reach == 0:
@@ -56,7 +58,7 @@ def edges_for(least: float, most: float, observed: float, both: bool) -> list[fl
         start = -abs(observed)
     else:
         start = observed
-    # One bin more on both sides: a difference at the outermost edge is beyond it.
+    # One more bin on both sides, because a difference at the outermost edge would otherwise have no bin.
     first = int((start + reach) / width + 1e-6) + 1
     last = int((reach - start) / width + 1e-6) + 1
     return [start + place * width for place in range(-first, last + 1)]

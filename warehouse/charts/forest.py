@@ -1,4 +1,6 @@
-"""Slices below one another: the difference in each with its interval, and the estimate drawn towards the whole."""
+"""Slices below one another: the difference in each slice with its interval, and its estimate shrunk towards the overall
+difference.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from warehouse.charts.axes import limits
 
 @dataclass(frozen=True, slots=True)
 class SliceDots:
-    """A slice: its difference, half of its interval, and its estimate, None where there is none."""
+    """A slice: its difference, half of its interval, and its estimate, which is None if there is none."""
 
     name: str
     difference: float
@@ -20,7 +22,7 @@ class SliceDots:
 
 
 def forest(title: str, measure: str, unit: Unit, slices: Sequence[SliceDots], whole: float) -> Panel:
-    """A panel of slices beside the line of no difference and that of the whole difference."""
+    """A panel of slices, with a line at no difference and a line at the overall difference."""
     ends = [one.difference + sign * (one.half or 0.0) for one in slices for sign in (-1, 1)]
     left, right = limits([*ends, 0.0, whole])
     spans = tuple(

@@ -1,6 +1,6 @@
-"""Where names stand beside their points, so that no two of them, and no name and point, lie on each other.
+"""Places names beside their points so that names overlap neither each other nor other points.
 
-Geometry only: the same for a terminal, whose unit is a character, and for a file, whose unit is a pixel.
+This is geometry only. It is the same for a terminal, whose unit is a character, and for a file, whose unit is a pixel.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where the left end of a name stands, at half its height; `far` asks for a line from the point to the name."""
+    """The left end of a name, at half its height. `far` requests a line from the point to the name."""
 
     x: float
     y: float
@@ -29,12 +29,13 @@ def place(
     taken: Sequence[Box] = (),
     reach: Sequence[float] = (1.0, 2.5, 4.5, 7.0),
 ) -> list[Label | None]:
-    """A place for the name of each point, of the given width and height, in an area of a width and a height; None where
-    there is none.
+    """Finds a place for the name of each point, given the width and height of each name and of the area. The place is
+    None if there is none.
 
-    Names stand beside their points where they can, else above, below and at the corners, then farther off. Who has the
-    most neighbours chooses first, so that what is hardest to place is placed while there is room. `gap` is the distance
-    of a name from its point; `reach` are multiples of it that are tried in turn; `taken` is where no name may stand.
+    Names are placed beside their points if possible, otherwise above, below and at the corners, and then farther away.
+    The point with the most neighbours chooses first, so that the hardest names are placed while there is space. `gap`
+    is the distance of a name from its point; `reach` holds multiples of it that are tried in turn; `taken` holds areas
+    where no name may be.
     """
     boxes: list[Box] = [(x - gap * 0.7, y - gap * 0.7, x + gap * 0.7, y + gap * 0.7) for x, y in points]
     boxes += taken
@@ -93,13 +94,13 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def spread_out(wanted: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """Places as near as may be to those wanted, at least so far from each other, from low to high: for the names at the
-    end of a line. Where there is not enough room they stand evenly.
+    """Places from low to high, as close as possible to the desired ones but at least this far apart, for the names at
+    the ends of lines. If there is not enough space, they are spaced evenly.
     """
     order = sorted(range(len(wanted)), key=lambda number: (wanted[number], number))
     if len(order) > 1 and least * (len(order) - 1) > high - low:
         least = (high - low) / (len(order) - 1)
-    # Runs of names that touch stand around the mean of what they want, as springs would have it.
+    # Names that touch form a group around the mean of their desired places, as springs would arrange them.
     runs: list[list[int]] = []
     starts: list[float] = []
     for number in order:

@@ -1,5 +1,5 @@
-"""Systems from the best to the worst as dots, with their intervals and the groups of those not told apart: the form of
-Chinchor's (1992) figures 7 to 11.
+"""Systems from the best to the worst as dots, with their intervals and the groups of systems that do not differ
+significantly, in the form of figures 7 to 11 of Chinchor (1992).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def ranking(
     computed: Sequence[str] = (),
     groups: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> Panel:
-    """A panel of (name, value) pairs in the order of the ranking. Names in `computed` are drawn as not measured; a
+    """A panel of (name, value) pairs in the order of the ranking. Names in `computed` are drawn as not measured. A
     group is a letter and the names that share it.
     """
     places = {name: place for place, (name, _) in enumerate(ranked)}

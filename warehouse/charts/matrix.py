@@ -1,6 +1,4 @@
-"""Every system against every other: the level of significance and what follows from it, the form of Chinchor's (1992)
-figures 3 to 6.
-"""
+"""Every system against every other: the p-value and the verdict, in the form of figures 3 to 6 of Chinchor (1992)."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from warehouse.significance.shuffles.confidence import Verdict
 
 
 def matrix(title: str, ranked: Sequence[str], levels: Mapping[frozenset[str], tuple[float, Verdict]]) -> Panel:
-    """A panel of the pairs of ranked systems, the better of each pair above."""
+    """A panel of the pairs of ranked systems, with the better system of each pair at the top."""
     squares = []
     for row, lower in enumerate(ranked):
         for column, upper in enumerate(ranked[:row]):

@@ -1,5 +1,5 @@
-"""Systems in the plane of two measures, with what guessing gives and lines of equal F: the form of Lewis and Tong's
-(1992) figures 3 to 8.
+"""Systems in the plane of two measures, with the results of guessing and lines of equal F, in the form of figures 3 to
+8 of Lewis and Tong (1992).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from warehouse.charts.axes import limits_of
 
 EQUAL_F = tuple(tenth / 10 for tenth in range(1, 10))
 MARKED_SHARES = (0.25, 0.5, 0.75)
-"""Shares judged relevant at random that are marked on the line of guessing; a share of 1 is allrel."""
+"""The shares judged relevant at random that are marked on the line of guessing. A share of 1 is allrel."""
 
 
 def plane(
@@ -23,12 +23,12 @@ def plane(
     guessing: Sequence[tuple[float, float, float]] = (),
     equal_f: bool = False,
 ) -> Panel:
-    """A panel of (name, x, y). `guessing` are (share, x, y) along the line of guessing; `equal_f` asks for the lines of
-    equal F, in a plane of recall and precision.
+    """A panel of (name, x, y). `guessing` has (share, x, y) along the line of guessing. `equal_f` requests the lines of
+    equal F in a plane of recall and precision.
     """
     xs, ys = [x for _, x, _ in systems], [y for _, _, y in systems]
     x = _axis(measures[0], units[0], xs)
-    # What guessing gives is what all are measured by, so it is always seen.
+    # Guessing is the baseline for every system, so it is always visible.
     y = _axis(measures[1], units[1], [*ys, *(at for _, at_x, at in guessing if x.low <= at_x <= x.high)])
     marks: list[Mark] = []
     if equal_f:
@@ -53,7 +53,9 @@ def _axis(measure: str, unit: Unit, values: Sequence[float]) -> Axis:
 
 
 def _equal_f(value: float, x: Axis, y: Axis) -> Path:
-    """Where 2·P·R / (P + R) is `value`, inside the axes: P = F·R / (2R − F). It is the same with P and R exchanged."""
+    """The line where 2·P·R / (P + R) is `value`, inside the axes: P = F·R / (2R − F). Exchanging P and R gives the same
+    line.
+    """
     steps = 160
     points = []
     for step in range(steps + 1):

@@ -1,4 +1,4 @@
-"""Power against the number of documents: a curve for each difference, and how many documents there are."""
+"""Power against the number of documents: one curve per difference, and the number of documents that there are."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 
 @dataclass(frozen=True, slots=True)
 class PowerCurve:
-    """How often a difference is found, as (documents, power)."""
+    """The probability that a difference is detected, as (documents, power)."""
 
     name: str
     points: tuple[tuple[float, float], ...]
 
 
 def power_curves(title: str, noun: str, curves: Sequence[PowerCurve], there: int, wanted: float) -> Panel:
-    """A panel of curves over the number of documents, which is logarithmic, with the power wanted as a faint line."""
+    """A panel of curves over the number of documents, on a logarithmic axis, with the desired power as a faint line."""
     numbers = [x for curve in curves for x, _ in curve.points] + [float(there)]
-    # Some room on either side, so that no line stands on the edge.
+    # Leave some space on either side, so that no line is drawn on the edge.
     x = Axis(noun, "count", 0.8 * min(numbers), 1.25 * max(numbers), log=True)
     marks: list[Mark] = [
         Path(((x.low, wanted), (x.high, wanted)), "wanted", faint=True),

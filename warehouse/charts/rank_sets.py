@@ -1,4 +1,4 @@
-"""Ranks: the set of ranks that each system may have, and the critical-difference diagram of mean ranks."""
+"""Ranks: the possible ranks of each system, and the critical-difference diagram of mean ranks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from warehouse.charts import Axis, Bracket, Brackets, Mark, Panel, Point, Points, Spans
 
 RankSet = tuple[str, float, int, int]
-"""A system, its rank, and the lowest and the highest that it may have."""
+"""A system, its rank, and its lowest and highest possible rank."""
 
 
 def rank_sets(title: str, ranked: Sequence[RankSet]) -> Panel:
-    """A panel of systems in the order of their ranks, each with the line of the ranks that it may have."""
+    """A panel of systems ordered by rank, each with a line across its possible ranks."""
     spans = tuple((float(low), float(high), float(place)) for place, (_, _, low, high) in enumerate(ranked))
     dots = tuple(Point(rank, float(place), name) for place, (name, rank, _, _) in enumerate(ranked))
     names = tuple(name for name, *_ in ranked)
@@ -22,8 +22,8 @@ def rank_sets(title: str, ranked: Sequence[RankSet]) -> Panel:
 def critical_difference(
     title: str, ranked: Sequence[tuple[str, float]], cliques: Sequence[Sequence[int]], difference: float | None
 ) -> Panel:
-    """A panel of mean ranks, the best first. Brackets join the places of those that are pairwise not told apart; above
-    them stands the critical difference, where it decides, from the best mean rank on.
+    """A panel of mean ranks, the best first. Brackets join systems that do not differ significantly in pairs. If a
+    critical difference decides, it is drawn above them, beginning at the best mean rank.
     """
     dots = tuple(Point(rank, float(place), name) for place, (name, rank) in enumerate(ranked))
     marks: list[Mark] = []

@@ -1,4 +1,4 @@
-"""Bars in the order of their lengths, one a document: with names where there are few, else side by side."""
+"""Bars sorted by length, one per document: one below the other with names if there are few, otherwise side by side."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from warehouse.charts import Axis, Bar, Bars, Panel, Point, Points, Rule, Spans,
 from warehouse.charts.axes import limits
 
 NAMED = 40
-"""Up to so many bars lie below one another, each with its name."""
+"""Up to this many bars are drawn below one another, each with its name."""
 
 MOST_BARS = 400
-"""Of more than this several that are neighbours make one bar, as high as they are on average."""
+"""If there are more bars than this, neighbouring bars are merged into one, which has their average height."""
 
 
 def together(count: int) -> int:
-    """How many of so many neighbours make one bar."""
+    """How many neighbouring bars are merged into one."""
     return -(-count // MOST_BARS)
 
 
 def sorted_bars(title: str, measure: str, noun: str, unit: Unit, lengths: Sequence[tuple[str, float]]) -> Panel:
-    """A panel of bars from 0 to the length that stands beside each name, in the order given."""
+    """A panel of bars from 0 to the length given with each name, in the order given."""
     if len(lengths) <= NAMED:
         left, right = limits([0.0, *(length for _, length in lengths)])
         spans = tuple((min(0.0, length), max(0.0, length), float(row)) for row, (_, length) in enumerate(lengths))

@@ -1,4 +1,4 @@
-"""Curves over thresholds of confidence with their bands, and what systems decided themselves as points."""
+"""Curves over confidence thresholds with their bands, and the systems' own decisions as points."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from warehouse.charts.axes import limits, limits_of
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 
 MOST_BANDS = 4
-"""The bands of more systems than this would hide one another."""
+"""With more systems than this, the bands would hide one another."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCurve:
-    """A system: its curve as (x, y), its band as (x, low, high), and as (x, y) its own decisions and its best
-    threshold. One without confidences has decisions alone.
+    """A system: its curve as (x, y), its band as (x, low, high), and its own decisions and its best threshold as (x,
+    y). A system without confidences has only decisions.
     """
 
     name: str
@@ -30,7 +30,7 @@ class ThresholdCurve:
 def threshold_curves(
     title: str, across: tuple[str, Unit] | None, up: tuple[str, Unit], systems: Sequence[ThresholdCurve]
 ) -> Panel:
-    """A panel of curves of one measure against another, or where that is None against the threshold."""
+    """A panel of curves of one measure against another, or against the threshold if the other is None."""
     drawn = [system for system in systems if system.points]
     banded = drawn if len(drawn) <= MOST_BANDS else []
     owns = [system.own for system in systems if system.own is not None]
@@ -41,7 +41,7 @@ def threshold_curves(
     marks: list[Mark] = []
     if banded:
         marks.append(Bands(tuple(Ribbon(system.band, system.name) for system in banded)))
-    # Curves begin and end together, so their names stand beside the points on them.
+    # Curves begin and end at the same places, so their names are written beside the points on them.
     marks += [Path(system.points, system.name, DASHES[place % len(DASHES)]) for place, system in enumerate(drawn)]
     own = tuple(Point(*system.own, system.name) for system in systems if system.own is not None)
     best = tuple(Point(*system.best, f"{system.name}, best") for system in drawn if system.best is not None)

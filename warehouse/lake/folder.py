@@ -1,9 +1,9 @@
-"""A lake: a warehouse as a folder of Parquet files, for engines that read facts by the partition. Writing one, and
-opening its names. It has no texts.
+"""A lake: a warehouse as a folder of Parquet files, for engines that read facts by partition. This module writes a lake
+and opens its names. A lake has no texts.
 
-The facts lie in a folder a table, parted by test set; everything else is one file a table. `outline` has a row for each
-combination of test set, system, measure and import there is in a fact table, which is all that looking up names asks of
-facts, so that nobody goes through them for it. No query is run over the facts here.
+Each fact table has its own folder, partitioned by test set; every other table is one file. `outline` has one row for
+each combination of test set, system, measure and import in a fact table. Looking up names needs no more than that, so
+it never has to read the facts. No query on facts runs here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MANIFEST = "manifest.json"
 AGAIN = "export the lake again"
 
 FACTS = ("score", "counted", "decision", "value", "published", "key_label", "ranking", "judgment")
-"""The tables that are parted by test set."""
+"""The tables that are partitioned by test set."""
 
 TABLES = (
     "import", "evaluation", "test_set", "observed", "system", "document", "unit", "annotator", "item",
@@ -42,18 +42,19 @@ OUTLINED = {
     "decision": "false as decision",
     "value": "measure, 0 as value",
 }
-"""The tables that are too large to be opened with the names, and what their outline has beside test set, system and
-import; the numbers in it mean nothing."""
+"""The tables that are too large to be opened with the names, and the columns of their outline besides test set, system
+and import. The numbers in an outline have no meaning.
+"""
 
 
 NAMES = ("tables", "outline", *(table for table in FACTS if table not in OUTLINED))
-"""The folders that are read when a lake is opened; the others are read by whoever sums facts."""
+"""The folders that are read when a lake is opened. The others are read when facts are summed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a lake says of itself: by which version it was made, of which schema, how many rows each table has, and what
-    its files are.
+    """What a lake records about itself: the version that made it, its schema, the number of rows of each table, and its
+    files.
     """
 
     version: str
@@ -61,14 +62,14 @@ class Manifest:
     rows: dict[str, int]
     files: Fingerprints
     left_out: int = 0
-    """How many texts were not written; nothing that is stored says it."""
+    """The number of texts that were not written. It is not stored in the lake."""
 
 
 def export_lake(database: Database, folder: Path, *, force: bool = False) -> Manifest:
-    """Writes a warehouse as a lake, which is there, at `folder`, if all goes well, and else not.
+    """Writes a warehouse as a lake. The lake appears at `folder` only if everything succeeds.
 
-    Raises DataError if something is there that may not be written over, or if it cannot be written: with `force` only
-    a lake is.
+    Raises DataError if it cannot be written, or if something exists that must not be overwritten. With `force`, only an
+    existing lake is overwritten.
     """
     folder = folder.absolute()
     _check(folder, force)
@@ -94,9 +95,9 @@ def _written(database: Database, folder: Path) -> Manifest:
         (folder / inside).mkdir()
     rows = {table: _count(database, table) for table in (*FACTS, *TABLES)}
     for table in FACTS:
-        # Other programs know no enumerated types.
+        # Other programs do not know enumerated types.
         columns = "* replace (label::varchar as label)" if table == "key_label" else "*"
-        # A row of no partition would make a folder of its own.
+        # Rows without a partition would get a folder of their own.
         if rows[table]:
             database.write_parted(f"select {columns} from " + name(table), folder / table, "test_set_id")
     for table in TABLES:
@@ -114,7 +115,7 @@ def _written(database: Database, folder: Path) -> Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What a lake says of itself. Raises WarehouseError if `folder` is no lake of the present schema."""
+    """The manifest of a lake. Raises WarehouseError if `folder` is not a lake of the current schema."""
     if not folder.is_dir():
         raise WarehouseError(f"there is no folder {folder}", ("evalhouse export-lake FOLDER makes one",))
     try:
@@ -124,12 +125,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def no_lake(called: str) -> WarehouseError:
-    """What is said of a folder that is none."""
+    """The error for a folder that is not a lake."""
     return WarehouseError(f"{called} is not a lake", ("evalhouse export-lake FOLDER makes one",))
 
 
 def parsed(called: str, text: str) -> Manifest:
-    """The manifest of the lake that is so called, from its text. Raises WarehouseError."""
+    """The manifest of the lake with this name, parsed from its text. Raises WarehouseError."""
     try:
         about = json.loads(text)
         rows = {str(table): int(count) for table, count in about["rows"].items()}
@@ -147,12 +148,12 @@ def parsed(called: str, text: str) -> Manifest:
 
 
 def check_facts(folder: Path, manifest: Manifest) -> None:
-    """Compares the partitions of facts on this machine with what was written. Raises WarehouseError."""
+    """Compares the partitions of facts on this machine with the manifest. Raises WarehouseError."""
     _refuse_differences(folder, manifest, tuple(OUTLINED), str(folder))
 
 
 def check(folder: Path) -> tuple[str, ...]:
-    """What is wrong with a lake on this machine, a sentence each. Raises WarehouseError where it is none."""
+    """The faults of a lake on this machine, one sentence each. Raises WarehouseError if it is not a lake."""
     manifest = read_manifest(folder)
     wrong = tuple(differences(folder, manifest.files, (*NAMES, *OUTLINED)))
     if not wrong:
@@ -168,9 +169,9 @@ def _refuse_differences(folder: Path, manifest: Manifest, parts: Collection[str]
 
 
 def open_names(folder: Path, manifest: Manifest, called: str) -> Database:
-    """A warehouse in memory with all of a lake but its large facts, of which it has the outline.
+    """A warehouse in memory with everything in a lake except its large facts, of which it has the outline.
 
-    Raises WarehouseError if a file is not what was written, or does not have the rows it should.
+    Raises WarehouseError if a file has changed since it was written, or does not have the expected rows.
     """
     _refuse_differences(folder, manifest, NAMES, called)
     database = in_memory()

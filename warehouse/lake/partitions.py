@@ -1,8 +1,7 @@
-"""What the files of a lake are: a fingerprint of each, kept in its manifest, so that a lake that is no longer what was
-written is refused.
+"""Fingerprints of the files of a lake, kept in its manifest, so that a lake whose files have changed is refused.
 
-A partition of facts is a file, or a few in a folder of their own. Fingerprints find accidents, not deceit: whoever can
-write to the folder can write new ones. What the files mean is not known here.
+A partition of facts is one file, or a few in a folder of their own. Fingerprints detect accidents, not fraud: anyone
+who can write to the folder can write new fingerprints. This module does not know what the files mean.
 """
 
 from __future__ import annotations
@@ -17,30 +16,30 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """How many bytes a file has, and their SHA-256."""
+    """The size of a file in bytes, and its SHA-256."""
 
     bytes: int
     sha256: str
 
 
 Fingerprints = Mapping[str, Fingerprint]
-"""By the path of each file inside of the lake, with slashes."""
+"""Fingerprints by the path of each file inside the lake, with slashes."""
 
 
 def fingerprints(folder: Path, parts: Collection[str]) -> dict[str, Fingerprint]:
-    """Those of all files in some folders of a lake."""
+    """The fingerprints of all files in some folders of a lake."""
     return {path: fingerprint(folder / path) for path in sorted(_files(folder, parts))}
 
 
 def fingerprint(file: Path) -> Fingerprint:
-    """That of one file. Raises OSError."""
+    """The fingerprint of one file. Raises OSError."""
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return Fingerprint(opened.tell(), digest)
 
 
 def differences(folder: Path, sealed: Fingerprints, parts: Collection[str]) -> Iterator[str]:
-    """What is not as it was written in some folders of a lake, a sentence each."""
+    """The changes in some folders of a lake since it was written, one sentence each."""
     there = _files(folder, parts)
     wanted = {path for path in sealed if path.partition("/")[0] in parts}
     for path in sorted(there | wanted):
@@ -65,6 +64,6 @@ def _files(folder: Path, parts: Collection[str]) -> set[str]:
 
 
 def seal(about: Mapping[str, Any]) -> str:
-    """The fingerprint of what a manifest says, but for the seal itself."""
+    """The fingerprint of a manifest's content, without the seal itself."""
     said = {key: value for key, value in about.items() if key != "seal"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

@@ -1,8 +1,9 @@
-"""The engine for what does not fit one machine: sums of facts run on Spark, over a lake (see warehouse.lake.folder).
+"""The engine for data that do not fit on one machine: sums of facts run on Spark, over a lake (see
+warehouse.lake.folder).
 
-Names are looked up in a database in memory, as ever; a query that reads a table of facts is translated from DuckDB's
-SQL and runs on Spark, and what it brings has the types that DuckDB would have given. TRANSLATED says where the two
-differ. Neither pyspark nor sqlglot is imported before there is a lake to open.
+Names are looked up in a database in memory, as in any warehouse. A query that reads a table of facts is translated from
+DuckDB's SQL and runs on Spark. Its results have the types that DuckDB would have returned. TRANSLATED lists the
+differences between the two. pyspark and sqlglot are imported only when a lake is opened.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ LOCAL = "local[*]"
 """All processors of this machine."""
 
 ON_SPARK = frozenset((*OUTLINED, "cells"))
-"""What only Spark can answer; of all else the database in memory has everything."""
+"""The tables that only Spark can read. Everything else is in the database in memory."""
 
 SETTINGS: Mapping[str, str] = {
     "spark.app.name": "evalhouse",
@@ -61,8 +62,8 @@ SETTINGS_ON_THIS_MACHINE: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SparkEngine:
-    """Runs queries of facts on a Spark session over the views of a lake, and others on the database of its names.
-    Shares out blocks of pairs.
+    """Runs queries of facts on a Spark session over the views of a lake, and other queries on the database of its
+    names. It also distributes blocks of pairs.
     """
 
     database: Database
@@ -72,7 +73,7 @@ class SparkEngine:
 
     @property
     def workforce(self) -> Workforce:
-        """Blocks of pairs go to the workers, everything else is done here."""
+        """The workers compute blocks of pairs; everything else is done on this machine."""
         return Workforce(self.work, self.blocks, self.share_out)
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
@@ -84,7 +85,7 @@ class SparkEngine:
         return list(zip(*(_python(column) for column in table.columns), strict=True)) if table.num_rows else []
 
     def columns(self, query: Sql) -> dict[str, Any]:
-        """The columns of a query as numpy arrays by name; masked where there are nulls."""
+        """The columns of a query as numpy arrays by name, masked if there are nulls."""
         translated = translate(query)
         if translated is None:
             return self.database.columns(query)
@@ -92,16 +93,18 @@ class SparkEngine:
         return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
 
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Refuses what was typed as SQL, which is DuckDB's."""
+        """Refuses typed SQL, because users write it for DuckDB."""
         raise QueryError("sql is not supported by --engine spark", hints=("it is answered by the warehouse itself",))
 
     def interrupt(self) -> None:
-        """Stops what runs in another thread."""
+        """Stops the query that another thread is running."""
         self.database.interrupt()
         self.spark.sparkContext.cancelAllJobs()
 
     def share_out(self, work: Callable[[Portion], Done], tasks: Sequence[Portion]) -> list[Done]:
-        """What the work makes of each task, by `mapInArrow`, a partition a task; in the order of the tasks."""
+        """The result of the work for each task, in the order of the tasks. It uses `mapInArrow`, with one partition per
+        task.
+        """
         import pickle
 
         import pyarrow as pa
@@ -135,7 +138,7 @@ class SparkEngine:
 
         try:
             made = frame()
-            if hasattr(made, "toArrow"):  # from Spark 4 on
+            if hasattr(made, "toArrow"):  # since Spark 4
                 return made.toArrow()
             return pa.Table.from_batches(made._collect_as_arrow(), schema=to_arrow_schema(made.schema))
         except Exception as error:
@@ -156,7 +159,7 @@ class Lake:
     blocks: int
 
     def engine(self, database: Database, workforce: Workforce) -> SparkEngine:
-        """The engine that asks it."""
+        """The engine that queries it."""
         return SparkEngine(database, workforce.work, self.blocks, self.spark)
 
 
@@ -166,7 +169,7 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     if not remote:
         manifest = read_manifest(Path(folder))
         check_facts(Path(folder), manifest)
-    spark = _started(master or LOCAL).newSession()  # so that no two lakes share their views
+    spark = _started(master or LOCAL).newSession()  # two lakes must not share their views
     at = folder.rstrip("/") if remote else Path(folder).absolute().as_uri()
     if remote:
         with temporary() as copy:
@@ -177,12 +180,12 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
     try:
         columns = names.rows(Sql("select table_name, column_name, data_type from duckdb_columns() where not internal"))
         for table in (*FACTS, *TABLES):
-            # Said, because a folder without files has no columns, and to look for them takes a moment.
+            # The types are given, because a folder without files has no columns, and detecting them takes time.
             schema = ", ".join(f"`{column}` {_type(kind)}" for other, column, kind in columns if other == table)
             file = table if table in FACTS else f"tables/{table}.parquet"
             facts = spark.read.schema(schema).parquet(f"{at}/{file}")
             facts.createOrReplaceTempView(table)
-            # On this machine each file was compared; elsewhere the numbers of rows are, which files end with.
+            # On this machine each file was compared; elsewhere the row counts at the end of the files are compared.
             if remote and table in OUTLINED and (rows := facts.count()) != manifest.rows.get(table):
                 there_are = f"{rows:,} rows of {table} instead of {manifest.rows.get(table):,}"
                 raise WarehouseError(f"{folder} is damaged: it has {there_are}", ("export the lake again",))
@@ -202,7 +205,7 @@ def open_lake(folder: str, master: str | None = None) -> Lake:
 
 
 def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
-    """Copies what the names need from where only Spark reads, and gives the text of the manifest."""
+    """Copies the files needed for names from storage that only Spark can read, and returns the text of the manifest."""
     try:
         [(_, text)] = spark.sparkContext.wholeTextFiles(f"{at}/{MANIFEST}").collect()
     except Exception:
@@ -211,7 +214,7 @@ def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
         small = ("tables/*.parquet", "outline/*.parquet", "published/*/*.parquet", "key_label/*/*.parquet")
         there = spark.sparkContext.binaryFiles(",".join(f"{at}/{files}" for files in small[:2])).collect()
         for more in small[2:]:
-            # A pattern that nothing fits is an error to Spark, and a table without rows has no files.
+            # Spark raises an error for a pattern without matches, and a table without rows has no files.
             with suppress(Exception):
                 there += spark.sparkContext.binaryFiles(f"{at}/{more}").collect()
     except Exception as error:
@@ -225,7 +228,7 @@ def _fetched(spark: Any, called: str, at: str, to: Path) -> str:
 
 
 def _started(master: str) -> Any:
-    """A Spark session of this process. Raises WarehouseError where there is no Spark, no Java, or no such master."""
+    """A Spark session of this process. Raises WarehouseError if there is no Spark, no Java, or no such master."""
     try:
         import pyarrow  # noqa: F401
         import sqlglot  # noqa: F401
@@ -256,7 +259,7 @@ def _started(master: str) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Within, what Java is begun with has no standard error, so that its log is on nobody's screen."""
+    """Within this context, Java starts without standard error, so that its log does not appear on the screen."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -275,7 +278,7 @@ def _failed(text: str) -> WarehouseError:
 
 
 def _sentence(text: str) -> str:
-    """What Spark says in many lines, in one: the innermost cause, without the trace."""
+    """The innermost cause of a long Spark message, in one line and without the trace."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r":? ?[\w.]+(Exception|Error): ", line)]
     causes = [line for line in lines if line.startswith("Caused by: ")] or errors
@@ -287,19 +290,19 @@ def _sentence(text: str) -> str:
 
 
 def translate(query: Sql) -> Sql | None:
-    """A query in Spark's SQL, its values named :p0, :p1 …; None for one that reads no facts."""
+    """A query in Spark's SQL with its values named :p0, :p1 …; None for a query that reads no facts."""
     import sqlglot
     from sqlglot import exp
 
     places = iter(range(len(query.params)))
-    # A value is a call until the query is parsed, so that it can be followed to its new place.
+    # A value is written as a call until the query is parsed, so that it can be followed to its new place.
     numbered = PLACEHOLDER.sub(lambda found: found[0] if found[0] != "?" else f"parameter_({next(places)})", query.text)
     tree = sqlglot.parse_one(numbered, read="duckdb")
     if not any(table.name in ON_SPARK for table in tree.find_all(exp.Table)):
         return None
     params = list(query.params)
     for like in tree.find_all(exp.Like):
-        # A backslash is an ordinary character to DuckDB, and begins an escape in Spark.
+        # A backslash is an ordinary character in DuckDB but begins an escape in Spark.
         for call in like.expression.find_all(exp.Anonymous):
             place = _place(call)
             params[place] = str(params[place]).replace("\\", "\\\\")
@@ -307,7 +310,7 @@ def translate(query: Sql) -> Sql | None:
         if call.name == "parameter_":
             call.replace(exp.Placeholder(this=f"p{_place(call)}"))
     for kind, fits, made in TRANSLATED:
-        # Inner ones first, so that what stands within another is not lost.
+        # Inner nodes first, so that a node within another is not lost.
         for node in reversed(list(tree.find_all(getattr(exp, kind)))):
             if fits(node):
                 node.replace(made(node))
@@ -333,8 +336,8 @@ def _parsed(text: str, **parts: Any) -> Any:
 
 
 def _whole(node: Any) -> Any:
-    """A whole number of up to 38 digits. Rounds a floating number half to even, as DuckDB does, and reads it exactly:
-    Spark's own cast goes by the shortest decimal text.
+    """A whole number of up to 38 digits. It rounds a floating-point number half to even, as DuckDB does, from its exact
+    value; Spark's own cast uses the shortest decimal text.
     """
     if not _floating(node.this):
         return _parsed("cast(x as decimal(38, 0))", x=node.this)
@@ -344,14 +347,16 @@ def _whole(node: Any) -> Any:
 
 
 def _floating(node: Any) -> bool:
-    """Whether an expression of the compiler is a floating number: the values of documents, times a whole number."""
+    """Whether an expression of the compiler is a floating-point number: the values of documents, times a whole
+    number.
+    """
     from sqlglot import exp
 
     return isinstance(node, exp.Paren) and isinstance(node.this, exp.Mul)
 
 
 def _listed(node: Any) -> Any:
-    """Different texts in order, with a comma between them; null where there are none."""
+    """The distinct texts in order, separated by commas; null if there are none."""
     from sqlglot import exp
 
     (text,) = node.find(exp.Distinct).expressions
@@ -361,7 +366,7 @@ def _listed(node: Any) -> Any:
 
 
 def _ordered(node: Any) -> Any:
-    """By the columns of the query one by one, nulls last."""
+    """Sorts by the columns of the query one by one, with nulls last."""
     from sqlglot import exp
 
     count = len(node.parent_select.expressions) if node.parent_select else len(node.parent.expressions)
@@ -370,35 +375,37 @@ def _ordered(node: Any) -> Any:
 
 
 TRANSLATED: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Any]], ...] = (
-    # Spark has no whole numbers of 128 bits; its decimals of 38 digits are as exact, and an overflow is an error.
+    # Spark has no 128-bit integers. Its decimals of 38 digits are equally exact, and an overflow is an error.
     ("Cast", _to("INT128"), _whole),
-    # What stands beside an attribute in a condition may be read before it is known which attribute a row is of.
+    # Spark may evaluate the rest of a condition before it knows which attribute a row belongs to.
     ("Cast", _to("DOUBLE"), lambda node: _parsed("try_cast(x as double)", x=node.this)),
-    # Spark 3 joins texts in the order in which it meets them; the compiler asks for different ones in order.
+    # Spark 3 concatenates texts in the order in which it meets them; the compiler asks for distinct texts in order.
     ("GroupConcat", lambda node: True, _listed),
     # Spark 3 cannot order by all columns, and puts nulls first.
     ("Order", lambda node: [ordered.name.lower() for ordered in node.expressions] in (["all"], [""]), _ordered),
 )
-"""Where DuckDB's SQL differs from Spark's and sqlglot does not know: a kind of node, which of them, and the other."""
+"""The differences between DuckDB's SQL and Spark's that sqlglot does not know: a kind of node, which nodes of that
+kind, and the replacement.
+"""
 
 
 # --- types ------------------------------------------------------------------------------------------------------------
 
 
 def _type(kind: str) -> str:
-    """What Spark calls a type of DuckDB."""
+    """The Spark name of a DuckDB type."""
     return "STRING" if kind.startswith(("VARCHAR", "ENUM")) else kind
 
 
 def _python(column: Any) -> list[Any]:
-    """A column as Python values; decimals without places are whole numbers."""
+    """A column as Python values. Decimals without fractional digits become integers."""
     return [
         int(cell) if isinstance(cell, Decimal) and not cell.as_tuple().exponent else cell for cell in column.to_pylist()
     ]
 
 
 def _array(column: Any) -> Any:
-    """A column as an array of the type that DuckDB gives, masked where there are nulls."""
+    """A column as an array of the type that DuckDB returns, masked if there are nulls."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,3 +1,3 @@
-"""What Python programs use of evalhouse: a warehouse with a method for each statement, results that print, tables in
-memory that load as files do. `evalhouse.py` offers it under one name; nothing is answered or drawn here.
+"""The Python interface of evalhouse: a warehouse with a method for each statement, results that print, and tables in
+memory that load like files. `evalhouse.py` offers it under one name. Nothing is computed or drawn here.
 """

@@ -1,5 +1,5 @@
-"""A warehouse as Python programs have it: a method for each statement, tables in memory that load as files do, errors
-that say all that the command line would. It is safe to use from several threads, which take turns.
+"""A warehouse as Python programs use it: a method for each statement, tables in memory that load like files, and errors
+that contain everything that the command line would say. Several threads may use it safely; they take turns.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ T = TypeVar("T")
 class Warehouse(OtherStatements):
     """A warehouse of evaluation results: what `open` and `create` give.
 
-    Every question of the language is a method: the clauses of the statement are its arguments, by the same words.
-    Several threads may use one; they take turns. It is a context manager, which closes it.
+    Every question of the language is a method, and the clauses of its statement are the arguments, with the same words.
+    Several threads may use a warehouse; they take turns. It is a context manager, which closes it.
 
     Attributes
     ----------
     path : pathlib.Path or None
-        Its file; None for the sample data and for what is in memory.
+        Its file; None for the sample data and for a warehouse in memory.
     closed : bool
         Whether it was closed.
     session : warehouse.session.Session
-        What is underneath, for programs that are part of evalhouse.
+        The underlying session, for programs that are part of evalhouse.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Warehouse(OtherStatements):
         Parameters
         ----------
         statements : str
-            One statement, or several with semicolons between them.
+            One statement, or several separated by semicolons.
 
         Returns
         -------
@@ -87,7 +87,7 @@ class Warehouse(OtherStatements):
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If a statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -102,12 +102,12 @@ class Warehouse(OtherStatements):
         return last if last is not None else self._printed(Result(statements.strip(), "", "", EMPTY))
 
     def results(self, statements: str) -> Iterator[PrintedResult]:
-        """Run statements, and give the answer of each that has one, one at a time.
+        """Run statements, and yield the answer of each that has one, one at a time.
 
         Parameters
         ----------
         statements : str
-            Statements with semicolons between them; all are read before the first is run.
+            Statements separated by semicolons; all are parsed before the first one runs.
 
         Yields
         ------
@@ -116,7 +116,7 @@ class Warehouse(OtherStatements):
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If a statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Warehouse(OtherStatements):
         return self._one(self._at_work(lambda: statement_text(word, given), ""))
 
     def _one(self, text: str) -> PrintedResult:
-        """The answer to a text that has to be one statement. Raises QueryError where it is more."""
+        """The answer to a text that must be one statement. Raises QueryError if there are more."""
 
         def answered() -> Result | None:
             statements = parse(text)
@@ -149,7 +149,7 @@ class Warehouse(OtherStatements):
         return PrintedResult.of(result, self._one)
 
     def _at_work(self, work: Callable[[], T], text: str) -> T:
-        """What some work gives, while no other thread works here. Errors say all that there is to say, and where."""
+        """The result of some work, while no other thread works here. Errors get complete messages, with their place."""
 
         def in_turn() -> T:
             with self._lock:
@@ -165,19 +165,19 @@ class Warehouse(OtherStatements):
     # --- what changes it ----------------------------------------------------------------------------------------------
 
     def let(self, name: str, *values: written.Numeric) -> None:
-        """Give a variable its value, for the statements that come.
+        """Set a variable for the following statements.
 
         Parameters
         ----------
         name : str
             With or without its `$`.
         *values : str, int, float or Decimal
-            NameOrNames, patterns, or a number.
+            Names, patterns, or a number.
 
         Raises
         ------
         QueryError
-            On a value that no variable has.
+            If a variable cannot have the value.
 
         Examples
         --------
@@ -193,19 +193,19 @@ class Warehouse(OtherStatements):
         self._one(f"let ${name.removeprefix('$')} = {', '.join(given)}")
 
     def define(self, name: str, expression: str) -> None:
-        """Define a measure, which is kept in the warehouse; for the sample data as long as they are open.
+        """Define a measure. It is stored in the warehouse; with the sample data, it lasts until they are closed.
 
         Parameters
         ----------
         name : str
             With its parameters, if it has any: `F(beta=1)`.
         expression : str
-            Arithmetic on counts and measures, as behind `define measure NAME =`.
+            Arithmetic on counts and measures, as after `define measure NAME =`.
 
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If a statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -235,49 +235,49 @@ class Warehouse(OtherStatements):
         max_unpacked: str | None = None,
         **options: str,
     ) -> PrintedResult:
-        """Load files, folders or tables in memory, all or nothing, as `evalhouse load` does.
+        """Load files, folders or tables in memory, as `evalhouse load` does. Either everything is loaded or nothing.
 
         Parameters
         ----------
         *data : str, path, DataFrame, Arrow table, DuckDB relation or list of dict
-            Files, folders, archives and patterns such as `runs/*.jsonl`; or tables with a row a sample.
+            Files, folders, archives and patterns such as `runs/*.jsonl`; or tables with one row per sample.
         as_ : str, default "auto"
-            The reader, where what a file is should not be found out.
+            The reader, if it should not be detected.
         name : str, default "frame"
-            What a table in memory is called: in messages, in `show imports`, and as the test set where nothing else
-            says one.
+            The name of a table in memory: in messages, in `show imports`, and for its test set if nothing else names
+            one.
         map : mapping of str to str, optional
-            The columns that fields are taken from, where they have other names: `{"system": "model"}`.
+            The columns for fields, if they have other names: `{"system": "model"}`.
         set : mapping of str to str, optional
-            Fields that have one value in every row: `{"test_set": "dev"}`; `noun` and `cluster`, too.
+            Fields with the same value in every row: `{"test_set": "dev"}`; also `noun` and `cluster`.
         lower_is_better, higher_is_better : str or sequence of str
-            Measures of which lower, or higher, values are better, where their names do not say so.
+            Measures whose lower, or higher, values are better, if their names do not show it.
         simulated : bool, default False
             Mark the rows as simulated.
         skip_bad : bool, default False
-            Go on without files that cannot be read.
+            Skip files that cannot be read.
         texts : bool, default False
-            Store inputs, references and outputs, too.
+            Also store inputs, references and outputs.
         dry_run : bool, default False
-            Check everything, say what would be new, store nothing.
+            Check everything and report what would be new, but store nothing.
         wait : float, default 10
-            For how many seconds to wait while another program changes the warehouse.
+            How many seconds to wait while another program changes the warehouse.
         max_unpacked : str, optional
-            How much a packed file may hold, such as `50GB`.
+            The maximum unpacked size of a compressed file, such as `50GB`.
         **options : str
             Options of the reader, as on the command line: `measures="a,b"`, `gold="gold.conll"`.
 
         Returns
         -------
         Result
-            A row a file: its reader, its import, the rows read and those that were new.
+            One row per file: its reader, its import, the rows read and the rows that were new.
 
         Raises
         ------
         LoadError
-            On what cannot be read, with file and line, or the table and its row.
+            If something cannot be read; the message names the file and line, or the table and its row.
         WarehouseError
-            Where the warehouse cannot be changed.
+            If the warehouse cannot be changed.
 
         Examples
         --------
@@ -330,7 +330,7 @@ class Warehouse(OtherStatements):
         return self.session.load(request, "load", called=called, keep=keep, wait=wait)
 
     def forget(self, number: int) -> PrintedResult:
-        """Undo a load: remove what it brought.
+        """Undo a load: remove the rows that it added.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class Warehouse(OtherStatements):
         Raises
         ------
         QueryError
-            Where there is no such import.
+            If there is no such import.
 
         Examples
         --------
@@ -373,7 +373,7 @@ class Warehouse(OtherStatements):
         self.session.interrupt()
 
     def close(self) -> None:
-        """Close the warehouse. What it has answered stays, and asks for no pictures any more.
+        """Close the warehouse. Its results stay usable, but can no longer draw pictures.
 
         Examples
         --------
@@ -403,7 +403,7 @@ class Warehouse(OtherStatements):
 
 for _kind in (StatementMethods, OtherStatements):
     for _name, _method in vars(_kind).items():
-        # What Python says of a wrong call names the class that programs know.
+        # Python's messages about wrong calls then name the public class.
         if isinstance(_method, FunctionType):
             _method.__qualname__ = f"{Warehouse.__name__}.{_name}"
 

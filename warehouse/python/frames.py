@@ -1,7 +1,8 @@
-"""Tables in memory as files that are loaded like any other: pandas, polars, Arrow, DuckDB, lists of dictionaries.
+"""Writes tables in memory as files that are then loaded like any other: pandas, polars, Arrow, DuckDB, lists of
+dictionaries.
 
-A table becomes a Parquet file, rows that are dictionaries JSON by line, in a folder that lives as long as the load.
-What is in them is the business of the readers.
+A table becomes a Parquet file. Rows that are dictionaries become JSON lines. The files are in a folder that is removed
+after the load. The readers interpret the contents.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ T = TypeVar("T")
 
 
 class Data(NamedTuple):
-    """What is to be loaded: paths as they are, and tables, each with the name that it has."""
+    """What is to be loaded: paths as they are, and tables, each with its name."""
 
     paths: tuple[str, ...]
     tables: tuple[tuple[str, Any], ...]
 
     def loaded(self, load: Callable[[list[str], Mapping[str, str]], T]) -> T:
-        """What loading gives, from the files and what those that are made of tables are called."""
+        """The result of loading, given the files and the names of those that were made from tables."""
         if not self.tables:
             return load(list(self.paths), {})
         with temporary() as scratch:
@@ -46,7 +47,7 @@ class Data(NamedTuple):
 
 
 def files_of(data: Sequence[Any], name: str) -> Data:
-    """What is to be loaded. Raises TypeError for what is neither a path nor a table."""
+    """The files to load. Raises TypeError for data that are neither paths nor tables."""
     if not data:
         raise TypeError("load needs a path or a table")
     paths = tuple(os.fspath(one) for one in data if isinstance(one, str | os.PathLike))
@@ -78,7 +79,7 @@ def _is_table(table: Any) -> bool:
 
 
 def _written(table: Any, name: str, folder: Path) -> Path:
-    """The file that a table becomes, with a name by which its test set may be called."""
+    """The file that a table becomes, with a name that can also name its test set."""
     stem = re.sub(r"[^\w.+@:-]", "_", name) or "frame"
     if isinstance(table, Mapping):
         return _as_lines(_rows_of(table, name), folder / f"{stem}.jsonl", name)
@@ -145,7 +146,7 @@ def _as_lines(rows: Sequence[Mapping[str, Any]], path: Path, name: str) -> Path:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as JSON has it: numbers of numpy as numbers, NaN as nothing."""
+    """A cell as JSON represents it: numpy numbers as numbers, NaN as null."""
     if hasattr(cell, "item") and not isinstance(cell, str | int | float):
         cell = cell.item()
     if isinstance(cell, float) and math.isnan(cell):
@@ -154,9 +155,9 @@ def _plain(cell: Any) -> Any:
 
 
 def _by_row(fault: Fault, called: Mapping[str, str]) -> Fault:
-    """A fault of a table by its row, where the file that it became has lines."""
+    """A fault of a table by its row, where the file that was made from it has lines."""
     if fault.source in called.values() and fault.line is not None:
-        # Another line that the message names is a row of the same table.
+        # If the message names another line, it is a row of the same table.
         message = re.sub(r"\bon line ([\d,]+)", r"in row \1", fault.message)
         return Fault(fault.source, None, f"row {fault.line}: {message}")
     return fault

@@ -1,4 +1,4 @@
-"""Questions of a table in memory, without a warehouse: a function for each.
+"""Questions about a table in memory, without a warehouse: one function for each.
 
 Written by `python -m warehouse.python.generating`.
 """
@@ -44,13 +44,14 @@ def score(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -84,26 +85,26 @@ def score(
     interval : {"studentized", "percentile", "bca"} or True, optional
         The kind of bootstrap interval; studentized by default; in the language `interval bca`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -155,13 +156,14 @@ def compare(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -207,26 +209,26 @@ def compare(
     interval : {"studentized", "percentile", "bca"} or True, optional
         The kind of bootstrap interval; studentized by default; in the language `interval bca`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -275,13 +277,14 @@ def group(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -318,26 +321,26 @@ def group(
         What to do with documents that not every system has, or topics that a run leaves out; in the language
         `missing drop`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -386,13 +389,14 @@ def rank(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -431,26 +435,26 @@ def rank(
         What to do with documents that not every system has, or topics that a run leaves out; in the language
         `missing drop`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -508,13 +512,14 @@ def table(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -571,26 +576,26 @@ def table(
     label : str, optional
         The name by which a paper refers to the table; in the language `label "tab:muc4"`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -642,13 +647,14 @@ def power(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -693,26 +699,26 @@ def power(
         What to do with documents that not every system has, or topics that a run leaves out; in the language
         `missing drop`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -751,13 +757,14 @@ def spread(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -771,26 +778,26 @@ def spread(
     exchange_by : str, optional
         What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -831,13 +838,14 @@ def documents(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -856,26 +864,26 @@ def documents(
         What to do with documents that not every system has, or topics that a run leaves out; in the language
         `missing drop`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------
@@ -921,13 +929,14 @@ def differ(
     Parameters
     ----------
     data : DataFrame, Arrow table, DuckDB relation, list of dict, or path
-        A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.
+        One row per sample, with its system, its document and its measures; anything that `Warehouse.load`
+        accepts.
     measures : str or sequence of str
         Measures as in the language, such as `F1`.
     *systems : str
-        The systems; `all`, or `GE*` for all whose names begin so.
+        The systems; `all` for every system, `GE*` for those whose names begin with GE.
     except_ : str or sequence of str, optional
-        The systems that are left out.
+        The systems to leave out.
     of : str, optional
         The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
         filtering`.
@@ -957,26 +966,26 @@ def differ(
         What to do with documents that not every system has, or topics that a run leaves out; in the language
         `missing drop`.
     cluster : str, optional
-        The column whose value related rows share, as the questions of a passage do; they are exchanged
+        A column whose value related rows share, such as the questions about one passage. Such rows move
         together.
     set : mapping of str to str, optional
-        Fields that have one value in every row.
+        Fields with the same value in every row.
     map : mapping of str to str, optional
-        The columns that fields such as `system` are taken from, where they have other names.
+        The columns for fields such as `system`, if they have other names.
     lower_is_better : str or sequence of str, optional
-        Measures of which lower values are better.
+        Measures whose lower values are better.
 
     Returns
     -------
     Result
-        The answer; it prints as its table.
+        The answer, which prints as a table.
 
     Raises
     ------
     QueryError
-        On what there is not in the data.
+        If the data do not contain something that was asked for.
     LoadError
-        On rows that cannot be read.
+        If rows cannot be read.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Writes `methods.py` and `functions.py` from the tables of statements and clauses, and `evalhouse.pyi`, which is what
-type checkers read of `evalhouse.py` where it is installed:
+"""Writes `methods.py` and `functions.py` from the tables of statements and clauses, and `evalhouse.pyi`, which type
+checkers read for `evalhouse.py` where it is installed:
 
     python -m warehouse.python.generating
 
-A new statement or clause is in them once this has run; a test fails until then.
+Run this after adding a statement or clause; a test fails until then.
 """
 
 from __future__ import annotations
@@ -38,8 +38,13 @@ from typing import Any, Literal
 
 '''
 
-_SYSTEMS = ("*systems", "str | Sequence[str]", "str", "The systems; `all`, or `GE*` for all whose names begin so.")
-_EXCEPT = ("except_", "NameOrNames | None", "str or sequence of str, optional", "The systems that are left out.")
+_SYSTEMS = (
+    "*systems",
+    "str | Sequence[str]",
+    "str",
+    "The systems; `all` for every system, `GE*` for those whose names begin with GE.",
+)
+_EXCEPT = ("except_", "NameOrNames | None", "str or sequence of str, optional", "The systems to leave out.")
 _MEASURES = ("measures", "NameOrNames", "str or sequence of str", "Measures as in the language, such as `F1`.")
 
 _OF_DATA = (
@@ -47,25 +52,25 @@ _OF_DATA = (
         "cluster",
         "str | None",
         "str, optional",
-        "The column whose value related rows share, as the questions of a passage do; they are exchanged together.",
+        "A column whose value related rows share, such as the questions about one passage. Such rows move together.",
     ),
-    ("set", "Mapping[str, str] | None", "mapping of str to str, optional", "Fields that have one value in every row."),
+    ("set", "Mapping[str, str] | None", "mapping of str to str, optional", "Fields with the same value in every row."),
     (
         "map",
         "Mapping[str, str] | None",
         "mapping of str to str, optional",
-        "The columns that fields such as `system` are taken from, where they have other names.",
+        "The columns for fields such as `system`, if they have other names.",
     ),
     (
         "lower_is_better",
         "NameOrNames | None",
         "str or sequence of str, optional",
-        "Measures of which lower values are better.",
+        "Measures whose lower values are better.",
     ),
 )
 
 OTHER_DATA = (" on qa", "document.source")
-"""What examples of other data have in them: the sample data have no replicates, and no sources of documents."""
+"""Texts that occur in examples of other data: the sample data have no replicates, and no sources of documents."""
 
 _ROWS = """\
 >>> import evalhouse as eh
@@ -75,7 +80,7 @@ _ROWS = """\
 ...     for n in range(60)
 ... ]
 """
-"""The table that examples ask, of 60 questions that two models answered."""
+"""The table that the examples use: 60 questions, answered by two models."""
 
 _OF_ROWS = {
     "score": """\
@@ -121,20 +126,22 @@ _OF_ROWS = {
 [('base', 3, 0.0), ('new', 3, 0.0)]
 """,
 }
-"""What each question says of them."""
+"""The example of each question on these rows."""
 
 Described = tuple[str, str, str, str]
-"""A parameter: its name, its type in the signature, its type in documentation, and what it means."""
+"""A parameter: its name, its type in the signature, its type in the documentation, and its meaning."""
 
 
 def methods() -> str:
     """The text of `methods.py`."""
-    head = _HEAD.format(what="A method for each question of the language, with the clauses of its statement.")
+    head = _HEAD.format(
+        what="One method for each question of the language, with the clauses of its statement as arguments."
+    )
     head += (
         "from warehouse.python.printed_result import PrintedResult\n"
         "from warehouse.python.written import NameOrNames, Numeric\n\n\n"
         "class StatementMethods:\n"
-        '    """The questions of the language as methods; what asks them is said by the class that has them."""\n\n'
+        '    """The questions of the language as methods. A subclass defines how they are asked."""\n\n'
         "    def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:\n"
         "        raise NotImplementedError\n"
     )
@@ -143,7 +150,7 @@ def methods() -> str:
 
 def functions() -> str:
     """The text of `functions.py`."""
-    head = _HEAD.format(what="Questions of a table in memory, without a warehouse: a function for each.")
+    head = _HEAD.format(what="Questions about a table in memory, without a warehouse: one function for each.")
     head += (
         "from warehouse.python.one_question import asked_of\n"
         "from warehouse.python.printed_result import PrintedResult\n"
@@ -153,8 +160,8 @@ def functions() -> str:
 
 
 def of_data() -> tuple[str, ...]:
-    """The questions that make sense of one table: those about measures on a test set that systems can be named in.
-    Curves are of decisions and of labels, which are two tables.
+    """The questions that make sense for a single table: those about measures on a test set in which systems can be
+    named. Curves need decisions and labels, which are two tables.
     """
     return tuple(
         word
@@ -172,7 +179,10 @@ def _method(word: str) -> str:
     return (
         _signature(word, ["self"], listed)
         + _doc(
-            word, listed, _examples(word), "On which system, test set or measure there is nothing, and what is near."
+            word,
+            listed,
+            _examples(word),
+            "If a system, test set or measure does not exist; the message suggests similar names.",
         )
         + f'    return self._ask("{word}", locals())\n'
     )
@@ -183,11 +193,11 @@ def _function(word: str) -> str:
         "data",
         "Any",
         "DataFrame, Arrow table, DuckDB relation, list of dict, or path",
-        "A row a sample, with its system, its document and its measures; what `Warehouse.load` takes.",
+        "One row per sample, with its system, its document and its measures; anything that `Warehouse.load` accepts.",
     )
     listed = _listed(word)
     of_data = [parameter for parameter in _OF_DATA if parameter[0] not in {name for name, *_ in listed}]
-    wrong = "On what there is not in the data."
+    wrong = "If the data do not contain something that was asked for."
     return (
         _signature(word, [], [data, *listed, *of_data])
         + _doc(
@@ -195,7 +205,7 @@ def _function(word: str) -> str:
             [data, *listed, *of_data],
             [*_ROWS.splitlines(), *_OF_ROWS[word].splitlines()],
             wrong,
-            "LoadError\n    On rows that cannot be read.",
+            "LoadError\n    If rows cannot be read.",
         )
         + f'    return asked_of("{word}", locals())\n'
     )
@@ -242,7 +252,7 @@ def _doc(word: str, listed: list[Described], examples: list[str], wrong: str, mo
     for name, hint, said, meaning in listed:
         if hint:
             lines += [f"{name} : {said}", *_wrapped(meaning, "    ")]
-    lines += ["", "Returns", "-------", "Result", "    The answer; it prints as its table.", "", "Raises", "------"]
+    lines += ["", "Returns", "-------", "Result", "    The answer, which prints as a table.", "", "Raises", "------"]
     lines += ["QueryError", f"    {wrong}"]
     if more_wrong:
         lines += more_wrong.split("\n")
@@ -261,7 +271,7 @@ def _examples(word: str) -> list[str]:
     """The example of the statement as a call, and the statement that the call makes."""
     example = statement_of(QUESTIONS[word]).usage.example
     if " for all " in example and "shuffles" in {argument.name for argument in arguments_of(word)}:
-        # Until every pair is decided can take a minute.
+        # Deciding every pair can take a minute.
         example = f"{example} shuffles 999" if "shuffles" not in example else example
     (statement,) = parse(example)
     skipped = "  # doctest: +SKIP" if any(part in example for part in OTHER_DATA) else ""
@@ -269,13 +279,13 @@ def _examples(word: str) -> list[str]:
         ">>> import evalhouse as eh",
         ">>> w = eh.open()",
         f">>> w.{call(statement)}.statement{skipped}",
-        # A number of Python has no zeros at its end.
+        # Numbers in Python have no trailing zeros.
         repr(re.sub(r"(\.\d*[1-9])0+\b", r"\1", to_text(statement))),
     ]
 
 
 def call(statement: n.AnyStatement) -> str:
-    """A question as a call of its method. Raises ValueError for what has no such call."""
+    """A question as a call of its method. Raises ValueError if there is no such call."""
     word = statement.words.split()[0]
     given: list[str] = []
     if isinstance(statement, n.Measured):
@@ -298,7 +308,7 @@ def call(statement: n.AnyStatement) -> str:
 
 
 def _python(value: Any) -> Any:
-    """What is given in Python for what a clause holds."""
+    """The Python value for what a clause holds."""
     if isinstance(value, n.TestSets):
         value = value.items
     if isinstance(value, tuple):
@@ -317,7 +327,7 @@ def _plain(value: Any) -> str:
 
 
 def parts() -> Iterator[tuple[Path, str]]:
-    """The files, and what stands in them."""
+    """The files and their texts."""
     yield METHODS, methods()
     yield FUNCTIONS, functions()
     yield STUBS, DOOR.read_text(encoding="utf-8")

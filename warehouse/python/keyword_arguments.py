@@ -1,7 +1,7 @@
-"""What a clause takes in Python: the table of shapes of arguments, read off the fields of the nodes.
+"""The keyword arguments for clauses: a table of kinds of arguments, derived from the fields of the nodes.
 
-A clause of the language is an argument of the same words in Python (`order by` is `order_by`, `from` is `from_`). What
-may be given for it follows from the type of the field that the clause fills, so a new clause needs nothing here.
+The argument for a clause has the same words in Python (`order by` is `order_by`, `from` is `from_`). The type of the
+field that the clause fills determines the allowed values, so a new clause needs no change here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from warehouse.python import written
 
 @value
 class ArgumentKind:
-    """A kind of argument: its type as a signature has it, as documentation says it, and what makes words of it."""
+    """A kind of argument: its type in the signature, its type in the documentation, and the function that writes a
+    value in the language.
+    """
 
     hint: str
     said: str
@@ -38,7 +40,7 @@ ATTRIBUTE = ArgumentKind("str", "str", written.attribute)
 ATTRIBUTES = ArgumentKind("NameOrNames", "str or sequence of str", written.attributes)
 RENAMED = ArgumentKind("Mapping[str, str]", "mapping of str to str", written.renamed)
 LANGUAGE = ArgumentKind("str", "str", written.language)
-"""What is written as in the language, such as a condition."""
+"""A value that is written as in the language, such as a condition."""
 
 
 def _kind(hint: Any) -> ArgumentKind:
@@ -66,8 +68,8 @@ def _within(listed: Any) -> set[Any]:
 
 @value
 class KeywordArgument:
-    """An argument of a method: its name in Python, the clause, and what may be given. `words` are written before its
-    value; where it may stand `alone`, True is given for that.
+    """An argument of a method: its name in Python, the clause, and the allowed values. `words` are written before its
+    value. If the clause may be written `alone`, the value is True for that.
     """
 
     name: str
@@ -78,7 +80,7 @@ class KeywordArgument:
     choices: tuple[str, ...] = ()
     flag: bool = False
     second: bool = False
-    """Whether it is what stands behind the `to` of `from A to B`."""
+    """Whether it is the part after the `to` in `from A to B`."""
 
     @property
     def hint(self) -> str:
@@ -94,14 +96,14 @@ class KeywordArgument:
 
     @property
     def said(self) -> str:
-        """Its type in documentation."""
+        """Its type in the documentation."""
         if self.flag:
             return "bool, default False"
         said = f"{{{', '.join(map(_in_quotes, self.choices))}}}" if self.choices else self.kind.said
         return said + (" or True" if self.clause.alone else "") + ("" if self.required else ", optional")
 
     def write(self, given: Any) -> str:
-        """The clause with what was given for it, empty for nothing. Raises TypeError and QueryError."""
+        """The clause with the given value; empty if none was given. Raises TypeError and QueryError."""
         if given is None or given is False:
             return ""
         if self.flag and given is not True:
@@ -118,14 +120,14 @@ def _in_quotes(text: str) -> str:
 
 
 def python_name(words: str) -> str:
-    """Words of the language as a name in Python: `from` is `from_`, `exchange by` is `exchange_by`."""
+    """Words of the language as a Python name: `from` is `from_`, `exchange by` is `exchange_by`."""
     name = words.replace(" ", "_").replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 @cache
 def arguments_of(word: str) -> tuple[KeywordArgument, ...]:
-    """The arguments of a statement beside measures and systems, in the order in which clauses are written."""
+    """The arguments of a statement besides measures and systems, in the order in which clauses are written."""
     node = QUESTIONS[word]
     hints = get_type_hints(node, {**vars(phrases), **vars(n)})
     required = {field.name for field in fields(node) if field.default is MISSING}
@@ -160,5 +162,5 @@ def takes_systems(word: str) -> bool:
 
 
 def takes_measures(word: str) -> bool:
-    """Whether measures stand behind the first word of a statement."""
+    """Whether measures follow the first word of a statement."""
     return issubclass(QUESTIONS[word], n.Measured)

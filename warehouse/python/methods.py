@@ -1,4 +1,4 @@
-"""A method for each question of the language, with the clauses of its statement.
+"""One method for each question of the language, with the clauses of its statement as arguments.
 
 Written by `python -m warehouse.python.generating`.
 """
@@ -13,7 +13,7 @@ from warehouse.python.written import NameOrNames, Numeric
 
 
 class StatementMethods:
-    """The questions of the language as methods; what asks them is said by the class that has them."""
+    """The questions of the language as methods. A subclass defines how they are asked."""
 
     def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:
         raise NotImplementedError
@@ -47,9 +47,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -86,12 +86,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -136,9 +136,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -187,12 +187,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -233,9 +233,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -275,12 +275,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -322,9 +322,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -366,12 +366,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -422,9 +422,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -484,12 +484,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -533,9 +533,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -583,12 +583,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -622,12 +622,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -658,9 +658,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -676,12 +676,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -723,9 +723,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -767,12 +767,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -804,9 +804,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -824,12 +824,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -853,21 +853,21 @@ class StatementMethods:
         Parameters
         ----------
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         on : str or sequence of str, optional
             The test sets, each evaluated separately; in the language `on TST3, TST4`.
 
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -917,12 +917,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -947,9 +947,9 @@ class StatementMethods:
         Parameters
         ----------
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -959,12 +959,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -995,9 +995,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -1014,12 +1014,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -1052,9 +1052,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -1076,12 +1076,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -1119,9 +1119,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -1154,12 +1154,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------
@@ -1193,9 +1193,9 @@ class StatementMethods:
         measures : str or sequence of str
             Measures as in the language, such as `F1`.
         *systems : str
-            The systems; `all`, or `GE*` for all whose names begin so.
+            The systems; `all` for every system, `GE*` for those whose names begin with GE.
         except_ : str or sequence of str, optional
-            The systems that are left out.
+            The systems to leave out.
         of : str, optional
             The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
             filtering`.
@@ -1219,12 +1219,12 @@ class StatementMethods:
         Returns
         -------
         Result
-            The answer; it prints as its table.
+            The answer, which prints as a table.
 
         Raises
         ------
         QueryError
-            On which system, test set or measure there is nothing, and what is near.
+            If a system, test set or measure does not exist; the message suggests similar names.
 
         Examples
         --------

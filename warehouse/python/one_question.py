@@ -1,4 +1,4 @@
-"""A question of a table in memory, without a warehouse: one is made of it, asked, and kept with the answer."""
+"""Asks a question about a table in memory. It makes a temporary warehouse, asks it, and keeps it with the answer."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better")
 
 
 def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
-    """The answer to the statement that begins with `word`, asked of what `data` is; what was odd in the data is among
-    its notes. Raises LoadError and QueryError.
+    """The answer to the statement that begins with `word`, asked about `data`. Warnings about the data are among its
+    notes. Raises LoadError and QueryError.
     """
     from warehouse.loading.readers.wide import TAKEN_FOR
 
@@ -42,13 +42,15 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
 
 
 def _refuse_attributes(loaded: Result) -> NoReturn:
-    """Raises LoadError for tables that say nothing of documents."""
+    """Raises LoadError for tables without data about documents."""
     sources = (str(row["source"]) for row in loaded.rows)
     raise DataError(tuple(Fault(source, None, f"it has attributes alone: {NO_DOCUMENT}") for source in sources))
 
 
 def _check_cluster(warehouse: Warehouse, cluster: str) -> None:
-    """Raises LoadError where no document has the attribute: none will come later, as in a warehouse one may."""
+    """Raises LoadError if no document has the attribute. A warehouse could get such documents later; a single table
+    cannot.
+    """
     attributes = warehouse.session.catalog.attributes["document"]
     attribute = cluster.strip().removeprefix(f"{PLAIN_NOUN}.")
     if attribute not in (PLAIN_NOUN, *attributes):

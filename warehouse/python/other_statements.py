@@ -1,4 +1,4 @@
-"""The statements that are not questions of their own: what stands before a question, and what lists what there is."""
+"""The statements that are not questions: those written before a question, and those that list what there is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OtherStatements(StatementMethods):
         at_least: written.Numeric | None = None,
         at_most: written.Numeric | None = None,
     ) -> PrintedResult:
-        """Whether what is expected of a comparison, or of a score, holds.
+        """Whether a comparison or a score meets an expectation.
 
         Parameters
         ----------
@@ -45,12 +45,12 @@ class OtherStatements(StatementMethods):
         Returns
         -------
         Result
-            `outcome` says whether it holds; `raise_for()` raises where it does not.
+            `outcome` says whether it holds; `raise_for()` raises an error if it does not hold.
 
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If the statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class OtherStatements(StatementMethods):
         width: str | None = None,
         font: str | None = None,
     ) -> PrintedResult:
-        """A question as a picture. Of a result that is there already, take `Result.plot`.
+        """A question as a picture. For a result that exists already, use `Result.plot`.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class OtherStatements(StatementMethods):
         to : str or path, optional
             The file that the picture is written to: .svg, .png, .pdf, .html or .json.
         title, width, font : str, optional
-            What stands above it, how wide it is (`80mm`), and its letters.
+            Its title, its width (`80mm`), and its font.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class OtherStatements(StatementMethods):
         Raises
         ------
         QueryError
-            Where such a question has no picture, or the file is there already.
+            If there is no picture for this kind of question, or the file exists already.
 
         Examples
         --------
@@ -105,7 +105,7 @@ class OtherStatements(StatementMethods):
         return self._one(plot_text(question, title=title, width=width, font=font, to=named))
 
     def explain(self, question: str) -> PrintedResult:
-        """The SQL that would run, and the test that would be chosen and why; nothing runs.
+        """The SQL that would run, and the test that would be chosen and why. Nothing runs.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class OtherStatements(StatementMethods):
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If the statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -131,14 +131,14 @@ class OtherStatements(StatementMethods):
         return self._one(preceded("explain", question))
 
     def export(self, question: str, to: str | os.PathLike[str]) -> PrintedResult:
-        """Write the rows of a question to a file in the format of its ending.
+        """Write the rows of a question to a file in the format of its extension.
 
         Parameters
         ----------
         question : str
             A statement such as `score F1 for all on TST3`.
         to : str or path
-            A file that is not there yet.
+            A file that does not exist yet.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class OtherStatements(StatementMethods):
         Raises
         ------
         QueryError
-            On what is wrong, with its place.
+            If the statement is wrong; the message shows the place.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class OtherStatements(StatementMethods):
         return self._one(preceded("export", question, to=quoted(os.fspath(to))))
 
     def show(self, what: Shown) -> PrintedResult:
-        """What there is in the warehouse.
+        """A list of what is in the warehouse.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class OtherStatements(StatementMethods):
         Raises
         ------
         QueryError
-            On anything else.
+            If `what` is anything else.
 
         Examples
         --------
@@ -189,7 +189,7 @@ class OtherStatements(StatementMethods):
         Parameters
         ----------
         select : str
-            In the SQL of DuckDB; it can change nothing, and read no file.
+            A query in DuckDB's SQL. It cannot change anything, and cannot read files.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class OtherStatements(StatementMethods):
         Raises
         ------
         QueryError
-            On what DuckDB does not take.
+            If DuckDB rejects the query.
 
         Examples
         --------

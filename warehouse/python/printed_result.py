@@ -1,6 +1,6 @@
-"""The result that Python programs get: the Result of `warehouse.results`, with all that it can be drawn as.
+"""The result that Python programs get: the Result of `warehouse.results`, with all the formats that it can be drawn in.
 
-It holds no data of its own. Its picture is asked of the warehouse that gave it, for a result holds only what it shows.
+It holds no data of its own. To draw its picture it asks its warehouse, because a result holds only its table.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from warehouse.render.style import Theme
 
 WIDE = 100
-"""How many columns a table has where nothing says how wide the screen is."""
+"""The width of a table in columns if the width of the screen is unknown."""
 
 Ask = Callable[[str], "PrintedResult"]
-"""Gives the answer to a statement."""
+"""Returns the answer to a statement."""
 
 
 class PrintedResult(Result):
     """The answer to a statement.
 
-    It prints as its table, is a table in notebooks, and goes over into tables of other packages. Two results are equal
-    where everything in them is. It can be pickled.
+    It prints as its table, appears as a table in notebooks, and converts to tables of other packages. Two results are
+    equal if everything in them is equal. It can be pickled.
 
     Attributes
     ----------
     statement : str
         The statement that it answers, in canonical spelling.
     caption, signature : str
-        What was done, in words, and all that decides the numbers in one line, with a seal of them.
+        What was done, in words; and one line with everything that determines the numbers, and a seal of them.
     rows, summary : list of dict
-        The rows by the names of their columns, and those of the summary, where there is one. Proportions are from 0 to
-        1; what is undefined is None.
+        The rows as dictionaries by column name, and the rows of the summary, if there is one. Proportions are from 0
+        to 1; undefined values are None.
     notes : tuple of str
-        What else has to be known.
+        What else readers need to know.
     outcome : {"met", "not met", "undecided"} or None
-        Whether what `expect` says holds.
+        Whether the expectation of an `expect` statement is met.
 
     Examples
     --------
@@ -66,25 +66,25 @@ class PrintedResult(Result):
 
     @classmethod
     def of(cls, result: Result, asks: Ask) -> PrintedResult:
-        """The same result; `asks` answers other statements of the same warehouse."""
+        """The same result; `asks` answers other statements on the same warehouse."""
         printed = cls(**{field.name: getattr(result, field.name) for field in fields(result)})
         object.__setattr__(printed, "_asks", asks)
         return printed
 
     def __len__(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.table.rows)
 
     def __bool__(self) -> bool:
-        """A result without rows is a result, too."""
+        """Always true: a result without rows is a result, too."""
         return True
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
-        """The rows by the names of their columns."""
+        """The rows as dictionaries by column name."""
         return iter(self.rows)
 
     def __getitem__(self, place: int) -> dict[str, Cell]:
-        """A row by its place, which counts from 0."""
+        """A row by its index, which counts from 0."""
         if isinstance(place, str):
             raise TypeError(f"rows are counted from 0: the column is [row[{place!r}] for row in result]")
         return self.rows[place]
@@ -145,7 +145,7 @@ class PrintedResult(Result):
         return render(self, "markdown", Style(digits))
 
     def to_latex(self, digits: int | None = None) -> str:
-        """The table for a paper, with the package booktabs, and the signature as a comment.
+        """The table for a paper, in LaTeX with the package booktabs, and the signature as a comment.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class PrintedResult(Result):
         return render(self, "typst", Style(digits))
 
     def to_html(self, digits: int | None = None) -> str:
-        """A page that needs nothing else; a click on a heading sorts the table.
+        """A self-contained page; a click on a heading sorts the table.
 
         Parameters
         ----------
@@ -208,19 +208,19 @@ class PrintedResult(Result):
         return render(self, "html", Style(digits))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the result to a file in the format of its ending, whole or not at all.
+        """Writes the result to a file in the format of its extension. The file is written completely or not at all.
 
         Parameters
         ----------
         path : str or path
             Ends in .csv, .tsv, .json, .ndjson, .md, .tex, .typ, .html, .txt or .xlsx.
         force : bool, default False
-            Write over a file that is there.
+            Overwrite an existing file.
 
         Raises
         ------
         LoadError
-            Where the file is there already, cannot be written, or has an ending that names no format.
+            If the file exists already, cannot be written, or has an extension without a format.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class PrintedResult(Result):
     # --- tables of other packages -------------------------------------------------------------------------------------
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame, null where something is undefined.
+        """The rows as a polars.DataFrame; undefined values are null.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class PrintedResult(Result):
         Raises
         ------
         ImportError
-            Where polars is not installed.
+            If polars is not installed.
 
         Examples
         --------
@@ -276,16 +276,16 @@ class PrintedResult(Result):
     # --- its picture --------------------------------------------------------------------------------------------------
 
     def plot(self, *, title: str | None = None, width: str | None = None, font: str | None = None) -> ResultPicture:
-        """The picture of the result, which is asked of its warehouse.
+        """The picture of the result, which its warehouse draws.
 
         Parameters
         ----------
         title : str, optional
-            What stands above it.
+            Its title.
         width : str, optional
-            How wide it is in a file: `80mm`, `8cm`, `3.3in`, `240pt` or `600px`.
+            Its width in a file: `80mm`, `8cm`, `3.3in`, `240pt` or `600px`.
         font : str, optional
-            The letters of it in a file.
+            Its font in a file.
 
         Returns
         -------
@@ -295,9 +295,9 @@ class PrintedResult(Result):
         Raises
         ------
         QueryError
-            Where such a result has no picture.
+            If there is no picture for this kind of result.
         WarehouseError
-            Where the warehouse was closed or changed since, or the result was pickled.
+            If the warehouse was closed or changed in the meantime, or the result was pickled.
 
         Examples
         --------
@@ -339,23 +339,23 @@ class ResultPicture:
         self.chart: Chart = result.chart
 
     def save(self, path: str | os.PathLike[str], *, theme: Theme = "auto", force: bool = False) -> None:
-        """Writes the picture to a file, whole or not at all.
+        """Writes the picture to a file, completely or not at all.
 
         Parameters
         ----------
         path : str or path
             Ends in .svg, .png, .pdf, .html, or .json for the picture in Vega-Lite.
         theme : {"auto", "light", "dark"}, default "auto"
-            What it stands on: white paper, or dark; a page is as its reader is, unless said.
+            The background, light or dark. By default, a page follows its reader's system, and other files are light.
         force : bool, default False
-            Write over a file that is there.
+            Overwrite an existing file.
 
         Raises
         ------
         WarehouseError
-            Where the extra `plot` is not installed.
+            If the extra `plot` is not installed.
         LoadError
-            Where the file is there already, cannot be written, or has another ending.
+            If the file exists already, cannot be written, or has another extension.
 
         Examples
         --------
@@ -385,14 +385,14 @@ class ResultPicture:
         return self.chart.alternative
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the picture, and its data folded up."""
+        """The HTML for notebooks: the picture, with its data folded."""
         from warehouse.render.web import fragment
 
         return fragment(self._result, Style())
 
 
 def _columns() -> int:
-    """How wide a table may be: as the terminal is, where there is one."""
+    """The maximum width of a table: the width of the terminal, if there is one."""
     if (sys.stdout is not None and sys.stdout.isatty()) or os.environ.get("COLUMNS", "").isdecimal():
         return shutil.get_terminal_size((WIDE, 24)).columns
     return WIDE

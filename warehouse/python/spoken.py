@@ -1,4 +1,6 @@
-"""What an error says, in the words of Python: all that the command line would say of it, its options as arguments."""
+"""Translates error messages into Python's terms: they contain everything that the command line says, with its options
+as arguments.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ for _error, _called in (
     (NotMetError, "NotMetError"),
     (UndecidedError, "UndecidedError"),
 ):
-    # Tracebacks and pickles name them as programs do.
+    # Tracebacks and pickles use these public names.
     _error.__module__, _error.__name__, _error.__qualname__ = "evalhouse", _called, _called
 
 _FLAGS = ("force", "skip-bad", "texts", "simulated", "dry-run")
@@ -41,23 +43,23 @@ _OPTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (re.compile(r"--as ([\w-]+)"), lambda found: f'as_="{found[1]}"'),
     (re.compile(rf"--({'|'.join(_FLAGS)})\b"), lambda found: f"{_name(found[1])}=True"),
-    # A value is in capitals, a list, or the one word that there is a choice of.
+    # A value is in capitals, a list, or the only word that can be chosen.
     (
         re.compile(r"--([a-z][a-z-]*) ([A-Z][A-Z,]*|[\w.]+(?:,[\w.]+)+|systems)(?![\w.])"),
         lambda found: f'{_name(found[1])}="{found[2]}"',
     ),
     (re.compile(r"--([a-z][a-z-]+)"), lambda found: _name(found[1])),
 )
-"""Options of the command line, and how the same is said in Python."""
+"""Options of the command line, and the corresponding Python arguments."""
 
 
 def _made(text: str) -> str:
-    """How a warehouse is made, where a hint says it."""
+    """How a warehouse is created, if a hint mentions it."""
     return _MADE.sub(lambda found: f'evalhouse.create("{found[1]}") {found[2]}', text)
 
 
 def in_python(text: str) -> str:
-    """A hint of the command line as one of Python. A command that would help stays as it is typed."""
+    """A hint of the command line in Python's terms. If the hint is a command to run, it stays as it is typed."""
     text = _made(text)
     if "evalhouse " not in text:
         for written, said in _OPTIONS:
@@ -66,7 +68,7 @@ def in_python(text: str) -> str:
 
 
 def say(error: EvalhouseError, text: str) -> None:
-    """Puts into an error what people are to read: what is wrong, the place in the text, and what would help."""
+    """Sets the message of an error: what is wrong, its place in the text, and what would help."""
     match error:
         case QueryError():
             drawn = query_error(error, text)
@@ -77,13 +79,13 @@ def say(error: EvalhouseError, text: str) -> None:
         case _:
             return
     lines = [line.removeprefix("error: ") for line in drawn.split("\n")]
-    # Of a statement and its place nothing else is touched: they are what was written.
+    # The statement and the place of the error stay exactly as they were written.
     error.drawn = "\n".join(map(_made if isinstance(error, QueryError) else in_python, lines))
 
 
 def in_full(work: Callable[[], T], text: str = "") -> T:
-    """What some work gives. Its errors say all that there is to say, of that text where they are of one, and show
-    nothing of the inside.
+    """The result of some work. Its errors get complete messages, with the text that they refer to, and their tracebacks
+    hide internals.
     """
     try:
         return work()

@@ -1,4 +1,4 @@
-"""The statement of the language that a call of a method means: the same words, with the same values."""
+"""Writes the statement of the language for a method call: the same words with the same values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _BEFORE_SYSTEMS = next(place for place, clause in enumerate(CLAUSES) if clause.f
 
 
 def statement_text(word: str, given: Mapping[str, Any]) -> str:
-    """The statement that begins with `word`, of arguments by their names; None is what was not given.
+    """The statement that begins with `word`, from the arguments by name. None means that an argument was not given.
 
-    Raises TypeError for a value of a type that cannot be meant, and QueryError for one that cannot be written.
+    Raises TypeError for a value whose type is not accepted, and QueryError for a value that cannot be written.
     """
     parts = [QUESTIONS[word].words]
     if takes_measures(word):
@@ -38,7 +38,7 @@ def _systems(given: Mapping[str, Any]) -> str:
 
 
 def _flat(systems: Iterable[Any]) -> Iterable[Any]:
-    """Systems that were given one by one, or as lists."""
+    """Systems that were given one by one or as lists, as one list."""
     for system in systems:
         if isinstance(system, str):
             yield system
@@ -49,14 +49,14 @@ def _flat(systems: Iterable[Any]) -> Iterable[Any]:
 
 
 def preceded(words: str, question: str, **clauses: str) -> str:
-    """A question behind words such as `plot`. Raises QueryError where it is not one statement."""
+    """A question after words such as `plot`. Raises QueryError if the text is not exactly one statement."""
     if not question.strip().rstrip(";"):
         raise QueryError(f"{words} needs a question")
     return " ".join([words, question.strip().rstrip(";").rstrip(), *(f"{key} {said}" for key, said in clauses.items())])
 
 
 def plot_text(question: str, **clauses: str | None) -> str:
-    """A question behind `plot`, with what is said of its picture."""
+    """A question after `plot`, with the options of its picture."""
     given = {"title": written.text, "font": written.text, "width": written.language, "to": written.text}
     said = {key: given[key](key, value) for key, value in clauses.items() if value is not None}
     return preceded("plot", question, **said)

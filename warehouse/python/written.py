@@ -1,6 +1,6 @@
-"""Values of Python as words of the language: names in quotes where they need them, numbers, lists.
+"""Writes Python values in the language: names (in quotes if necessary), numbers, lists.
 
-Whether there is such a system or test set is found out when the statement is run.
+Whether a system or test set exists is checked only when the statement runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grammar.lexicon import NUMBER, PATTERN, WORD, is_bare_name, normalized, quo
 from grammar.parser import parse
 
 Numeric = int | float | Decimal | str
-"""A number, or how the language writes one: 0.05, "5%", "2^20", "$n"."""
+"""A number, or its spelling in the language: 0.05, "5%", "2^20", "$n"."""
 
 NameOrNames = str | Iterable[str]
 """A name, or several."""
@@ -27,14 +27,14 @@ _ATTRIBUTE = re.compile(r'(?:\w+|"[^"]+")(?:\.(?:\w+|"[^"]+"))?|\$\w+')
 
 
 def text_given(argument: str, given: Any) -> str:
-    """What was given, which is to be a text. Raises TypeError for anything else."""
+    """The given value, which must be a text. Raises TypeError for anything else."""
     if not isinstance(given, str):
         raise TypeError(f"{argument} is {given!r}, and not a text")
     return given
 
 
 def name(argument: str, given: Any) -> str:
-    """A name, in quotes where it needs them; a `$variable` and `random(s=0.5)` are as in the language."""
+    """A name, in quotes if necessary. A `$variable` and `random(s=0.5)` are written as in the language."""
     text = text_given(argument, given)
     if re.fullmatch(r"\$\w+", text) or _BASELINE.fullmatch(text):
         return text
@@ -42,7 +42,7 @@ def name(argument: str, given: Any) -> str:
 
 
 def several(argument: str, given: Any) -> list[str]:
-    """One text or several, as a list. Raises QueryError where there is none."""
+    """One text or several, as a list. Raises QueryError if there are none."""
     texts = [given] if isinstance(given, str) else [text_given(argument, text) for text in _items(argument, given)]
     if not texts:
         raise QueryError(f"{argument} is empty")
@@ -56,7 +56,7 @@ def _items(argument: str, given: Any) -> Iterable[Any]:
 
 
 def names(argument: str, given: Any) -> str:
-    """NameOrNames, patterns with `*`, and `all`."""
+    """Names, patterns with `*`, and `all`."""
     return ", ".join(
         text if text.casefold() == "all" or PATTERN.fullmatch(text) else name(argument, text)
         for text in several(argument, given)
@@ -64,7 +64,7 @@ def names(argument: str, given: Any) -> str:
 
 
 def measures(given: Any) -> str:
-    """Measures as in the language: "F1", "recall, precision", "mean(F1)". Other texts are the name of one measure."""
+    """Measures as in the language: "F1", "recall, precision", "mean(F1)". Any other text is the name of one measure."""
     return ", ".join(map(_measure, several("measures", given)))
 
 
@@ -108,7 +108,7 @@ def numbers(argument: str, given: Any) -> str:
 
 
 def text(argument: str, given: Any) -> str:
-    """A text in quotes; a `$variable` as it is."""
+    """A text in quotes; a `$variable` stays as it is."""
     said = text_given(argument, given)
     return said if re.fullmatch(r"\$\w+", said) else quoted(said)
 
@@ -135,7 +135,7 @@ def renamed(argument: str, given: Any) -> str:
 
 
 def language(argument: str, given: Any) -> str:
-    """What is written as in the language."""
+    """A text that is already written in the language."""
     return text_given(argument, given)
 
 

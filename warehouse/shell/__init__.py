@@ -1,3 +1,3 @@
-"""The shell: what a person types and sees all day. It asks a session and draws what comes back; what a query means and
-what a result looks like is decided in lower rooms.
+"""The interactive shell. It asks a session and draws what comes back; it does not decide what a query means or what a
+result looks like.
 """

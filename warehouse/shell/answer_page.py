@@ -1,4 +1,4 @@
-"""The last answer as a page in the browser: one file that needs nothing else, and is gone when the shell is."""
+"""The last answer as a page in the browser: one self-contained file, which is removed when the shell ends."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from warehouse.results import Result, Table
 from warehouse.version import __version__
 
 MOST_ROWS = 1000
-"""A page shows no more rows of a table than this."""
+"""A page shows at most this many rows of a table."""
 
 
 class AnswerPages:
-    """The pages that were opened, in a folder that only this user reads."""
+    """The pages that were opened, in a folder that only this user can read."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._opened = 0
 
     def open(self, result: Result, style: Style) -> tuple[Path, bool]:
-        """Writes the page of an answer, and has it opened: its file, and whether there was a browser for it."""
+        """Writes the page of an answer and opens it. Returns its file, and whether there was a browser."""
         if self._folder is None:
             self._folder = scratch()
         self._opened += 1
@@ -43,11 +43,11 @@ class AnswerPages:
 
 
 LONGEST_TITLE = 80
-"""A statement that is a title is cut behind so many characters."""
+"""A statement used as a title is cut after this many characters."""
 
 
 def page(result: Result, style: Style, name: str) -> str:
-    """The page of an answer, which leads nowhere but to itself."""
+    """The page of an answer, which links only to itself."""
     surroundings = Surroundings(
         home=Link("evalhouse", name),
         ask="",
@@ -63,7 +63,7 @@ def page(result: Result, style: Style, name: str) -> str:
 
 
 def _within(asset: str) -> str:
-    """A file that pages share, as an address that holds it."""
+    """A shared file as an address that contains it."""
     kind = assets.KINDS[Path(asset).suffix]
     return f"data:{kind};base64,{b64encode(assets.asset(asset)).decode()}"
 

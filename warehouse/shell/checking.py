@@ -20,7 +20,7 @@ from warehouse.statements import resolve
 
 
 def mistake(text: str, session: Session) -> QueryError | None:
-    """The first thing that is wrong before the last word of a text."""
+    """The first mistake before the last word of a text."""
     if as_sql(text):
         return None
     try:
@@ -37,7 +37,7 @@ def mistake(text: str, session: Session) -> QueryError | None:
 
 
 def _look_up(statement: n.AnyStatement, session: Session) -> None:
-    """Raises QueryError for a name that is not there."""
+    """Raises QueryError for a name that does not exist."""
     if isinstance(statement, n.Question):
         resolve(substituted(statement, session.variables), Scope(session.catalog))
     elif isinstance(statement, n.Plot | n.Explain | n.Export):

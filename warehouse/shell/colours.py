@@ -1,5 +1,5 @@
-"""The colours of what is typed, by theme. Where nothing is known of the terminal they stand out from black as well
-as from white.
+"""The colours of typed text, by theme. If the terminal's background is unknown, the colours are readable on black and
+on white.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ COLOURS: Mapping[Theme, Mapping[str, str]] = {
 }
 
 PLAIN = {"mistake": "underline", "bottom-toolbar": "noreverse"}
-"""Where no colours are wanted."""
+"""The styles used without colours."""
 
 
 def looks(theme: Theme) -> dict[str, str]:
-    """How each kind of token looks, in the words of prompt_toolkit."""
+    """The style of each kind of token, in the terms of prompt_toolkit."""
     colours = COLOURS[theme]
     return {
         "keyword": f"bold {colours['blue']}",

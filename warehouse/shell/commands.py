@@ -1,4 +1,4 @@
-"""The commands of the shell, which begin with a dot: COMMANDS is the one table of them, in the order of `.help`."""
+"""The commands of the shell, which begin with a dot. COMMANDS is the only table of them, in the order of `.help`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Console(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DotCommand:
-    """A command: its name without the dot, what may follow, what it does. `choices` are what completion offers."""
+    """A command: its name without the dot, its argument, and what it does. `choices` are offered by completion."""
 
     name: str
     follows: str
@@ -126,7 +126,7 @@ def _edit(console: Console, nothing: str) -> None:
         except (OSError, UnicodeDecodeError):
             raise QueryError(f"the editor '{editor}' cannot be run", hints=("$EDITOR names another",)) from None
     if status == 0:
-        # What was edited waits for Enter: nothing runs that was not looked at once more.
+        # The edited text waits for Enter: nothing runs before the user has looked at it once more.
         console.waiting = text
 
 
@@ -170,7 +170,7 @@ def _quit(console: Console, nothing: str) -> None:
 
 
 def _known_format(name: str) -> str:
-    """The same name. Raises QueryError if no format has it."""
+    """Returns the name. Raises QueryError if no format has it."""
     if name and name not in _FORMAT_NAMES:
         raise QueryError(f"there is no format '{name}'", hints=hints(name, _FORMAT_NAMES, "formats"))
     return name

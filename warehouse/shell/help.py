@@ -1,4 +1,4 @@
-"""What `help` answers: every word of the language and of the shell, looked up in the tables that know it."""
+"""What `help` answers: it looks up every word of the language and of the shell in the tables that define them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warehouse.tasks import IMPORTED, TASKS
 
 
 class Explained(Protocol):
-    """What has a name and a meaning in a table."""
+    """Anything in a table that has a name and a meaning."""
 
     @property
     def name(self) -> str: ...
@@ -39,13 +39,15 @@ KEYS = (
 
 
 def wanted(text: str) -> str | None:
-    """The word that a text asks help on: `help holm`, `? holm`; empty for `help` alone, None where it asks for none."""
+    """The word that a text asks help on: `help holm`, `? holm`; empty for `help` alone, None if it does not ask for
+    help.
+    """
     found = re.fullmatch(r"\s*(?:help\b|\?)(.*?)[\s;]*", text, re.IGNORECASE)
     return found[1].strip().strip('"') if found else None
 
 
 def overview(commands: Iterable[tuple[str, str]] = ()) -> str:
-    """All statements; in the shell its commands as (written, meaning), and the keys."""
+    """All statements and, in the shell, its commands as (written, meaning), and the keys."""
     commands = list(commands)
     of_shell = ["", *_listed("the shell", commands), "", *_listed("keys", KEYS)] if commands else []
     return "\n".join(
@@ -59,19 +61,19 @@ def overview(commands: Iterable[tuple[str, str]] = ()) -> str:
 
 
 def statements() -> list[tuple[str, str]]:
-    """Each statement by its word, with what it does."""
+    """Each statement with its word and its meaning."""
     return [(word, usage.meaning) for word in STATEMENTS if (usage := statement_usage(word))]
 
 
 def topic(text: str, catalog: Catalog) -> str | None:
-    """What is known of a word, in whatever roles it has; None where nothing is."""
+    """The help on a word, in all its roles; None if the word is unknown."""
     word = " ".join(text.split()).casefold()
     roles = ["\n".join(lines) for look in _LOOKS if (lines := list(look(word, catalog)))]
     return "\n\n".join(roles) or None
 
 
 def words(catalog: Catalog) -> list[str]:
-    """All words that something is known of, but for the names in the warehouse."""
+    """All words that have help, except the names in the warehouse."""
     clauses = [word for clause in CLAUSES for word in (clause.words, *clause.synonyms)]
     known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
@@ -88,13 +90,13 @@ def words(catalog: Catalog) -> list[str]:
 
 
 def unknown(word: str, catalog: Catalog) -> str:
-    """What to say of a word that nothing is known of."""
+    """The message for a word that has no help."""
     called = ELSEWHERE.get(word.casefold())
     near = (f"did you mean {called}?",) if called else hints(word, words(catalog), "words")
     return f"there is no help on {word}" + (f"; {near[0]}" if near[0].startswith("did you mean") else "")
 
 
-# --- the roles a word may have ----------------------------------------------------------------------------------------
+# --- the roles that a word may have -----------------------------------------------------------------------------------
 
 
 def _statement(word: str, catalog: Catalog) -> Iterator[str]:
@@ -117,7 +119,7 @@ _NAMES: Mapping[str, tuple[str, Iterable[Explained]]] = {
     "test": ("tests", TESTS),
     "adjustment": ("adjustments", ADJUSTMENTS),
 }
-"""What help lists for a clause that takes names of a kind: a heading and the table of that kind."""
+"""For a clause that takes names of a kind, help lists this heading and this table."""
 
 
 def _clause(word: str, catalog: Catalog) -> Iterator[str]:
@@ -161,7 +163,7 @@ def _measure(word: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _spelt(word: str, catalog: Catalog, task: str) -> str:
-    """An imported measure as it is spelt."""
+    """An imported measure as it is written."""
     names = (name for test_set in catalog.test_sets for name in catalog.measures_of(task, test_set.id))
     return next(name for name in names if name.casefold() == word)
 
@@ -174,7 +176,7 @@ def _parameters(measure: Measure) -> Iterator[str]:
 
 
 def _parameter(word: str, catalog: Catalog) -> Iterator[str]:
-    """A parameter of measures, or a word that one takes."""
+    """A parameter of measures, or a word that a parameter takes."""
     lines: dict[str, list[str]] = {}
     for measure in MEASURES:
         for parameter in measure.parameters:

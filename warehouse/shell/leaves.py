@@ -1,4 +1,4 @@
-"""Answers whose rows are read one at a time, as leaves of the pager: the table first, then each row on its own."""
+"""Answers whose rows are read one at a time, as leaves of the pager: first the table, then each row by itself."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from warehouse.results import Cell, Column, Result
 from warehouse.shell.pager import Leaf
 
 LONG = 60
-"""A longer text stands below its heading."""
+"""A text longer than this is shown below its heading."""
 
 
 def leaves(result: Result, style: Style) -> list[Leaf]:
-    """The table, as `style` has it, and a leaf a row, which is called by the first name that no other row has."""
+    """The table as `style` draws it, and one leaf per row, whose title is the first name that no other row has."""
     naming = max(
         (column for column in result.table.columns if column.kind == "name"),
         key=lambda column: len(set(result.table.column(column.name))),
@@ -47,5 +47,5 @@ def _row(row: Mapping[str, Cell], columns: tuple[Column, ...], naming: Column, s
 
 
 def is_long(text: Cell) -> bool:
-    """Whether something is read below its heading, and not beside it."""
+    """Whether a text is shown below its heading rather than beside it."""
     return isinstance(text, str) and (len(text) > LONG or "\n" in text)

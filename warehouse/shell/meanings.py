@@ -1,5 +1,5 @@
-"""What every keyword means, in one line each: the help beside completions and the body of `help`. Clauses, functions,
-measures, tests, adjustments, readers and formats say in their own tables what they are.
+"""The meaning of every keyword in one line: the help beside completions and the content of `help`. Clauses, functions,
+measures, tests, adjustments, readers and formats define their meanings in their own tables.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _CHANGING: Mapping[str, Usage] = {
     "load": Usage('load "FILE" as READER', "a file into the warehouse", 'load "scores.csv" as scores'),
     "forget": Usage("forget import N", "undoes a load", "forget import 3"),
 }
-"""The statements that change the session or the warehouse, and so have no answer; the others say in their own files how
-they are written."""
+"""The statements that change the session or the warehouse and therefore have no answer. The other statements define
+their usage in their own files.
+"""
 
 WORD_MEANINGS: Mapping[str, str] = {
     "all": "all of them",
@@ -62,14 +63,14 @@ WORD_MEANINGS: Mapping[str, str] = {
 
 
 def statement_usage(word: str) -> Usage | None:
-    """How the statement with this first word is used; None for any other word."""
+    """The usage of the statement with this first word; None for any other word."""
     answered = (statement.usage for statement in statements() if statement.word == word)
     return next(answered, _CHANGING.get(word))
 
 
 def keyword_meaning(words: str, begins: bool = False) -> str:
-    """What stands beside a keyword in the menu of completions; empty where nothing is known of it. A word may be that
-    of a clause and, where it `begins` something, that of a statement.
+    """The text beside a keyword in the completion menu; empty if nothing is known about it. A word may be a clause and,
+    where it `begins` something, a statement.
     """
     known = (clause for clause in CLAUSES if words in (clause.words, *clause.synonyms) and not begins)
     clause = next((clause.meaning for clause in known), "")

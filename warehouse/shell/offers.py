@@ -1,6 +1,7 @@
-"""What may be typed next, each with a line of help: the grammar's expectations filled with the names of the warehouse.
+"""Completions: what may be typed next, each with a line of help. The grammar's expectations are filled with the names
+of the warehouse.
 
-It knows no terminal. A completion is an offer, never an error: where nothing fits there is none.
+It knows nothing of terminals. A completion never raises an error: if nothing fits, nothing is offered.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from warehouse.tasks import COUNTED, IMPORTED, TASKS
 from warehouse.tasks.records import BETWEEN
 
 MOST = 200
-"""No more than this is offered at once."""
+"""The maximum number of candidates at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text to put in place of what stands from `start` to the cursor, and what it means."""
+    """A text that replaces everything from `start` to the cursor, with its meaning."""
 
     text: str
     meaning: str
@@ -37,14 +38,16 @@ class Candidate:
 
 
 _DEFINING = re.compile(r"\bdefine\b[^;]*$", re.IGNORECASE)
-"""What stands before a name inside a definition."""
+"""Matches the text before a name inside a definition."""
 
 Names = Iterator[tuple[str, str]]
-"""Names as they are typed, with what each means."""
+"""Names as they are typed, each with its meaning."""
 
 
 def candidates(text: str, session: Session) -> list[Candidate]:
-    """What may follow at the end of a text: those that begin as its last word does first, then those that hold it."""
+    """The candidates at the end of a text. Those that begin with the last word come first, then those that
+    contain it.
+    """
     variable = re.search(r"\$\w*$", text)
     if variable:
         known = expected(text[: variable.start()])
@@ -104,7 +107,7 @@ def _measures(session: Session, before: str) -> Names:
     for kind in IMPORTED:
         for test_set in catalog.test_sets if task in (None, kind.name) else ():
             for name in catalog.measures_of(kind.name, test_set.id):
-                # F(beta=1) is typed as F with a parameter, and F is offered already.
+                # F(beta=1) is typed as F with a parameter, and F is already offered.
                 if name.partition("(")[0] not in of:
                     yield _typed(name), kind.offered
 
@@ -141,7 +144,7 @@ def _measures_named(name: str, session: Session) -> Iterator[Measure]:
 
 
 def _values(session: Session, before: str) -> Names:
-    """Behind `parameter=` its choices, behind a comparison of labels the labels."""
+    """The values of a parameter after `parameter=`, and labels after a comparison of labels."""
     typed = re.search(r"(\w+)\s*=\s*$", before)
     for measure in MEASURES:
         for parameter in measure.parameters:
@@ -164,7 +167,7 @@ def _variables(session: Session, before: str) -> Names:
 
 
 def _same(names: Iterable[tuple[str, str]]) -> Callable[[Session, str], Names]:
-    """Names of a table, which are the same wherever they are typed."""
+    """The names of a table that are the same everywhere."""
     known = tuple(names)
     return lambda session, before: iter(known)
 
@@ -186,11 +189,11 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "reader": _same([*((reader.name, reader.reads) for reader in READERS.values()), _ANY_READER]),
     "task": _same((task.name, task.meaning) for task in TASKS.values()),
 }
-"""By the kinds of grammar.editing.completion; numbers, texts and new names are the user's own."""
+"""By kind in grammar.editing.completion. Numbers, texts and new names are up to the user."""
 
 
 def _task(before: str) -> str | None:
-    """The kind that the statement so far asks about, where it says so."""
+    """The kind that the statement asks about so far, if it names one."""
     said = re.findall(r"\bof\s+(\w+)", before.rpartition(";")[2], re.IGNORECASE)
     return said[-1].casefold() if said and said[-1].casefold() in TASKS else None
 

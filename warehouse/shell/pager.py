@@ -1,5 +1,5 @@
-"""Reading on the terminal: a long text by the pager of the system, with its keys named; and leaves, such as documents,
-one at a time, with keys for the next and the one before. What is read is drawn by others.
+"""Reading on the terminal: long texts in the system's pager, with its keys shown; and leaves, such as documents, one at
+a time, with keys for the next and the previous one. Other modules draw the text.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 PLAIN = "less"
-"""What shows long texts, unless $PAGER names another."""
+"""The program that shows long texts, unless $PAGER names another."""
 
 LESS = "FRSX -Psspace\\: more   b\\: back   /\\: search   q\\: return to evalhouse$"
-"""How less is set: it leaves at once where all fits, and its last line names the keys where a mere colon would be."""
+"""The options of less: it exits at once if everything fits, and its last line names the keys instead of a colon."""
 
 
 def pages() -> list[str]:
-    """The command that pages long texts; empty where texts are only printed."""
+    """The command that pages long texts; empty if texts are only printed."""
     command = shlex.split(os.environ.get("PAGER", PLAIN))
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     return [] if dumb or not sys.stdout.isatty() or command[:1] == ["cat"] else command
 
 
 def print_long(text: str) -> None:
-    """Prints a text, through a pager where it is longer than the terminal."""
+    """Prints a text, through a pager if it is longer than the terminal."""
     height = shutil.get_terminal_size((100, 24)).lines
     command = pages()
     if command and text.count("\n") >= height:
@@ -47,7 +47,7 @@ def print_long(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Something that is read as a whole: its title, and its text for a width in columns."""
+    """A text that is read as a whole: its title, and its text for a given width in columns."""
 
     title: str
     draw: Callable[[int], str]
@@ -55,11 +55,11 @@ class Leaf:
 
 KEYS = "n: next   p: previous   q: return to evalhouse"
 MORE = "space: more   "
-"""What the last line names, beside the arrows and the keys of paging, which do the same."""
+"""The last line names these keys, in addition to the arrows and paging keys, which do the same."""
 
 
 def turn(leaves: Sequence[Leaf]) -> None:
-    """Shows leaves on the whole terminal, one at a time, until the reader has enough."""
+    """Shows leaves on the whole terminal, one at a time, until the reader quits."""
     from prompt_toolkit.application import Application
     from prompt_toolkit.formatted_text import ANSI
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -70,7 +70,7 @@ def turn(leaves: Sequence[Leaf]) -> None:
     keys = KeyBindings()
 
     def size() -> tuple[int, int]:
-        """The columns, and the lines that a leaf has."""
+        """The number of columns, and the number of lines of a leaf."""
         found = app.output.get_size()
         return found.columns, max(1, found.rows - 1)
 

@@ -1,6 +1,6 @@
-"""The line that is typed: completion, colours, history and keys, by prompt_toolkit. What is typed is run elsewhere.
+"""The input line: completion, colours, history and keys, with prompt_toolkit. Other modules run what is typed.
 
-`Prompt` serves a terminal, `lines` a pipe and a terminal that can only print.
+`Prompt` is for terminals. `lines` is for pipes and `typed_lines` for terminals that can only print.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ PROMPT, MORE = "evalhouse> ", "      ...> "
 
 
 def is_command(text: str) -> bool:
-    """Whether a text is for the shell itself: a dot command, or a question for help."""
+    """Whether a text is for the shell itself: a dot command, or a request for help."""
     return bool(re.match(r"\s*(\.\w|\?|(help|quit|exit)\b)", text, re.IGNORECASE))
 
 
 def may_run(text: str) -> bool:
-    """Whether Enter runs a text: it is empty, for the shell itself, or a whole statement."""
+    """Whether Enter runs a text: it is empty, it is for the shell itself, or it is a complete statement."""
     return not text.strip() or is_command(text) or is_complete(text)
 
 
@@ -48,7 +48,7 @@ class Prompt:
     """Reads one statement after another from a terminal. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C."""
 
     def __init__(self, complete: Complete, mistake: Mistake, theme: Theme | None) -> None:
-        """With the colours of a theme, or with none."""
+        """Creates a prompt with the colours of a theme, or without colours."""
         self._find = mistake
         self._found: tuple[str, QueryError | None] = ("", None)
         self._session: PromptSession[str] = PromptSession(
@@ -66,7 +66,7 @@ class Prompt:
         )
 
     def read(self, text: str = "") -> str:
-        """What was typed, with `text` standing there to begin with."""
+        """Returns the typed text. The line initially contains `text`."""
         return self._session.prompt([("class:prompt", PROMPT)], default=text)
 
     def _mistaken(self, text: str) -> QueryError | None:
@@ -80,9 +80,9 @@ class Prompt:
 
 
 def lines(source: Iterator[str]) -> Iterator[str]:
-    """Statements and commands from lines of a pipe; the last one needs no semicolon.
+    """Statements and commands from the lines of a pipe. The last one needs no semicolon.
 
-    They are run when a semicolon ends them, since the next line may belong to the same statement.
+    A statement runs only at its semicolon, because the next line may belong to it.
     """
     gathered = ""
     for line in source:
@@ -98,9 +98,9 @@ def lines(source: Iterator[str]) -> Iterator[str]:
 
 
 def typed_lines(ask: Callable[[str], str]) -> Iterator[str]:
-    """Statements and commands as they are typed, where a terminal can only print: without completion and colours.
+    """Statements and commands typed at a terminal that can only print, without completion and colours.
 
-    `ask` shows a prompt and gives a line; a line runs when it makes a statement whole. Ctrl-C drops what is typed.
+    `ask` shows a prompt and returns a line. A line runs when it completes a statement. Ctrl-C discards the typed text.
     """
     gathered = ""
     while True:
@@ -124,7 +124,9 @@ def _ends_in_semicolon(text: str) -> bool:
 
 
 def _history() -> History:
-    """Kept in the user's data folder, for the user alone; forgotten where nothing can be kept."""
+    """The history in the user's data folder, readable only by the user. If it cannot be saved, it lasts only for the
+    session.
+    """
     from platformdirs import user_data_path
 
     file = Path(user_data_path("evalhouse")) / "history"
@@ -151,7 +153,7 @@ def _keys() -> KeyBindings:
     @keys.add("enter", filter=typing & ~completion_is_selected)
     def run_or_continue(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        # In the middle of several lines Enter means a new line, as in any editor.
+        # In the middle of several lines, Enter inserts a new line, as in any editor.
         if may_run(buffer.text) and (at_the_end() or "\n" not in buffer.text):
             buffer.validate_and_handle()
         else:
@@ -170,7 +172,7 @@ class _Completer(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         before = document.text_before_cursor
-        # A menu that opens by itself where nothing was typed would take the arrow keys from the history.
+        # If a menu opened by itself on an empty line, it would take the arrow keys from the history.
         if not before.strip() and not complete_event.completion_requested:
             return
         for candidate in self._complete(before):
@@ -187,7 +189,7 @@ class _Lexer(Lexer):
 
 
 def _coloured(text: str, error: QueryError | None) -> list[StyleAndTextTuples]:
-    """The lines of a text, each character with the class of its token, and the place of a mistake."""
+    """The lines of a text, with the class of each character's token, and the place of an error."""
     classes = [""] * len(text)
     for token in () if is_command(text) else tokens(text):
         classes[token.span.start : token.span.end] = [f"class:{token.kind}"] * (token.span.end - token.span.start)

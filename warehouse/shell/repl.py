@@ -1,5 +1,5 @@
-"""The shell: reads a statement, has it run, shows the result, until there is no more. It holds what the shell remembers
-between two statements; what may be typed is in `prompt`, the dot commands are in `commands`.
+"""The shell: it reads a statement, runs it and shows the result, until the input ends. This module holds the state
+between two statements. `prompt` handles typing, and `commands` has the dot commands.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from warehouse.shell.answer_page import AnswerPages
 
 MOST_NAMED = 5
-"""The banner names no more test sets than this."""
+"""The banner names at most this many test sets."""
 
 
 class Shell:
     """A conversation with a warehouse, on a terminal or over a pipe.
 
-    `format`, `digits` and `timer` are as the commands of these names set them; `output` is the file that results go to,
-    with its format; `last` is the last result and `last_text` the text it answers; `waiting` is a text that stands at
-    the next prompt.
+    `format`, `digits` and `timer` are set by the commands of these names. `output` is the file that results are written
+    to, with its format. `last` is the last result, and `last_text` is its statement. `waiting` is a text that the next
+    prompt will contain.
     """
 
     def __init__(self, session: Session, *, format: str, digits: int | None, colour: bool, quiet: bool) -> None:
@@ -68,7 +68,7 @@ class Shell:
         self.wrong = False
 
     def converse(self) -> bool:
-        """Runs what is typed or piped in until the input ends. False if something piped in was wrong."""
+        """Runs what is typed or piped in until the input ends. Returns False if something that was piped in failed."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
         texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompted()
         if self.typed and not self.quiet:
@@ -100,13 +100,13 @@ class Shell:
             except EOFError:
                 return
             finally:
-                # The warehouse is not to be asked by two at once, nor closed meanwhile.
+                # Two threads must not use the warehouse at once, and it must not be closed in the meantime.
                 warming.join()
             yield typed
 
     def _warm_up(self) -> None:
-        """Reads the parser's tables and the catalog while the banner is read, so that the first key answers as quickly
-        as the others.
+        """Loads the parser's tables and the catalog while the user reads the banner, so that the first key responds as
+        quickly as the others.
         """
         with contextlib.suppress(WarehouseError):
             begun = ("", "score ", "score F for ", "compare F for all on ", "compare F(", "score F where document.")
@@ -117,9 +117,9 @@ class Shell:
     # --- what is typed ------------------------------------------------------------------------------------------------
 
     def do(self, text: str) -> None:
-        """Runs statements, a command or a question for help; what is wrong is said, and nothing else changes.
+        """Runs statements, a command or a request for help. Errors are shown, and nothing else changes.
 
-        Raises EOFError where the text says to leave.
+        Raises EOFError if the text asks to leave.
         """
         typed = text.strip()
         word = typed.rstrip(";").strip().casefold()
@@ -147,7 +147,7 @@ class Shell:
             self._err(diagnosis(error, "" if typed.startswith(".") else text))
 
     def statements(self, text: str, source: str | None = None, keep: bool = True) -> None:
-        """Runs statements and shows each result as it comes. With `keep` they become the last ones."""
+        """Runs statements and shows each result as it is ready. With `keep`, they become the last ones."""
         session, results = self.session, self.session.results(text)
         try:
             while True:
@@ -174,7 +174,7 @@ class Shell:
             return interruptibly(work, self.session.interrupt, waiting.tick)
 
     def _settle(self) -> None:
-        """Ends the transaction that an interrupted query may leave open, in which every later query would fail."""
+        """Ends the transaction that an interrupted query may leave open, because every later query would fail in it."""
         with contextlib.suppress(WarehouseError):
             self.session.database.run(Sql("rollback"))
 
@@ -196,13 +196,13 @@ class Shell:
         self.say(f"{file}" if opened else f"no browser could be opened; the page is {file} until you leave")
 
     def close(self) -> None:
-        """Removes what the conversation left, and closes the warehouse."""
+        """Removes the temporary files of the shell, and closes the warehouse."""
         if self.pages is not None:
             self.pages.close()
         self.session.close()
 
     def help(self, words: str) -> None:
-        """Shows what is known of a word, or of everything."""
+        """Shows the help on a word, or on everything."""
         if not words:
             self._page(help.overview((command.usage, command.meaning) for command in commands.COMMANDS) + "\n")
             return
@@ -228,12 +228,12 @@ class Shell:
         self.say(f"{path}: {len(self.gathered)} result{'s' if len(self.gathered) > 1 else ''}")
 
     def show(self, result: Result, format: str) -> None:
-        """Shows a result in a format, and the notes that do not stand in it."""
+        """Shows a result in a format, and the notes that the format does not include."""
         width = shutil.get_terminal_size((100, 24)).columns
         style = Style(self.digits, width, self.colour and sys.stdout.isatty(), self.session.theme)
         drawn = render(result, format, style)
         if self.typed and result.one_by_one and format == FOR_SCREENS.name and result.table.rows and pages():
-            # What was read stays on the screen.
+            # Output that was read stays on the screen.
             turn(leaves(result, style))
             sys.stdout.write(drawn)
         else:
@@ -243,7 +243,7 @@ class Shell:
                 self.say(f"note: {note}")
 
     def _page(self, text: str) -> None:
-        """Prints a text, through a pager where it is longer than the terminal and typed for."""
+        """Prints a text, through a pager if it is longer than the terminal and the user typed for it."""
         if self.typed:
             print_long(text)
         else:
@@ -251,7 +251,7 @@ class Shell:
             sys.stdout.flush()
 
     def say(self, text: str) -> None:
-        """Something about the conversation, on standard error."""
+        """Prints a message on standard error."""
         if not self.quiet:
             self._talk(clean_lines(text))
 
@@ -290,7 +290,7 @@ def _of_commands(text: str) -> list[Candidate]:
 
 
 def banner(session: Session) -> tuple[str, str]:
-    """Two lines: which warehouse is open and whether it is simulated, and how to go on."""
+    """Two lines: which warehouse is open and whether its data are simulated, and how to continue."""
     catalog = session.catalog
     what = f"{len(catalog.systems)} systems, {len(catalog.test_sets)} test sets"
     where = clean(str(session.path)) if session.path else "the sample data"

@@ -1,3 +1,3 @@
-"""Pages of a warehouse: what stands at which address, and the server that shows them. A page is made of statements of
-the language, which the session answers; nothing here has SQL, computes a number or draws.
+"""Pages of a warehouse: the content of each address, and the server that shows it. Pages consist of statements of the
+language, which the session answers. Nothing here contains SQL, computes a number or draws.
 """

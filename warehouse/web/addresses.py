@@ -1,5 +1,5 @@
-"""Addresses of pages: the kind of page, the names it is about, and what was chosen in its form; and how that is written
-as a path. Any name can stand in a path, whatever letters it is made of.
+"""Addresses of pages: the kind of page, the names that it is about, and the choices in its form; and how an address is
+written as a path. A path can contain any name, whatever its letters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 from grammar.value import value
 
 Chosen = tuple[tuple[str, str], ...]
-"""What was chosen, in the order of the form; a name may stand there more than once."""
+"""The choices, in the order of the form. A name may occur more than once."""
 
 
 @value
@@ -22,21 +22,21 @@ class Address:
     chosen: Chosen = ()
 
     def all_of(self, name: str) -> tuple[str, ...]:
-        """All that was chosen under a name."""
+        """All choices under a name."""
         return tuple(value for key, value in self.chosen if key == name and value.strip())
 
     def one_of(self, name: str, otherwise: str = "") -> str:
-        """What was chosen under a name, the last where there are several."""
+        """The choice under a name; the last one if there are several."""
         return (self.all_of(name) or (otherwise,))[-1]
 
     def choosing(self, **changed: str) -> Address:
-        """The same page with some choices changed; what becomes empty is left out."""
+        """The same page with some choices changed. Empty choices are left out."""
         kept = tuple((key, value) for key, value in self.chosen if key not in changed)
         return Address(self.kind, self.names, kept + tuple((key, value) for key, value in changed.items() if value))
 
     @property
     def path(self) -> str:
-        """The path and the query, beginning with /."""
+        """The path and the query, which begin with /."""
         words = _WORDS[self.kind]
         names = iter(self.names)
         parts = [word or as_segment(next(names)) for word in words]
@@ -50,15 +50,15 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "document": ("test-set", "", "document", ""),
     "system": ("system", ""),
 }
-"""The kinds of pages, and what their paths are made of: words, and places of names."""
+"""The kinds of pages, and the parts of their paths: words, and placeholders for names."""
 
 
 class UndecodedError(Exception):
-    """What was chosen cannot be read."""
+    """The choices in an address cannot be decoded."""
 
 
 def address_of(path: bytes, query: bytes) -> Address | None:
-    """The address that a path and a query mean; None where no page is. Both are as they were sent.
+    """The address that a path and a query stand for; None if there is no such page. Both are as they were sent.
 
     Raises UndecodedError.
     """
@@ -84,8 +84,8 @@ def address_of(path: bytes, query: bytes) -> Address | None:
 
 
 def as_segment(name: str) -> str:
-    """A name as one segment of a path. Browsers take segments of dots, however they are written, for a way up, so a
-    name that begins with a dot has a tilde before it.
+    """A name as one segment of a path. Browsers treat segments of dots as a way up, however they are written, so a name
+    that begins with a dot gets a tilde before it.
     """
     return quote(f"~{name}" if name[:1] in (".", "~") else name, safe="~")
 

@@ -1,4 +1,4 @@
-"""The application that a server runs: addresses in, pages out, each sent as it is made."""
+"""The application that a server runs: it turns addresses into pages, and sends each page while it is being made."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from warehouse.web.pages import page_of
 from warehouse.web.sending import Attended, SlowReaderError
 
 PATIENCE = 0.4
-"""A page that takes longer than so many seconds is sent as far as it is."""
+"""If a page takes longer than this many seconds, the finished part is sent first."""
 
 MOST_BYTES = 32_000_000
-"""So much of pages that were drawn is kept."""
+"""The size of the cache of drawn pages."""
 
 
 class Pages:
-    """All that is served of one warehouse; `database` is what its file is called, empty for the sample data."""
+    """Everything that is served of one warehouse. `database` is the name of its file, empty for the sample data."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Pages:
     ) -> None:
         def opened() -> Session:
             session = open()
-            # All of a page is of one moment; each page looks for itself whether the warehouse was replaced.
+            # The content of a page must be consistent, so each page checks once whether the warehouse was replaced.
             session.follows = False
             return session
 
@@ -83,7 +83,7 @@ class Pages:
         self.desk.close()
         self.quick.close()
 
-    # --- what is at which address -------------------------------------------------------------------------------------
+    # --- the content of each address ----------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
         """A page of the warehouse."""
@@ -99,7 +99,7 @@ class Pages:
         return Streamed(self, address)
 
     async def _headers_of_page(self, address: Address) -> Response:
-        """What is said of a page without making it: whether there is what its address names."""
+        """The headers of a page without making it: whether the things that its address names exist."""
 
         def make(session: Session) -> Iterator[str]:
             inquiry = Inquiry(session, self._answers, sql=self._sql)
@@ -148,7 +148,7 @@ class Pages:
         return _once(request, answered)
 
     async def complete(self, request: Request) -> Response:
-        """What may be typed next, and what is wrong so far."""
+        """What may be typed next, and the errors so far."""
         typed = request.query_params.get("text", "")
 
         def make(session: Session) -> Iterator[str]:
@@ -176,7 +176,7 @@ class Pages:
         return _once(request, offered)
 
     async def asset(self, request: Request) -> Response:
-        """The style sheet or the script, which a browser may keep as long as its address is the same."""
+        """The style sheet or the script. A browser may cache it as long as its address is the same."""
         name = request.path_params["name"]
         if name not in assets.NAMES:
             return PlainTextResponse("there is no such file\n", 404)
@@ -209,15 +209,15 @@ class Pages:
             first = next(blocks, None)
         pieces.append(drawing.end())
         yield pieces[-1]
-        # What is said of this moment is not among the pieces.
+        # Messages about the current state are not part of the cached page.
         self._drawn.keep(key, "".join(pieces))
 
     def step(self, share: float) -> str:
-        """How far a page is that is being computed."""
+        """The progress of a page that is being computed."""
         return Drawing(self._surroundings, self._style).step(share)
 
     def failed(self, error: Exception, begun: bool) -> tuple[int, str]:
-        """The status and the rest of a page on which something went wrong."""
+        """The status and the rest of a page after an error."""
         status, said = self._said(error)
         drawing = Drawing(self._surroundings, self._style)
         beginning = "" if begun else drawing.beginning(PageHeading(TITLES.get(status, "Not answered")))
@@ -251,22 +251,22 @@ class Pages:
 HTML = "text/html"
 
 FRESH = {"cache-control": "no-cache"}
-"""A browser asks again before it shows what it has kept."""
+"""A browser must ask again before it shows a cached page."""
 
 QUICK = 5.0
-"""How long it may take to say what may be typed next, in seconds."""
+"""The time limit for completions, in seconds."""
 
 MOST_OFFERED = 12
-"""So many words are offered at once."""
+"""The number of words that are offered at once."""
 
 KINDS = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "markdown": "text/markdown"}
-"""The types of formats; others are plain texts."""
+"""The media types of formats. Other formats are plain text."""
 
 TITLES = {404: "Not found", 503: "Not now", 504: "Too long"}
 
 
 class PageCache:
-    """Pages that were drawn, by the version of the warehouse and their address; all threads share it."""
+    """Caches drawn pages by the version of the warehouse and their address. All threads share it."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
@@ -275,11 +275,11 @@ class PageCache:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[object, str]) -> str | None:
-        """A page, where it is known."""
+        """A page, if it is cached."""
         return self._pages.get(key)
 
     def keep(self, key: tuple[object, str], page: str) -> None:
-        """Remembers a page, and forgets the oldest."""
+        """Stores a page, and removes the oldest."""
         with self._lock:
             if len(page) > self._most // 8 or key in self._pages:
                 return
@@ -291,7 +291,7 @@ class PageCache:
 
 
 class Streamed(Attended):
-    """A page that is sent as it is made; when its reader leaves, its questions end."""
+    """A page that is sent while it is being made. When its reader leaves, its questions end."""
 
     def __init__(self, pages: Pages, address: Address) -> None:
         super().__init__(self._sent)
@@ -299,9 +299,7 @@ class Streamed(Attended):
         self._address = address
 
     async def _sent(self, send: Send) -> None:
-        """Waits a moment, so that a page which is soon there has the status that it deserves; then sends what there
-        is.
-        """
+        """Waits a moment, so that a page that is ready quickly gets the correct status; then sends what is ready."""
         until = time.monotonic() + PATIENCE
         waiting: list[str] = []
         begun = False
@@ -341,7 +339,7 @@ async def _send(send: Send, text: str, *, more: bool) -> None:
 
 
 def _headers(status: int, kind: str, more: Mapping[str, str] | None = None) -> Response:
-    """What stands above a response that is not made, and whose length is not known."""
+    """The headers of a response that is not finished, so its length is unknown."""
     response = Response(status_code=status, media_type=kind, headers=more)
     del response.headers["content-length"]
     return response
@@ -353,7 +351,7 @@ async def _whole(desk: Desk, make: Callable[[Session], Iterator[str]]) -> str:
 
 
 def _once(request: Request, made: Callable[[], Awaitable[Response]]) -> Response:
-    """A response that is sent when it is made as a whole; when its reader leaves before, its question ends."""
+    """A response that is sent when it is complete. If its reader leaves earlier, its question ends."""
 
     async def sent(send: Send) -> None:
         response = await made()

@@ -1,5 +1,5 @@
-"""Where questions wait for an answer: a few at a time, each with a session of its own, in a thread that ends when
-nobody waits for it any more or when it took too long.
+"""The queue for questions: a few are answered at a time, each with its own session, in a thread that ends when nobody
+waits for the answer any more or when it takes too long.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from warehouse.interrupting import Interruptible, stop
 from warehouse.session import Session
 
 AT_ONCE = 2
-"""So many questions are answered at the same time."""
+"""The number of questions that are answered at the same time."""
 
 MOST_WAITING = 32
-"""So many more may wait for their turn."""
+"""The number of further questions that may wait."""
 
 PACE = 0.5
-"""How often one hears how far an answer is, in seconds."""
+"""How often the progress of an answer is reported, in seconds."""
 
 
 class BusyError(Exception):
-    """Too many questions wait already."""
+    """Too many questions are already waiting."""
 
 
 class TimeIsUpError(Exception):
-    """A question took longer than it may."""
+    """A question took longer than allowed."""
 
 
 @value
 class _End:
-    """Nothing comes any more; `error` is what went wrong."""
+    """The end of the pieces; `error` is what went wrong, if anything."""
 
     error: Exception | None
 
@@ -54,15 +54,15 @@ class Desk:
 
     @property
     def running(self) -> int:
-        """How many questions are being answered."""
+        """The number of questions that are being answered."""
         return len(self._running)
 
     async def pieces(self, make: Callable[[Session], Iterator[str]]) -> AsyncGenerator[str | float, None]:
-        """The pieces that are made with a session, each as soon as it is there; a number between them says what share
-        of a long computation is done. Whoever goes on no further ends the work; who takes the pieces slowly does not
-        hold it up, and the next question need not wait for them.
+        """The pieces that are made with a session, each as soon as it is ready. A number between them is the progress
+        of a long computation. If the caller stops iterating, the work ends. A caller who takes the pieces slowly
+        neither delays the work nor makes the next question wait.
 
-        Raises BusyError, TimeIsUpError, and whatever making them raises.
+        Raises BusyError, TimeIsUpError, and whatever making the pieces raises.
         """
         if self._waiting >= MOST_WAITING:
             raise BusyError
@@ -94,7 +94,7 @@ class Desk:
     async def _work(
         self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
     ) -> None:
-        """Does the work until it is done or its time is up, and lets the next begin."""
+        """Does the work until it is finished or its time is up, and then lets the next question begin."""
         error: Exception | None = None
         try:
             await self._made(make, arrived, share)
@@ -111,7 +111,7 @@ class Desk:
         ended = asyncio.Event()
 
         def tell(hear: Callable[[], None]) -> None:
-            # Where the program ends, nobody listens any more.
+            # If the program is ending, nobody is listening any more.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(hear)
 
@@ -145,7 +145,7 @@ class Desk:
             try:
                 task.result()
             except KeyboardInterrupt:
-                # The desk was closed meanwhile.
+                # The desk was closed in the meantime.
                 raise BusyError from None
         finally:
             await asyncio.shield(asyncio.to_thread(self._given_back, task, session))
@@ -157,7 +157,9 @@ class Desk:
         return self._open()
 
     def _given_back(self, task: Interruptible[None], session: Session) -> None:
-        """Ends the work if it goes on; its session may then be in the middle of something, and is not used again."""
+        """Ends the work if it is still running. In that case its session may be in the middle of something and is not
+        reused.
+        """
         finished = task.done.is_set()
         if not finished:
             stop(task, session.interrupt)
@@ -169,7 +171,7 @@ class Desk:
         session.close()
 
     def close(self) -> None:
-        """Ends all work, and closes all sessions. Called from any thread."""
+        """Ends all work, and closes all sessions. Any thread may call it."""
         with self._lock:
             self._closed = True
             running, idle = list(self._running.items()), self._idle[:]

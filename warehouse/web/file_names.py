@@ -1,5 +1,5 @@
-"""Names as names of files: of letters that every file system and web server takes, and no two alike, also where
-capitals make no difference. What is written does not matter here.
+"""Turns names into file names that every file system and web server accepts. No two are equal, even if case is ignored.
+This module does not know what the files contain.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ import hashlib
 import re
 
 LONGEST = 60
-"""A longer name is shortened, and told from others by digits."""
+"""A longer name is shortened and made unique with digits."""
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
-"""What Windows takes for a device, whatever its ending."""
+"""Names that Windows reserves for devices, whatever their extension."""
 
 
 class FileNames:
-    """The names of files that were given to names so far. The same names asked for in the same order get the same."""
+    """The file names that were assigned so far. The same names requested in the same order get the same file names."""
 
     def __init__(self) -> None:
         self._given: dict[tuple[str, str], str] = {}
         self._taken: set[tuple[str, str]] = set()
 
     def of(self, folder: str, name: str) -> str:
-        """What a name is called in a folder, without an ending: as it is where it can be, else with digits that no
-        other name has.
+        """The file name for a name in a folder, without an extension: the name itself if possible, otherwise with
+        digits that make it unique.
         """
         known = self._given.get((folder, name))
         if known is not None:

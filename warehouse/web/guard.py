@@ -1,6 +1,6 @@
-"""What a browser may be led to do with the pages: nothing. Only known hosts are answered, so that no other site can
-pose as this one; only GET and HEAD; other sites may lead to pages, and not have anything computed behind a reader's
-back; and a page may load and run only what comes from here.
+"""Prevents other sites from misusing the pages through a browser. Only known hosts are answered, so that another site
+cannot pose as this one. Only GET and HEAD are allowed. Other sites may link to pages, but cannot start a computation
+without the reader's knowledge. A page may load and run only what comes from this server.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""The content security policy: style sheet, script and icon of the site, and nothing from elsewhere or inline."""
+"""The content security policy: it allows the site's own style sheet, script and icon, and nothing inline or from
+elsewhere.
+"""
 
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -36,15 +38,17 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-"""What every response says."""
+"""The headers of every response."""
 
 
 FOR_PAGES = ("/answer", "/complete")
-"""What only pages of ours ask for, or who types the address."""
+"""Addresses that only our own pages, or someone who types the address, may request."""
 
 
 class Guard:
-    """An application that answers only what it should. `names` are the hosts that it is known by, beside addresses."""
+    """An application that answers only allowed requests. `names` are the hosts that it is known by, in addition to IP
+    addresses.
+    """
 
     def __init__(self, app: App, names: Collection[str]) -> None:
         self._app = app
@@ -65,7 +69,9 @@ class Guard:
             await self._app(scope, receive, _with_headers(send))
 
     def _knows(self, host: str) -> bool:
-        """Whether a Host header is one of ours. A number cannot be made to mean another machine; a name can."""
+        """Whether a Host header is one of ours. An IP address cannot be made to point to another machine, but a name
+        can.
+        """
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         try:
             ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
@@ -75,12 +81,14 @@ class Guard:
 
 
 def _led_by_others(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a browser says that a page of another site, or of another port of this machine, asks."""
+    """Whether the browser reports that the request comes from a page of another site, or of another port of this
+    machine.
+    """
     return headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin")
 
 
 def _opened(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether what is asked for is to be seen as a page of its own: a link that was followed, no picture or frame."""
+    """Whether the request opens a page of its own: a link that was followed, not a picture or a frame."""
     return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
 
 

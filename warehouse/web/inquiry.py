@@ -1,5 +1,5 @@
-"""What a page asks: statements, of one session, each answered once as long as the warehouse stays as it is. Whatever
-would change something, or write or read a file, is refused.
+"""The statements that a page asks, in one session. Each is answered only once as long as the warehouse does not change.
+Statements that would change something, or read or write a file, are refused.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from warehouse.statements.only_questions import OnlyQuestions
 from warehouse.store.catalog import Catalog, KnownTestSet
 
 MOST_CELLS = 2_000_000
-"""So many cells of answers are kept."""
+"""The number of cells of answers that are cached."""
 
 
 @value
 class StoredText:
-    """A text of a document: who wrote it (None for an input and a reference), its kind, its beginning, and how many
-    letters it has in all.
+    """A text of a document: its author (None for an input or a reference), its kind, its beginning, and its full length
+    in letters.
     """
 
     system: str | None
@@ -38,11 +38,11 @@ class StoredText:
 
 
 class MissingError(Exception):
-    """Something that an address names is not in the warehouse."""
+    """An address names something that is not in the warehouse."""
 
 
 class AnswerCache:
-    """Answers by the version of the warehouse and the statement, the latest used ones; all threads share it."""
+    """Caches the most recently used answers by the version of the warehouse and the statement. All threads share it."""
 
     def __init__(self, most: int = MOST_CELLS) -> None:
         self._most = most
@@ -51,7 +51,7 @@ class AnswerCache:
         self._lock = threading.Lock()
 
     def get(self, version: object, statement: str) -> Result | None:
-        """The answer, where it is known."""
+        """The answer, if it is cached."""
         with self._lock:
             found = self._answers.get((version, statement))
             if found is not None:
@@ -59,7 +59,7 @@ class AnswerCache:
             return found
 
     def keep(self, version: object, statement: str, result: Result) -> None:
-        """Remembers an answer, and forgets those that were not used for longest."""
+        """Stores an answer, and removes the least recently used ones."""
         with self._lock:
             if (version, statement) in self._answers:
                 return
@@ -75,12 +75,12 @@ def _cells(result: Result) -> int:
 
 
 def only_questions(sql: bool) -> OnlyQuestions:
-    """What may be asked here."""
+    """The policy of what may be asked here."""
     return OnlyQuestions(sql, "evalhouse serve --allow-sql")
 
 
 def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
-    """The statements of a text, all of which may be asked. Raises QueryError."""
+    """The statements of a text, all of which must be allowed here. Raises QueryError."""
     only.check_beginning(text)
     statements = tuple(parse(text))
     for statement in statements:
@@ -89,7 +89,7 @@ def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
 
 
 def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
-    """The same of one question, before which variables may be given values. Raises QueryError."""
+    """The same for one question, which may follow statements that set variables. Raises QueryError."""
     statements = checked(text, only)
     questions = sum(not isinstance(statement, n.Let) for statement in statements)
     if questions != 1:
@@ -98,9 +98,10 @@ def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ..
 
 
 class Inquiry:
-    """Questions of one page to a session that does not follow its warehouse: it is looked once, before the first,
-    whether that was replaced. Of test sets that have one of the `measures`, pages show no others; and texts of
-    documents only `with_texts`. `passing` is what is to be said at this moment, and is no part of an answer.
+    """The questions of one page, in a session that does not follow its warehouse: before the first question it checks
+    once whether the warehouse was replaced. If a test set has one of the `measures`, pages show no others. Texts of
+    documents are shown only if `with_texts` is set. `passing` receives messages about the current state that are not
+    part of an answer.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Inquiry:
         session.variables.clear()
         before = session.version
         note = session.follow()
-        # Nothing was shown before of which a page would have to say that it is another now.
+        # Nothing was shown before, so the page does not have to report that the warehouse was replaced.
         self.passing = note if session.version == before else ""
 
     @property
@@ -134,7 +135,7 @@ class Inquiry:
         return answer
 
     def all_of(self, text: str) -> Iterator[Result]:
-        """The answers to questions, one at a time; whether all may be asked is looked at first. Raises QueryError."""
+        """The answers to questions, one at a time. All of them are checked first. Raises QueryError."""
         return self._answers_to(checked(text, self._only))
 
     def _answers_to(self, statements: Iterable[n.AnyStatement]) -> Iterator[Result]:
@@ -145,7 +146,7 @@ class Inquiry:
 
     def _answer(self, statement: n.AnyStatement) -> Result | None:
         written = to_text(statement)
-        # What variables stand for is no part of a statement.
+        # The values of variables are not part of a statement.
         alone = not self.session.variables
         known = self._kept.get(self.session.version, written) if alone else None
         if known is None:
@@ -157,7 +158,7 @@ class Inquiry:
         return known
 
     def texts(self, test_set: KnownTestSet, document: str) -> list[StoredText]:
-        """The texts of a document: what systems were given, what is right, and what each answered."""
+        """The texts of a document: the input of the systems, the reference, and each system's output."""
         if not self._with_texts:
             return []
         query = texts(test_set.id, list(self.catalog.systems.values()), [document])
@@ -169,14 +170,14 @@ class Inquiry:
     # --- names --------------------------------------------------------------------------------------------------------
 
     def test_set(self, name: str) -> KnownTestSet:
-        """A test set by the name that it has in addresses. Raises MissingError."""
+        """A test set by its name in addresses. Raises MissingError."""
         for known in self.catalog.test_sets:
             if self.catalog.short_name(known) == name:
                 return known
         raise MissingError(f"there is no test set {name!r} in this warehouse")
 
     def system(self, name: str) -> int:
-        """A system's number. Raises MissingError."""
+        """The number of a system. Raises MissingError."""
         if name not in self.catalog.systems:
             raise MissingError(f"there is no system {name!r} in this warehouse")
         return self.catalog.systems[name]
@@ -198,5 +199,5 @@ def _without_passages(result: Result) -> Result:
 
 
 def typed(name: str) -> str:
-    """A name as it stands in a statement."""
+    """A name as it is written in a statement."""
     return name if is_bare_name(name) else quoted(name)

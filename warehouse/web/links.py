@@ -1,4 +1,4 @@
-"""Where links lead: the one place that knows whether pages are served or written as files."""
+"""The targets of links: the only place that knows whether pages are served or written as files."""
 
 from __future__ import annotations
 
@@ -12,39 +12,37 @@ HOME = Address("warehouse")
 
 
 class Links(Protocol):
-    """What makes the links of a page. `database` is what the file of the warehouse is called, empty for the sample
-    data.
-    """
+    """Makes the links of a page. `database` is the name of the warehouse's file, empty for the sample data."""
 
     database: str
 
     def to(self, address: Address) -> str:
-        """Where the page of an address is; empty where there is none."""
+        """The target for an address; empty if there is none."""
 
     def asking(self, statement: str) -> str:
-        """Where a statement is asked; empty where nobody answers."""
+        """The target for asking a statement; empty if no server answers."""
 
     def files(self, statement: str) -> tuple[Link, ...]:
-        """The answer to a statement as files."""
+        """The files with the answer to a statement."""
 
     @property
     def completing(self) -> str:
-        """Where one learns what may be typed next; empty where nobody answers."""
+        """Where a page requests completions; empty if no server answers."""
 
     def asset(self, name: str) -> str:
-        """Where the look or the script of all pages is."""
+        """The target of a style sheet or script that all pages share."""
 
     @property
     def documents_at_once(self) -> int:
-        """How many documents are listed on a page."""
+        """The number of documents that are listed on a page."""
 
 
 FILES = (("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON"), ("markdown", "Markdown"))
-"""The formats in which answers are given away, and what they are called."""
+"""The formats in which answers can be downloaded, with their labels."""
 
 
 class Served:
-    """Links of pages that are served: each is the path of an address."""
+    """Links of served pages. Each is the path of an address."""
 
     def __init__(self, database: str = "") -> None:
         self.database = database
@@ -65,16 +63,16 @@ class Served:
 
     @property
     def completing(self) -> str:
-        """Where completions are."""
+        """The target for completions."""
         return "/complete"
 
     def asset(self, name: str) -> str:
-        """Where a file of the look is."""
+        """The target of a shared file."""
         from warehouse.render.site.assets import version
 
         return f"/assets/{name}?{version(name)}"
 
     @property
     def documents_at_once(self) -> int:
-        """Few, since the others are a click away."""
+        """Only a few, because the others are one click away."""
         return 25

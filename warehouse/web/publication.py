@@ -1,5 +1,5 @@
-"""A site as files: the pages that the server shows, each page that another one links to, in one folder. The same
-warehouse gives the same files to the byte.
+"""A site as files: the same pages that the server shows, in one folder, including every page that another page links
+to. The same warehouse gives exactly the same files.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ POLICY = "; ".join(
 
 @value
 class SiteOptions:
-    """How a site is to be: which measures it shows, all that are shown unasked where none is named; whether it has the
-    texts of documents; and the address that it will have, empty where that is not known.
+    """The options of a site: the measures that it shows (if none is named, the default ones); whether it includes the
+    texts of documents; and its future address, empty if unknown.
     """
 
     measures: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Publication:
     """A warehouse as the files of a site."""
 
     def __init__(self, session: Session, options: SiteOptions) -> None:
-        """Raises QueryError for a measure that nothing has, and for an address that is none."""
+        """Raises QueryError for a measure that no data have, and for an invalid address."""
         self._options = options
         self._style = Style(digits=options.digits)
         self._inquiry = Inquiry(session, AnswerCache(), measures=options.measures, with_texts=options.texts)
@@ -63,15 +63,17 @@ class Publication:
         self._site = SiteFiles(self._first_kind)
         self._expected = self._pages_expected()
         self.done = 0
-        """How many files were made."""
+        """The number of files that were made."""
 
     @property
     def share(self) -> float:
-        """About what share of the pages is made. How many there are is known only when all were linked to."""
+        """The approximate share of the pages that is finished. The total is known only when every page was
+        linked to.
+        """
         return self._site.pages_made / max(self._expected, len(self._site.pages), 1)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """The files of the site by their names, page by page as they are linked to."""
+        """The files of the site by name, page by page in the order in which they are linked to."""
         for name, content in self._files():
             yield name, content
             self.done += 1
@@ -79,7 +81,7 @@ class Publication:
     def _files(self) -> Iterator[tuple[str, bytes]]:
         for name in assets.NAMES:
             yield f"{ASSETS}/{name}", assets.asset(name)
-        # Without it GitHub Pages takes its time, and leaves out what begins with _.
+        # Without this file, GitHub Pages is slow and leaves out files whose names begin with _.
         yield ".nojekyll", b""
         while (page := self._site.next_page()) is not None:
             file, address = page
@@ -108,7 +110,7 @@ class Publication:
         return "".join([drawing.beginning(kind.heading(address, links)), *blocks, drawing.end()])
 
     def _shown(self, blocks: Iterator[PageBlock]) -> Iterator[PageBlock]:
-        """The blocks of a page, up to what cannot be answered."""
+        """The blocks of a page, up to the first that cannot be answered."""
         try:
             yield from blocks
         except MissingError as error:
@@ -117,12 +119,12 @@ class Publication:
             yield Failure(diagnosis(error))
 
     def _url(self, file: str) -> str:
-        """Where a page will be; its folder stands for an index."""
+        """The future address of a page. An index file is addressed by its folder."""
         name = file.removesuffix("index.html") if file.rpartition("/")[2] == "index.html" else file
         return f"{self._options.base_url.rstrip('/')}/{name}"
 
     def _pages_expected(self) -> int:
-        """How many pages there are if each system stands beside the best one, and their documents are linked to."""
+        """The number of pages if each system is compared with the best one and their documents are linked to."""
         catalog = self._inquiry.catalog
         pages = 1 + len(catalog.systems) + len(catalog.test_sets)
         for test_set in catalog.test_sets:
@@ -156,7 +158,7 @@ class Publication:
 
 
 def _site_map(urls: Iterable[str]) -> str:
-    """The pages, for search engines."""
+    """The list of pages for search engines."""
     items = "".join(f"<url><loc>{escape(url)}</loc></url>\n" for url in urls)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -1,4 +1,6 @@
-"""How a response is sent: as long as its reader is there and takes it. What a response says is decided elsewhere."""
+"""Sends a response as long as its reader is connected and receives it. Other modules decide what a response
+contains.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +13,25 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 PIECE = 65_536
-"""So many bytes are sent at once."""
+"""The number of bytes that are sent at once."""
 
 SLOWEST = 30.0
-"""A reader who takes so many seconds for one piece has left."""
+"""A reader who needs more than this many seconds for one piece is considered gone."""
 
 
 class SlowReaderError(Exception):
-    """A reader takes nothing."""
+    """The reader does not receive anything."""
 
 
 class Attended(Response):
-    """A response that is made and sent by `sends`, which is stopped when the reader leaves or takes nothing."""
+    """A response that `sends` makes and sends. It is stopped if the reader leaves or stops receiving."""
 
     def __init__(self, sends: Callable[[Send], Awaitable[None]]) -> None:
         super().__init__()
         self._sends = sends
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the response, until it is sent or its reader has left."""
+        """Sends the response until it is complete or the reader has left."""
         sending = asyncio.ensure_future(self._sends(_in_pieces(send)))
         leaving = asyncio.ensure_future(_left(receive))
         try:
@@ -58,6 +60,6 @@ def _in_pieces(send: Send) -> Send:
 
 
 async def _left(receive: Receive) -> None:
-    """Comes back when the reader has left."""
+    """Returns when the reader has left."""
     while (await receive())["type"] != "http.disconnect":
         pass

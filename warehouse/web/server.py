@@ -1,4 +1,6 @@
-"""The server: a socket, and uvicorn in a thread of its own, so that whoever started it can end it in order."""
+"""The server: a socket, and uvicorn in a thread of its own, so that the program that started it can shut it down
+properly.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,17 @@ DEFAULT_PORT = 8992
 LOOPBACK = "127.0.0.1"
 
 LONGEST_REQUEST = 400_000
-"""Bytes of a request's head: the longest statement, each letter written as %XX, and twice that for letters of two
-bytes.
+"""The bytes of a request's head: the longest statement with each letter written as %XX, and twice that for letters of
+two bytes.
 """
 
 MOST_CONNECTIONS = 200
 
 
 class Server:
-    """Pages of a warehouse on a socket. `url` says where; `names` are further names that they are reached by."""
+    """Serves the pages of a warehouse on a socket. `url` is its address; `names` are further host names that
+    reach it.
+    """
 
     def __init__(
         self,
@@ -65,7 +69,7 @@ class Server:
 
     @property
     def running(self) -> int:
-        """How many questions are being answered."""
+        """The number of questions that are being answered."""
         return self._pages.desk.running
 
     def start(self) -> None:
@@ -73,7 +77,7 @@ class Server:
         self._thread.start()
 
     def wait(self) -> None:
-        """Waits until the server ends, which it does not by itself."""
+        """Waits until the server ends, which it does not do by itself."""
         while self._thread.is_alive():
             self._thread.join(0.2)
 
@@ -87,7 +91,7 @@ class Server:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket on a port, or on any that is free where it is 0. Raises WarehouseError where there is none."""
+    """A socket on a port, or on any free port if the number is 0. Raises WarehouseError if there is none."""
     shown = f"{host}, port {port}"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

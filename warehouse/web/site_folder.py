@@ -1,5 +1,5 @@
-"""The folder of a site: what of it was written by us, and what others have put there, which is never touched. The new
-site takes the place of the old one as a whole.
+"""The folder of a site. It distinguishes files that evalhouse wrote from files of others, which are never touched. A
+new site replaces the old one as a whole.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from warehouse.faults import DataError, Fault
 from warehouse.publishing import folder_at
 
 MANIFEST = ".evalhouse-site"
-"""The file that lists the files of a site, one a line, itself among them."""
+"""The file that lists the files of a site, one per line, including itself."""
 
 
 class SiteFolder:
-    """A folder that a site is written into."""
+    """A folder that a site is written to."""
 
     def __init__(self, path: Path, draft: Path) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class SiteFolder:
         self.written: list[str] = []
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the site, whose name is a path with slashes."""
+        """Writes a file of the site. Its name is a path with slashes."""
         file = self._draft / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -35,10 +35,10 @@ class SiteFolder:
 
 @contextmanager
 def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
-    """A draft of a site, which takes its place at `path` if all goes well, and else does not.
+    """A draft of a site, which is moved to `path` if everything succeeds and is discarded otherwise.
 
-    What others have put into the folder stays. Raises DataError where there is a folder that is not a site, or a file
-    of others stands where the site has one, unless `force`; and OSError.
+    Other files in the folder stay. Unless `force` is set, raises DataError if the folder exists and is not a site, or
+    if a file of others has the same name as a file of the site. Raises OSError, too.
     """
     path = Path(os.path.realpath(path))
     check(path, force=force)
@@ -56,8 +56,8 @@ def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
 
 
 def check(path: Path, *, force: bool) -> None:
-    """Raises DataError where no site can be put at this place: it is a file, the folder that one is in, or a folder
-    with something else in it, unless `force`.
+    """Raises DataError if no site can be written to this place: it is a file, it is the current folder, or, unless
+    `force`, it is a folder with other content.
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not path.is_dir():
@@ -72,7 +72,7 @@ def check(path: Path, *, force: bool) -> None:
 
 
 def _others(path: Path) -> Iterator[str]:
-    """The files in a folder that are not of the site that was written there, by their paths with slashes."""
+    """The files in a folder that do not belong to the site written there, as paths with slashes."""
     try:
         ours = set((path / MANIFEST).read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeDecodeError):
@@ -86,7 +86,7 @@ def _others(path: Path) -> Iterator[str]:
 
 
 def _keep(old: Path, new: Path) -> None:
-    """The same file under the new folder too, by a second name where the file system has such."""
+    """Keeps the file in the new folder, too, as a hard link if the file system has them."""
     new.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(old, new, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Links of pages that are written as files: relative ones, so that a site works wherever it is put, and from a disk."""
+"""Links of pages that are written as files. They are relative, so a site works at any address, and from a disk."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from warehouse.web.file_names import FileNames
 from warehouse.web.links import HOME
 
 FILES = (("csv", "CSV"), ("latex", "LaTeX"))
-"""The formats in which answers stand beside the pages, and what they are called."""
+"""The formats of the answers that are written beside the pages, with their labels."""
 
 WITHOUT_FILES = ("document",)
-"""The kinds of pages whose answers have no files: there are thousands of them."""
+"""The kinds of pages whose answers are not written as files, because there are thousands of them."""
 
 ASSETS = "assets"
 
 DOCUMENTS_AT_ONCE = 1000
-"""So many documents are listed on the page of a pair, which is all that there is of them."""
+"""The number of documents that the page of a pair lists. A site has no further pages of documents."""
 
 
 class SiteFiles:
-    """Which page is in which file, and what was linked to so far. `first_of` says which kind of rows the page of a test
-    set is about where its address does not.
+    """The file of each page, and the pages that were linked to so far. `first_of` gives the kind of rows of a test
+    set's page if its address does not.
     """
 
     def __init__(self, first_of: Callable[[str], str]) -> None:
         self._first_of = first_of
         self._names = FileNames()
         self.pages: dict[str, Address] = {}
-        """The pages that were linked to by their files, in the order in which they were."""
+        """The pages that were linked to, by file, in the order of the first link."""
         self._answers: dict[str, tuple[str, str]] = {}
         self.pages_made = self._answers_made = 0
         self.of(HOME)
 
     def next_page(self) -> tuple[str, Address] | None:
-        """The next page that is to be made: its file and its address; None after the last."""
+        """The next page to make: its file and its address; None after the last."""
         found = next(islice(self.pages.items(), self.pages_made, None), None)
         self.pages_made += found is not None
         return found
 
     def next_answer(self) -> tuple[str, str, str] | None:
-        """The next answer that is to be made: its file, the statement and the format; None after the last."""
+        """The next answer to write: its file, the statement and the format; None after the last."""
         found = next(islice(self._answers.items(), self._answers_made, None), None)
         self._answers_made += found is not None
         return None if found is None else (found[0], *found[1])
 
     def of(self, address: Address) -> str:
-        """The file of a page, which is from now on one that was linked to; empty where no file is such a page."""
+        """The file of a page, which is then marked as linked to; empty if the page does not become a file."""
         if any(name not in ("of", "measure") for name, _ in address.chosen):
             return ""
         file = self._file(address)
@@ -102,7 +102,7 @@ class SiteLinks:
         return self._from_here(self._files.of(address))
 
     def asking(self, statement: str) -> str:
-        """Nobody answers statements."""
+        """Empty, because no server answers statements."""
         return ""
 
     def files(self, statement: str) -> tuple[Link, ...]:
@@ -118,14 +118,14 @@ class SiteLinks:
 
     @property
     def completing(self) -> str:
-        """Nobody says what may be typed next."""
+        """Empty, because no server completes statements."""
         return ""
 
     @property
     def documents_at_once(self) -> int:
-        """Many, since there is no page after the first."""
+        """Many, because there is no second page."""
         return DOCUMENTS_AT_ONCE
 
     def asset(self, name: str) -> str:
-        """Where a file of the look is."""
+        """The target of a shared file."""
         return self._from_here(f"{ASSETS}/{name}")

@@ -1,5 +1,6 @@
-"""PAGES, the one table of the pages: what each is called, and what it is made of. A page is a function from what it can
-ask and its address to its blocks, one at a time, so that what is known is shown while the rest is computed.
+"""PAGES is the only table of the pages: the heading and the content of each. A page is a function that takes a
+session's answers and an address and yields its blocks one at a time, so that finished blocks are shown while the rest
+is being computed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from warehouse.web.pages import document_page, leaderboard, overview, pair_page,
 
 @value
 class PageKind:
-    """A kind of page: its heading, which nothing is computed for, and its blocks."""
+    """A kind of page: its heading, which needs no computation, and its blocks."""
 
     heading: Callable[[Address, Links], PageHeading]
     blocks: Callable[[Inquiry, Address, Links], Iterator[PageBlock]]
@@ -30,9 +31,11 @@ PAGES: Mapping[str, PageKind] = {
     "document": PageKind(document_page.heading, document_page.blocks),
     "system": PageKind(system_page.heading, system_page.blocks),
 }
-"""By the kinds of addresses; the page of the warehouse is that of a statement where its address has one."""
+"""The pages by kind of address. If the address of the warehouse's page contains a statement, the page is that of the
+statement.
+"""
 
 
 def page_of(address: Address) -> PageKind:
-    """The kind of page that is at an address."""
+    """The kind of page at an address."""
     return PAGES["statement" if address.kind == "warehouse" and address.one_of("q") else address.kind]

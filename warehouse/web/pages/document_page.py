@@ -1,4 +1,4 @@
-"""The page of a document: what each system made of it, and what it was worth."""
+"""The page of a document: each system's output and its score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """The texts, where they are stored, and the values of all systems, for each kind of rows."""
+    """The texts, if they are stored, and the values of all systems, for each kind of rows."""
     name, document = address.names
     test_set = inquiry.test_set(name)
     scored: list[Result] = []
@@ -51,7 +51,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
 
 
 def _who(stored: StoredText, links: Links) -> str | Link:
-    """The system that a text is of, if it is of one."""
+    """The system that produced a text, if a system did."""
     return "" if stored.system is None else Link(stored.system, links.to(Address("system", (stored.system,))))
 
 
@@ -62,7 +62,7 @@ def _written(stored: StoredText) -> str:
 
 
 def _worth(result: Result, row: Mapping[str, Cell]) -> str:
-    """What a system's answer was worth, in a line."""
+    """The score of a system's answer, in one line."""
     known = ("proportion", "number")
     values = [column for column in result.table.columns if column.kind in known and column.on_screen]
     return ", ".join(f"{column.name} {cell(column.kind, row[column.name])}" for column in values)

@@ -1,4 +1,4 @@
-"""The page of a test set: its systems with their values, intervals, ranks and letters, as the form says."""
+"""The page of a test set: its systems with values, intervals, ranks and letters, as chosen in the form."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from warehouse.web.pages.parts import MISSING, answer, answered, pairs_of
 
 VALUES, OTHERS = "values of the first measure", "values of other measures"
 RANKS, LETTERS, AGAINST = "ranks of systems", "letters of groups", "differences from a baseline"
-"""What the statements behind a leaderboard are for."""
+"""The purposes of the statements behind a leaderboard."""
 
 FEW_SYSTEMS = 40
-"""Up to so many systems many shuffles are drawn unasked; a leaderboard of more would be waited for."""
+"""For up to this many systems, the default number of shuffles is large; for more, readers would have to wait."""
 
 SHUFFLES = (
     ("", "few, so that it is quick"),
@@ -43,7 +43,7 @@ SHUFFLES = (
     ("99999", "99,999"),
     ("decided", "until every verdict is decided"),
 )
-"""How many shuffles can be chosen."""
+"""The numbers of shuffles that can be chosen."""
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -52,7 +52,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """The form, the leaderboard, and what it is made of."""
+    """The form, the leaderboard, and the statements behind it."""
     test_set = inquiry.test_set(address.names[0])
     offer = offer_of(inquiry, test_set, address.one_of("of"))
     if offer is None:
@@ -88,7 +88,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
 
 
 def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
-    """The statements behind the page, by what they are for."""
+    """The statements behind the page, by purpose."""
     measures = offer.measured(address.all_of("measure"))
     where = f" where {subset}" if (subset := address.one_of("where")) else ""
     tail = f" for all on {typed(address.names[0])}{offer.of}{where}"
@@ -101,7 +101,7 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
     adjust = address.one_of("adjust")
     of_letters = f" adjust {adjust or 'maxt'}"
     keeps = any(adjustment.name == adjust and adjustment.family_wise for adjustment in ADJUSTMENTS)
-    # An interval takes as long as a hundred values, and those of other measures are not shown.
+    # An interval takes as long as a hundred values, and intervals of other measures are not shown.
     statements = {VALUES: f"score {measures[0]}{tail} interval"}
     if len(measures) > 1:
         statements[OTHERS] = f"score {', '.join(measures[1:])}{tail}"
@@ -204,7 +204,7 @@ def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:
 
 
 def _by_system(result: Result | None) -> dict[str, Mapping[str, Cell]]:
-    """The rows of a result by system, in their order."""
+    """The rows of a result by system, in order."""
     return {str(row["system"]): row for row in result.rows} if result else {}
 
 
@@ -216,7 +216,7 @@ def _ranks(row: Mapping[str, Cell]) -> str:
 
 
 def _aligned(rows: list[tuple[ListCell, ...]], columns: Sequence[ListColumn]) -> Iterator[tuple[ListCell, ...]]:
-    """Letters of groups, each below its like, so that a group reads as a line down the ranking."""
+    """The letters of groups, aligned so that each group reads as a line down the ranking."""
     place = next((place for place, column in enumerate(columns) if column.kind == "letters"), None)
     if place is None:
         yield from rows

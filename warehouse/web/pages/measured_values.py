@@ -1,4 +1,4 @@
-"""The measures of a result of `score`, and their values with intervals as they stand in the tables of pages."""
+"""The measures of a result of `score`, and their values with intervals as the tables of pages show them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.results import Cell, CellKind, Result
 
 @value
 class MeasuredColumn:
-    """A measure of a result: its column in data, its kind, and whether it has intervals."""
+    """A measure of a result: its column in the data, its kind, and whether it has intervals."""
 
     name: str
     kind: CellKind
@@ -39,7 +39,7 @@ class MeasuredColumn:
 
 
 def measured(values: Result) -> list[MeasuredColumn]:
-    """The measures of a result, in their order."""
+    """The measures of a result, in order."""
     names = set(values.columns)
     return [
         MeasuredColumn(column.name, column.kind, f"ci_low({column.name})" in names)

@@ -1,4 +1,4 @@
-"""The page of the warehouse: its evaluations and test sets, its systems, and where all of it comes from."""
+"""The page of the warehouse: its evaluations and test sets, its systems, and the sources of the data."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from warehouse.web.links import Links
 from warehouse.web.pages.parts import answer
 
 MOST_LISTED = 500
-"""So many systems or imports are listed."""
+"""The number of systems or imports that are listed."""
 
 
 def heading(address: Address, links: Links) -> PageHeading:
-    """The page that all others are below."""
+    """The title of the top page, which is above all others."""
     return PageHeading("Evaluations")
 
 
@@ -101,7 +101,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
 
 def _import(row: Mapping[str, Cell]) -> tuple[ListCell, ...]:
     source = str(row["source"])
-    # Where a file lies on the disk of who loaded it says nothing to others.
+    # The folder of a file on the machine that loaded it tells other readers nothing.
     name = PurePath(source).name if PurePath(source).is_absolute() else source
     shown = ("reader", "imported_at", "simulated", "sha256")
     reader, loaded, simulated, digest = (str(row[column]) for column in shown)

@@ -1,5 +1,5 @@
-"""The page of a pair of systems on a test set: what the test says, in a sentence and as a picture; the slices in which
-they differ, and the documents, those first on which they differ most.
+"""The page of a pair of systems on a test set: the result of the test in a sentence and as a picture, the slices in
+which they differ, and the documents, sorted by difference.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from warehouse.web.offered import Offer, offer_of
 from warehouse.web.pages.parts import MISSING, answer, answered
 
 MOST_ATTRIBUTES = 4
-"""By so many attributes of documents the difference is split unasked."""
+"""The number of attributes of documents by which the difference is split by default."""
 
 MOST_VALUES = 40
-"""An attribute that is no number makes slices where it has so many values at most."""
+"""An attribute that is not numeric defines slices only if it has at most this many values."""
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -85,7 +85,7 @@ def _possible(inquiry: Inquiry, test_set: KnownTestSet) -> list[str]:
 
 
 def _attributes(inquiry: Inquiry, test_set: KnownTestSet, address: Address) -> list[str]:
-    """Those by which it is split: the chosen, or the first."""
+    """The attributes by which it is split: the chosen ones, or the first."""
     return list(address.all_of("by")) or _possible(inquiry, test_set)[:MOST_ATTRIBUTES]
 
 
@@ -103,7 +103,7 @@ def _form(address: Address, links: Links, offer: Offer, chosen: str, attributes:
 
 
 def verdict(compared: Result, *, simulated: bool) -> VerdictSentence:
-    """What a comparison of one pair found, in two sentences, which say where data are simulated."""
+    """The result of comparing one pair, in two sentences, which mention simulated data."""
     row = compared.rows[0]
     kinds: Mapping[str, CellKind] = {column.name: column.kind for column in compared.table.columns}
 
@@ -129,11 +129,11 @@ _SIGNS = {"significant": "significant", "undecided": "open"}
 
 
 def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBlock]:
-    """Where the difference comes from, as a picture and a table."""
+    """The difference by slices, as a picture and a table."""
     yield Headline("Where it comes from", "slices")
     split = answered(inquiry, f"plot {statement}")
     if isinstance(split, Failure):
-        # What cannot be drawn may have an answer all the same.
+        # There may be an answer even if there is no picture.
         split = answered(inquiry, statement)
     yield (
         split if isinstance(split, Failure) else answer(split, links, "Slices by attributes of documents", folded=False)
@@ -141,7 +141,7 @@ def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBloc
 
 
 def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str) -> Iterator[PageBlock]:
-    """The documents behind the difference, those first that make most of it, a page of them."""
+    """One page of the documents behind the difference, with the largest contributions first."""
     only = address.one_of("only")
     chosen = f"{statement} only {typed(only)}" if only in address.names[1:] else statement
     found = answered(inquiry, chosen)
@@ -178,11 +178,11 @@ def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str)
 
 
 _KINDS = {"name": "name", "text": "text", "passage": "text"}
-"""The kinds of columns that are not numbers."""
+"""The kinds of columns that are not numeric."""
 
 
 def _document(row: Mapping[str, Cell], column: Column, links: Links, test_set: str) -> ListCell:
-    # The page of a document has all of its texts.
+    # The page of a document shows all of its texts.
     value = beginning(row[column.name]) if column.kind == "passage" else row[column.name]
     shown = cell(column.kind, value)
     if column.name != "document":
@@ -191,6 +191,6 @@ def _document(row: Mapping[str, Cell], column: Column, links: Links, test_set: s
 
 
 def _at_documents(links: Links, address: Address) -> str:
-    """The documents of a page; empty where there is no such page."""
+    """The documents of a page; empty if there is no such page."""
     href = links.to(address)
     return f"{href}#documents" if href else ""

@@ -1,5 +1,5 @@
-"""What several pages are made of: answers with their links, what can be taken away of them, and what is said where a
-question has no answer.
+"""The parts that several pages share: answers with their links, the copies and files of an answer, and the text shown
+if a question has no answer.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from warehouse.web.inquiry import Inquiry
 from warehouse.web.links import Links
 
 MOST_ROWS = 500
-"""A page shows no more rows of a table than this; the files have all."""
+"""A page shows at most this many rows of a table. The files contain all of them."""
 
 
 MISSING = (("", "are an error"), ("drop", "are left out"), ("zero", "count as nothing"))
-"""What may become of documents that a system lacks."""
+"""The ways to treat documents that a system lacks."""
 
 
 MOST_PAIRS = 20
-"""So many pairs of an answer are linked."""
+"""The number of pairs of an answer that are linked."""
 
 
 def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
-    """The answer to a statement, or what is wrong with it."""
+    """The answer to a statement, or its error."""
     try:
         return inquiry.one(statement)
     except QueryError as error:
@@ -39,7 +39,9 @@ def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
 
 
 def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True, folded: bool = True) -> ShownAnswer:
-    """A result as a block, its names leading to their pages. Below a title of its own stands its caption."""
+    """A result as a block, with names linked to their pages. If the block has its own title, the caption is
+    below it.
+    """
     copies = copies_of(result.statement, links)
     linked = _Linked(result, links)
     rows = result.table.rows
@@ -52,7 +54,7 @@ def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True,
 
 
 def pairs_of(result: Result, links: Links) -> Iterator[Views]:
-    """The pages of the pairs that a result compares, where they are not too many to choose from."""
+    """The pages of the pairs that a result compares, unless there are too many to choose from."""
     if not {"test_set", "system_a", "system_b"} <= set(result.columns):
         return
     columns = [result.table.column(name) for name in ("test_set", "system_a", "system_b")]
@@ -67,7 +69,7 @@ def pairs_of(result: Result, links: Links) -> Iterator[Views]:
 
 
 def copies_of(statement: str, links: Links) -> Copies:
-    """A statement as it is answered elsewhere, and where its answer is as files."""
+    """How to ask a statement elsewhere, and where its answer is available as files."""
     database = f" --db {shlex.quote(links.database)}" if links.database else ""
     opened = f"evalhouse.open({links.database!r})" if links.database else "evalhouse.open()"
     return Copies(
@@ -81,7 +83,7 @@ def copies_of(statement: str, links: Links) -> Copies:
 
 
 def _for_shells(statement: str) -> str:
-    """A statement in quotes. What is not seen stands there by its code, which a shell reads between $' and '."""
+    """A statement in quotes. Invisible characters are written as codes, which a shell decodes between $' and '."""
     if clean(statement) == statement:
         return shlex.quote(statement)
     shown = (f"\\U{ord(c):08x}" if clean(c) != c else f"\\{c}" if c in "\\'" else c for c in statement)
@@ -89,7 +91,7 @@ def _for_shells(statement: str) -> str:
 
 
 class _Linked:
-    """Where the cells of a result lead: names of systems, test sets and documents to their pages."""
+    """The links of the cells of a result: names of systems, test sets and documents link to their pages."""
 
     def __init__(self, result: Result, links: Links) -> None:
         self._links = links
@@ -98,7 +100,7 @@ class _Linked:
             column.heading or column.name: _LEADS[column.name] for column in columns if column.name in _LEADS
         }
         if result.triangle is not None:
-            # Its columns are those of pairs, and its lines have the name of one system.
+            # Its columns are those of pairs, and each of its lines has the name of one system.
             self._headings["system"] = "system"
         self._names = {
             clean(str(name)): str(name)
@@ -134,11 +136,11 @@ _LEADS = {
     "test_set": "test set",
     "document": "document",
 }
-"""The kinds of pages that the columns of results lead to."""
+"""The kinds of pages that the columns of results link to."""
 
 
 def _only(result: Result, column: str) -> str:
-    """The one value of a column; empty where there are several, or no such column."""
+    """The only value of a column; empty if there are several values, or no such column."""
     if column not in result.columns:
         return ""
     values: set[Cell] = set(result.table.column(column))

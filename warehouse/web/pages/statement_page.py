@@ -13,7 +13,7 @@ from warehouse.web.links import HOME, Links
 from warehouse.web.pages.parts import answer, pairs_of
 
 LONGEST_TITLE = 80
-"""A statement that is a title is cut behind so many characters."""
+"""A statement used as a title is cut after this many characters."""
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -24,7 +24,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """The box, and one answer after another until one is wrong."""
+    """The box, and one answer after another up to the first error."""
     statement = address.one_of("q").replace("\r\n", "\n")
     box = FormField("q", "Statement", "statement", chosen=(statement,))
     yield Form("", links.to(HOME), (box,), button="Ask", completes=links.completing)

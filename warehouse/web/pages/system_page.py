@@ -31,7 +31,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 @value
 class _SameQuestion:
-    """Test sets on which the same is asked of the system."""
+    """Test sets that are asked the same question about the system."""
 
     task: Task
     measures: tuple[str, ...]
@@ -62,12 +62,12 @@ def _tail(name: str, test_sets: Sequence[str], of: str) -> str:
 def _values(
     inquiry: Inquiry, links: Links, alike: _SameQuestion, name: str, test_sets: Sequence[str], of: str
 ) -> Iterator[PageBlock]:
-    """A row a test set, with the interval of the first measure."""
+    """One row per test set, with the interval of the first measure."""
     tail = _tail(name, test_sets, of)
     first, *others = alike.measures
     values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
     if isinstance(values, Failure):
-        # Of fewer documents than an interval needs there are values all the same.
+        # With too few documents for an interval, there are still values.
         values = answered(inquiry, f"score {first} {tail}")
     more = answered(inquiry, f"score {', '.join(others)} {tail}") if others else None
     for wrong in (values, more):

@@ -4,7 +4,7 @@
 -- cost two to three times the load).
 
 create table meta (key varchar not null, value varchar not null);
-comment on table meta is 'One row a property of the warehouse: schema_version, created, creator.';
+comment on table meta is 'One row per property of the warehouse: schema_version, created, creator.';
 
 create table import (
     id integer not null,
@@ -17,10 +17,10 @@ create table import (
     version varchar not null,
     simulated boolean not null default false
 );
-comment on table import is 'One row a load: where its rows came from, how they were read, and how many were new. Every fact points to one.';
+comment on table import is 'One row per load: where its rows came from, how they were read, and how many were new. Every fact points to an import.';
 
 create table evaluation (id integer not null, name varchar not null);
-comment on table evaluation is 'An evaluation with test sets of its own: MUC-4. Number 0, without a name, holds test sets of no named evaluation.';
+comment on table evaluation is 'An evaluation with test sets of its own: MUC-4. Number 0, without a name, has the test sets that belong to no named evaluation.';
 insert into evaluation values (0, '');
 
 create table test_set (
@@ -38,7 +38,7 @@ create table observed (
     by_setting boolean not null,
     import_id integer not null
 );
-comment on table observed is 'What a load said of the documents of a test set: what one is called, and the attribute that those share which tests exchange together. Without task it holds for all kinds of rows. Settings go before readers, and later loads before earlier ones.';
+comment on table observed is 'What a load declared about the documents of a test set: what a document is called, and which attribute groups the documents that tests exchange together. Without a task, it holds for all kinds of rows. Settings take precedence over readers, and later loads over earlier ones.';
 
 create table system (id integer not null, name varchar not null);
 comment on table system is 'A system, site, run or model: GE.';
@@ -51,7 +51,7 @@ create table document (
 comment on table document is 'The unit of observation: a message, a topic, a sample.';
 
 create table unit (id integer not null, name varchar not null);
-comment on table unit is 'A part of a document that is scored apart: a slot, an item. Number 0, without a name, is the whole document.';
+comment on table unit is 'A part of a document that is scored separately: a slot, an item. Number 0, without a name, is the whole document.';
 insert into unit values (0, '');
 
 create table annotator (id integer not null, name varchar not null);
@@ -61,12 +61,12 @@ insert into annotator values (0, '');
 create table system_attribute (
     system_id integer not null, name varchar not null, value varchar not null, import_id integer not null
 );
-comment on table system_attribute is 'What is known of a system: pre_parse = yes.';
+comment on table system_attribute is 'What is known about a system: pre_parse = yes.';
 
 create table document_attribute (
     document_id integer not null, name varchar not null, value varchar not null, import_id integer not null
 );
-comment on table document_attribute is 'What is known of a document: source = radio.';
+comment on table document_attribute is 'What is known about a document: source = radio.';
 
 create table score (
     test_set_id integer not null,
@@ -85,7 +85,7 @@ create table score (
     check (correct + partial + coalesce(incorrect, 0) <= possible),
     check (correct + partial + coalesce(incorrect, 0) <= actual)
 );
-comment on table score is 'Score tuples of extraction: one row a system, document and unit. The last four counts are null where the source did not give them.';
+comment on table score is 'Score tuples of extraction: one row per system, document and unit. The last four counts are null where the source did not give them.';
 
 create table counted (
     test_set_id integer not null,
@@ -96,7 +96,7 @@ create table counted (
     number integer not null check (number >= 0),
     import_id integer not null
 );
-comment on table counted is 'Counts of any name: one row a system, document, unit and count. Attempts, passed, n-grams that match.';
+comment on table counted is 'Counts of any name: one row per system, document, unit and count. Examples are attempts, passed, and matching n-grams.';
 
 create table decision (
     test_set_id integer not null,
@@ -106,7 +106,7 @@ create table decision (
     confidence double,
     import_id integer not null
 );
-comment on table decision is 'Relevance decisions: does the system judge the document relevant, and how sure it is.';
+comment on table decision is 'Relevance decisions: whether the system judges the document relevant, and how sure it is.';
 
 create type label as enum ('nonrelevant', 'optional', 'relevant');
 
@@ -117,7 +117,7 @@ create table key_label (
     label label not null,
     import_id integer not null
 );
-comment on table key_label is 'What the key says of a document: relevant, optional (either decision is right) or nonrelevant.';
+comment on table key_label is 'What the key says about a document: relevant, optional (either decision is right) or nonrelevant.';
 
 create table value (
     test_set_id integer not null,
@@ -127,10 +127,10 @@ create table value (
     value double not null,
     import_id integer not null
 );
-comment on table value is 'Imported values of a measure a document: average precision, BLEU, a judge''s score.';
+comment on table value is 'Imported values, one row per system, document and measure: average precision, BLEU, a judge''s score.';
 
 create table item (id integer not null, name varchar not null);
-comment on table item is 'What runs rank and judgments are about: a document of a collection, a passage.';
+comment on table item is 'What is ranked and judged: a document of a collection, a passage.';
 
 create table ranking (
     test_set_id integer not null,
@@ -141,7 +141,7 @@ create table ranking (
     score double,
     import_id integer not null
 );
-comment on table ranking is 'Runs: the items that a system gives for a topic, which is a document here, from rank 1 on without a gap.';
+comment on table ranking is 'Runs: the items that a system returns for a topic, from rank 1 on without a gap. The topic is the document here.';
 
 create table judgment (
     test_set_id integer not null,
@@ -150,7 +150,7 @@ create table judgment (
     grade integer not null,
     import_id integer not null
 );
-comment on table judgment is 'How relevant an item is to a topic, which is a document here; what is relevant has grade 1 or more.';
+comment on table judgment is 'How relevant an item is to a topic. The topic is the document here; grades of 1 or more are relevant.';
 
 create table document_text (
     test_set_id integer not null,
@@ -162,7 +162,7 @@ create table document_text (
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table document_text is 'What systems were given of a document, and what is right: an input or reference to the byte as it was read, a row for each 8,000 of its characters.';
+comment on table document_text is 'The inputs that systems were given for a document, and the references, byte for byte as they were read. One row for each 8,000 characters.';
 
 create table system_text (
     test_set_id integer not null,
@@ -175,7 +175,7 @@ create table system_text (
     text varchar using compression zstd not null,
     import_id integer not null
 );
-comment on table system_text is 'What a system answered to a document, its outputs, and what it was given, where that is another input than that of the document; rows as in document_text.';
+comment on table system_text is 'The outputs of a system for a document, and its input where that differs from the input of the document. Rows as in document_text.';
 
 create table published (
     test_set_id integer not null,
@@ -191,26 +191,26 @@ create table published (
     ci_high double,
     ci_level double
 );
-comment on table published is 'Figures known only as printed: 0.79 printed to 0.01. The last five say, where the source does, over how many documents it is, and how sure.';
+comment on table published is 'Figures known only as printed: 0.79 printed to 0.01. The last five columns give, where the source does, the number of documents and the uncertainty.';
 
 create table run (
     test_set_id integer not null, system_id integer not null, model varchar not null, run varchar, date varchar, import_id integer not null
 );
-comment on table run is 'Which run of which model a system is on a test set, told by the id or the date of the run.';
+comment on table run is 'Which run of which model a system is on a test set, identified by the id or the date of the run.';
 
 create table failure (
     test_set_id integer not null, system_id integer not null, item varchar not null, reason varchar not null, import_id integer not null
 );
-comment on table failure is 'What a system was to be scored on and was not, and why: the name of a document, or * for a run as a whole.';
+comment on table failure is 'What a system should have been scored on but was not, and why: the name of a document, or * for the whole run.';
 
 create table direction (measure varchar not null, lower_is_better boolean not null, import_id integer not null);
-comment on table direction is 'What loads declared of measures that are names in the data: whether lower values are better. One row an import and measure; of other measures the name tells.';
+comment on table direction is 'What loads declared about measures that are names in the data: whether lower values are better. One row per import and measure. For all other measures the name decides.';
 
 create table definition (name varchar not null, text varchar not null, defined_at timestamp not null);
 comment on table definition is 'Measures that users defined, each as the text of its define statement.';
 
 create table fingerprint (table_name varchar not null, part bigint not null, rows bigint not null, digest varchar not null);
-comment on table fingerprint is 'What the rows of each table add up to, by import or range of numbers; evalhouse check compares.';
+comment on table fingerprint is 'Checksums of the rows of each table, by import or range of numbers; evalhouse check compares them.';
 
 create view scores as
 select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, nullif(u.name, '') as unit,

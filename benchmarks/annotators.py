@@ -1,10 +1,11 @@
-"""How often the intervals of `agree` hold the true kappa, alpha and ceiling of F, on documents that are drawn again.
+"""How often the intervals of `agree` contain the true kappa, alpha and ceiling of F, over newly generated documents.
 
     python benchmarks/annotators.py [--sets 1000]
 
-invents annotators with fixed seeds: each gives the true label of a document or, so often as their skill leaves it to
-chance, one drawn from the shares of the labels. It prints a markdown table: the share of intervals at 95% that hold the
-true value, for each kind and number of documents; in brackets how many of the sets have an interval, where not all do.
+generates annotators with fixed seeds. Each gives the true label of a document with a probability that is the
+annotator's skill, and otherwise a random label drawn from the shares of the labels. It prints a Markdown table: the
+share of 95% intervals that contain the true value, for each kind and number of documents. If some sets have no
+interval, the number of sets with one follows in brackets.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ from warehouse.statements.agree_groups import AnnotatorPairs, Labels, groups
 
 DOCUMENTS = (10, 20, 50, 100, 200)
 TRUTH = 2_000_000
-"""The documents from which a true value is taken."""
+"""The number of documents from which a true value is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How often each of three annotators gives the true label and not one by chance, and how often each label is
-    true."""
+    """How often each of three annotators gives the true label rather than a random one, and how often each label is
+    true.
+    """
 
     name: str
     skill: float
@@ -72,7 +74,9 @@ def main() -> None:
 
 
 def truths(design: Design) -> tuple[float, float, float]:
-    """Kappa of a pair, alpha of all, and the mean F of a pair. What the mean kappa should hold is kappa."""
+    """The kappa of a pair, the alpha of all, and the mean F of a pair. The interval of the mean kappa should contain
+    kappa.
+    """
     labels = design.draw(np.random.default_rng(1), TRUTH)
     measured = agree(labels)
     kappas = [pair.kappa or 0.0 for pair in measured.pairs]
@@ -85,7 +89,7 @@ def labels_of(labels: NDArray[np.int64]) -> Labels:
 
 
 def coverage(design: Design, documents: int, sets: int, true: tuple[float, float, float]) -> list[str]:
-    """The share of intervals that hold the true values, in the order of the heads."""
+    """The share of intervals that contain the true values, in the order of the headings."""
     generator = np.random.default_rng([documents, int(1000 * design.skill)])
     wanted = [true[0]] * len(INTERVALS) + [true[1]] * len(INTERVALS) + [true[0], true[2]]
     held, given = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=np.int64)

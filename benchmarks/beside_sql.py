@@ -1,8 +1,8 @@
-"""What the language adds to the SQL that it stands for: both in one process on one warehouse, in turns.
+"""The overhead of the language over the SQL that it compiles to: both in one process on one warehouse, in turns.
 
     python benchmarks/beside_sql.py WAREHOUSE [--runs 15]
 
-prints the seconds of all processors, the medians of the runs, and their ratio. `WAREHOUSE` is one that
+prints the processor seconds of both (medians of the runs) and their ratio. `WAREHOUSE` is a file that
 `benchmarks/scale.py --folder FOLDER` left as FOLDER/parquet.duckdb.
 """
 
@@ -22,7 +22,7 @@ SCORES = "select system_id, (2 * sum(correct) + sum(partial)) / (sum(possible) +
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The seconds of all processors that some work takes."""
+    """The processor seconds of some work."""
     began = time.process_time()
     work()
     return time.process_time() - began

@@ -1,12 +1,12 @@
-"""How long the command takes as a whole process, beside an interpreter that does nothing and its libraries, and
-how long the same questions take in a session that has answered them before.
+"""How long the command takes as a whole process, compared with an empty interpreter and with importing its libraries;
+and how long the same questions take in a session that has answered them before.
 
     python benchmarks/command_line.py
 
-prints two markdown tables. Of whole processes: the median of several runs after one that is not counted, the least
-processor time, which says more on a machine that is busy, and what multiple of `python -c pass` that is. The page of
-`serve` is its first, from the start of the process until it is read; its processor time goes on until the process ends.
-Of a session: the least processor time of several runs.
+prints two Markdown tables. For whole processes: the median of several runs after one that is not counted, the least
+processor time, which is more reliable on a busy machine, and its ratio to `python -c pass`. The page of `serve` is its
+first, from the start of the process until it is read; its processor time counts until the process ends. For a session:
+the least processor time of several runs.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ COMMANDS: dict[str, Callable[[Path], Spent]] = {
 
 
 def main() -> None:
-    """Prints the tables, on the sample data, in a folder that holds no warehouse."""
+    """Prints the tables, on the sample data, in a folder without a warehouse."""
     print("| whole process | median | processor, least | ratio |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        # In turns, so that what else the machine does falls on all alike.
+        # In turns, so that other work on the machine affects all of them equally.
         turns = [{name: command(Path(folder)) for name, command in COMMANDS.items()} for _ in range(RUNS + 1)][1:]
     nothing = min(turn["python -c pass"].processor for turn in turns)
     for name in COMMANDS:

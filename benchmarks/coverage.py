@@ -1,13 +1,14 @@
-"""How often intervals hold the true difference, and how often they contradict the verdict of the randomization test.
+"""How often intervals contain the true difference, and how often they contradict the verdict of the randomization test.
 
     python benchmarks/coverage.py [--sets 4000] [--designs WORD] [--averages]
 
-draws invented evaluations of two systems whose true difference is known, with fixed seeds, and prints markdown tables:
-the share of intervals at 95% that hold it, for the three kinds side by side and each number of documents. A set in
-which a system has no value is drawn again. Where a kind gives no interval for some sets, the share is that of those it
-gives, and how many these are stands in brackets. With --averages they are taken over three test sets, too, which have
-so many documents, twice and three times as many. The last table has the systems of whole evaluations, each pair
-compared at 100 documents: the share of pairs whose interval says otherwise than the verdict of the randomization test.
+generates evaluations of two systems whose true difference is known, with fixed seeds, and prints Markdown tables: the
+share of 95% intervals that contain it, for the three kinds of interval and each number of documents. A set in which a
+system has no value is generated again. If a kind gives no interval for some sets, the share is that of the intervals
+that exist, and their number follows in brackets. With --averages, there are also intervals of the average over three
+test sets, the second and third with two and three times as many documents as the first. The last table has the systems
+of whole evaluations, with each pair compared at 100 documents: the share of pairs whose interval contradicts the
+verdict of the randomization test.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ COMPARED = 100
 SYSTEMS = 12
 LEVEL = 0.05
 TRUTH = 2_000_000
-"""The documents from which a true difference is taken."""
+"""The number of documents from which a true difference is computed."""
 
 Tuples = tuple[Any, Any]
 """Numerators and denominators of two systems, each of shape (2, documents)."""
@@ -49,7 +50,7 @@ Tuples = tuple[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What two systems do on so many documents."""
+    """What two systems do on a given number of documents."""
 
     name: str
     draw: Callable[[np.random.Generator, int], Tuples]
@@ -60,14 +61,16 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """A system that finds a share of what there is and fills a share rightly, on a share of the documents."""
+    """A system that finds a share of the items and fills a share of its answers correctly, on a share of the
+    documents.
+    """
 
     recall: float
     precision: float
     volume: float = 1.0
 
     def fill(self, source: np.random.Generator, possible: Any, ease: Any) -> tuple[Any, Any]:
-        """How many items it fills on each document, and how many of them are right."""
+        """How many items it fills on each document, and how many of them are correct."""
         logit = np.log(self.recall / (1 - self.recall)) + 0.5 * ease + 0.6 * source.normal(size=ease.shape)
         right = source.binomial(possible, 1 / (1 + np.exp(-logit)))
         noise = np.exp(0.4 * source.normal(size=ease.shape))
@@ -77,7 +80,9 @@ class Extractor:
 
 
 def extraction(first: Extractor, second: Extractor, measure: str, skewed: bool = False) -> Callable[..., Tuples]:
-    """Two systems that extract; documents are of about one size, or `skewed`, of sizes as of a lognormal with σ = 1."""
+    """Two systems that extract. Documents have similar sizes or, if `skewed`, sizes from a lognormal distribution with
+    σ = 1.
+    """
 
     def draw(source: np.random.Generator, documents: int) -> Tuples:
         if skewed:
@@ -94,7 +99,7 @@ def extraction(first: Extractor, second: Extractor, measure: str, skewed: bool =
 
 
 def items(first: float, second: float) -> Callable[..., Tuples]:
-    """Items that each system has right or wrong, correlated."""
+    """Items that each system gets right or wrong, correlated."""
     from statistics import NormalDist
 
     bounds = np.array([[NormalDist().inv_cdf(share)] for share in (first, second)])
@@ -148,7 +153,7 @@ def truth(design: Design) -> float:
 
 
 def drawn(design: Design, documents: int, sets: int) -> Iterator[Many]:
-    """So many sets in which both systems have a value."""
+    """This many sets in which both systems have a value."""
     source, made = np.random.default_rng((1992, documents)), 0
     while made < sets:
         over, under = design.draw(source, documents)
@@ -158,7 +163,7 @@ def drawn(design: Design, documents: int, sets: int) -> Iterator[Many]:
 
 
 def coverage(design: Design, documents: int, sets: int) -> list[str]:
-    """The share of intervals that hold the true difference, a kind each."""
+    """The share of intervals that contain the true difference, one for each kind."""
     true, bootstrap = truth(design), Bootstrap(Draws(2000))
     held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
     for many in drawn(design, documents, sets):
@@ -170,7 +175,9 @@ def coverage(design: Design, documents: int, sets: int) -> list[str]:
 
 
 def coverage_over_test_sets(design: Design, documents: int, sets: int) -> list[str]:
-    """The share of intervals of the average over test sets with so many documents, twice and three times as many."""
+    """The share of intervals of the average over three test sets that contain it, the second and third with two and
+    three times as many documents.
+    """
     true, bootstrap = truth(design), Bootstrap(Draws(2000))
     held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
     for of_sets in zip(*(drawn(design, size * documents, sets) for size in (1, 2, 3)), strict=True):
@@ -183,7 +190,7 @@ def coverage_over_test_sets(design: Design, documents: int, sets: int) -> list[s
 
 
 def shares(held: Any, given: Any, sets: int) -> list[str]:
-    """What share of the intervals that there are hold the true difference, and where some are not there how many."""
+    """The share of the existing intervals that contain the true difference and, if some do not exist, their number."""
     return [
         f"{share:.3f}" + (f" ({known / sets:.0%})" if known < sets else "")
         for share, known in zip(held / given, given, strict=True)
@@ -225,7 +232,7 @@ def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Many]]]
 
 
 def contradictions(draw: Callable[[np.random.Generator], Many], rounds: int) -> list[str]:
-    """The share of pairs whose interval excludes 0 where p is above the level, or holds it where p is not."""
+    """The share of pairs whose interval excludes 0 although p is above the level, or contains it although p is not."""
     source, pairs = np.random.default_rng(1992), list(combinations(range(SYSTEMS), 2))
     bootstrap = Bootstrap(Draws(2000))
     wrong = np.zeros(len(INTERVALS))

@@ -1,16 +1,17 @@
-"""How long `curve` takes of many documents, and whether its bands, best thresholds and areas hold what they promise.
+"""How long `curve` takes with many documents, and how often its bands, best thresholds and areas contain the true
+values.
 
     python benchmarks/curves.py [--documents 1000000] [--resamples 1000] [--sets 200]
 
-prints three markdown tables. The first is of seconds in an open session, of processor time, and of memory: one system
-on so many documents, with about a hundred confidences and with as many as documents, for precision and F with bands of
-so many resamples.
+prints three Markdown tables. The first has seconds in an open session, processor time, and memory: one system on this
+many documents, with about a hundred distinct confidences and with one per document, for precision and F with bands from
+this many resamples.
 
-The others are of so many `--sets` of documents, drawn with a fixed seed: confidences are normal, those of relevant
-documents 1.5 higher; 1,000 resamples, level 0.05. What is true at every threshold is then known. How often does the
-band hold the truth at all thresholds of the sample where there is one, and at all but those that decide yes, or no, on
-fewer than ten documents; and how often do the interval of the best threshold for F, that of what the system lost, and
-those of the areas hold what is true?
+The others use `--sets` sets of documents, generated with a fixed seed: confidences are normal, those of relevant
+documents 1.5 higher; 1,000 resamples, level 0.05. The true value at every threshold is then known. They show how often
+the band contains the truth at all thresholds of the sample where there is one, and at all except those that decide yes,
+or no, on fewer than ten documents; and how often the intervals of the best threshold for F, of the system's loss, and
+of the areas contain the true value.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ SETTINGS: tuple[tuple[int, float, int | None], ...] = (
     (1000, 0.5, None),
     (1000, 0.1, 1),
 )
-"""Documents, generality, and digits of confidences."""
+"""The number of documents, the generality, and the digits of confidences."""
 LEVEL, APART, OWN, ENDS = 0.05, 1.5, 0.5, 10
 NAMES = ("F", "precision", "recall", "utility", "MCC")
 
@@ -67,7 +68,7 @@ def write(path: Path, header: str, rows: Iterator[tuple[object, ...]]) -> Path:
 
 
 def seconds(documents: int, resamples: int, digits: int) -> tuple[float, float]:
-    """How long the statement takes the second time, on the clock and of processors."""
+    """The time of the statement's second run: wall-clock and processor seconds."""
     source = np.random.default_rng(1)
     relevant = source.random(documents) < 0.1
     confidence = np.round(NormalDist().cdf(0) + (source.normal(size=documents) + APART * relevant) / 10, digits)
@@ -86,7 +87,7 @@ def seconds(documents: int, resamples: int, digits: int) -> tuple[float, float]:
             return time.perf_counter() - began, time.process_time() - worked
 
 
-# --- whether it holds -------------------------------------------------------------------------------------------------
+# --- whether intervals contain the true value -------------------------------------------------------------------------
 
 
 def measure(name: str) -> CurveMeasure:
@@ -109,7 +110,7 @@ def true_cells(threshold: Floats, documents: int, generality: float) -> Floats:
 
 @dataclass
 class Held:
-    """How often what was asked held."""
+    """How often each interval or band contained the true value."""
 
     sets: int = 0
     everywhere: list[int] = field(default_factory=lambda: [0] * len(NAMES))
@@ -117,18 +118,20 @@ class Held:
     best: int = 0
     lost: int = 0
     with_lost: int = 0
-    """In how many sets what is lost has an interval: own decisions are not those of the best threshold."""
+    """The number of sets in which the loss has an interval: the system's own decisions are not those of the best
+    threshold.
+    """
     area_pr: int = 0
     area_roc: int = 0
     with_roc: int = 0
-    """In how many sets the area has an interval: there are 15 documents of either kind."""
+    """The number of sets in which the area has an interval: there are 15 documents of either kind."""
 
     def share(self, times: int) -> str:
         return f"{100 * times / self.sets:.1f}%"
 
 
 def simulated(documents: int, generality: float, sets: int, digits: int | None) -> Held:
-    """What held in so many sets of documents; `digits` rounds confidences, so that documents share them."""
+    """What held in this many sets of documents. `digits` rounds confidences, so that documents share them."""
     measures = [measure(name) for name in NAMES]
     fine = np.linspace(-6, 8, 14_001)
     known = true_cells(fine, documents, generality)

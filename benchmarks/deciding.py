@@ -1,11 +1,11 @@
-"""What it costs to shuffle until every verdict is decided, beside 100,000 shuffles of the same pairs, and how often the
-verdicts are then those of the exact test.
+"""The cost of shuffling until every verdict is decided, compared with 100,000 shuffles of the same pairs, and how often
+the verdicts then agree with the exact test.
 
     python benchmarks/deciding.py [--runs 5]
 
-prints the seconds of all processors, medians of turns taken in one process, and their ratio: 136 pairs of 17 systems on
-the sample data, and on made-up runs of average precision on 50, 250 and 1,000 topics. Exact tests of the last open
-pairs are part of it.
+prints processor seconds (medians of alternating runs in one process) and their ratio: 136 pairs of 17 systems on the
+sample data, and on generated runs of average precision on 50, 250 and 1,000 topics. Exact tests of the last undecided
+pairs are included.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOPICS = (50, 250, 1000)
 
 
 def runs_of_a_track(folder: Path) -> Path:
-    """A warehouse with values of average precision: topics of unlike difficulty, and systems from 0.13 to 0.44."""
+    """A warehouse with values of average precision: topics of varying difficulty, and systems from 0.13 to 0.44."""
     source, file = np.random.default_rng(2003), folder / "ap.csv"
     with file.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
@@ -47,15 +47,16 @@ def runs_of_a_track(folder: Path) -> Path:
 
 
 def seconds(session: Session, statement: str) -> float:
-    """The seconds of all processors that an answer takes."""
+    """The processor seconds of an answer."""
     began = time.process_time()
     session.run(statement)
     return time.process_time() - began
 
 
 def compared(session: Session, asked: str, runs: int) -> None:
-    """Prints one line: until decided, fixed, the ratio, the most shuffles, and pairs whose verdict is not the exact
-    one."""
+    """Prints one line: the time until decided, the time of fixed shuffles, the ratio, the most shuffles, and the number
+    of pairs whose verdict differs from the exact one.
+    """
     times = [[seconds(session, f"{asked}{clauses}") for clauses in ("", " shuffles 100000")] for _ in range(runs)]
     open_, fixed = (statistics.median(column) for column in zip(*times, strict=True))
     rows = session.run(asked).rows

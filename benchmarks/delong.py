@@ -1,11 +1,11 @@
-"""How often DeLong's test finds a difference of two areas under the ROC curve where there is none, at the level 0.05.
+"""How often DeLong's test finds a difference between two equal areas under the ROC curve at the level 0.05.
 
     python benchmarks/delong.py [--sets N]
 
-prints a markdown table: so many relevant documents beside so many nonrelevant ones, two systems of the same area whose
-confidences are normal, correlated or not, and the share of N sets (10,000) on which p is at most 0.05. The seed is
-fixed. `LEAST` in warehouse/significance/areas.py is the smallest number of documents of a kind here at which no share
-is above 0.07.
+prints a Markdown table. Each row has a number of relevant and of nonrelevant documents, and two systems with equal
+areas, whose confidences are normal, correlated or not. It shows the share of N sets (10,000) in which p is at most
+0.05. The seed is fixed. `LEAST` in warehouse/significance/areas.py is the smallest number of documents of a kind at
+which no share in this table is above 0.07.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warehouse.significance import areas
 
 SIZES = ((5, 20), (7, 30), (10, 200), (12, 300), (15, 15), (15, 300), (20, 400))
 SHIFTS = (0.0, 1.0)
-"""By how much relevant documents have more confidence: areas of .50 and .76."""
+"""How much higher the confidences of relevant documents are, for areas of .50 and .76."""
 
 CORRELATIONS = (0.0, 0.7)
 LEVEL = 0.05

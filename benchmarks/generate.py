@@ -1,11 +1,11 @@
-"""Score rows of an invented evaluation, as large as one likes, to measure with: Parquet or CSV.
+"""Generates the score rows of an evaluation of any size for measurements, as Parquet or CSV.
 
     python benchmarks/generate.py big.parquet --systems 1000 --documents 100000
 
 Every document has a difficulty and every system a skill, so that systems agree about documents as real ones do. The
 same sizes and the same seed give the same rows, and the first systems of a larger file are those of a smaller one with
-as many documents. Rows come system by system, or with `--order document` document by document, in which case no run of
-rows is sorted as the warehouse stores them. A billion rows need no more memory than a million.
+as many documents. Rows are sorted by system or, with `--order document`, by document; then no part of the rows is
+sorted as the warehouse stores them. A billion rows need no more memory than a million.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pyarrow.parquet
 
 TEST_SET = "BIG"
 BATCH = 1_000_000
-"""About how many rows are made at once."""
+"""The approximate number of rows that are made at once."""
 
 NAMES, COUNTS = ("test_set", "system", "document"), ("possible", "actual", "correct", "partial")
 SCHEMA = pa.schema([(name, pa.string()) for name in NAMES] + [(count, pa.int32()) for count in COUNTS])
@@ -40,7 +40,7 @@ class Evaluation:
         self.ease = source.normal(0.0, 0.15, documents)
 
     def counts(self, system: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What a system filled, and what of it is right or partly right, a number a document."""
+        """What a system filled, and how much of it is right or partly right, one number per document."""
         source = np.random.default_rng((self.seed, len(self.documents), system))
         skill = 0.35 + 0.3 * source.random()
         share = np.clip(skill + self.ease + source.normal(0.0, 0.1, len(self.documents)), 0.0, 1.0)
@@ -59,7 +59,7 @@ class Evaluation:
             yield self._batch(places, pa.array(np.arange(many, dtype=np.int32)), self.possible, *self.counts(system))
 
     def by_document(self) -> Iterator[pa.RecordBatch]:
-        """One document after the other; all counts are held at once, 12 bytes a row."""
+        """One document after the other. All counts are held in memory at once, 12 bytes per row."""
         systems = len(self.systems)
         grids = [np.stack(grid) for grid in zip(*(self.counts(system) for system in range(systems)), strict=True)]
         step = max(1, BATCH // systems)
@@ -84,7 +84,7 @@ class Evaluation:
 
 
 def write(file: Path, systems: int, documents: int, seed: int = 1992, order: str = "system") -> None:
-    """Writes the rows of an evaluation to a file, as CSV or Parquet by its ending."""
+    """Writes the rows of an evaluation to a file, as CSV or Parquet depending on its extension."""
     evaluation = Evaluation(systems, documents, seed)
     with ExitStack() as stack:
         if file.suffix == ".csv":

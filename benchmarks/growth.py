@@ -2,10 +2,10 @@
 
     python benchmarks/growth.py [--folder FOLDER]
 
-makes invented evaluations of several sizes, asks each within one session, and prints a markdown table: the seconds of
-all processors together, so that others who use the machine count little, at each of three sizes, the least of three
-runs, and the exponent e of the power that fits them best, seconds ~ size^e. Loads are processes of their own, from
-Parquet, run once; of their seconds those of loading a single row are taken off.
+generates evaluations of several sizes, asks each question within one session, and prints a Markdown table: processor
+seconds, so that other users of the machine matter little, at each of three sizes (the least of three runs), and the
+exponent e of the best-fitting power law, seconds ~ size^e. Loads from Parquet are separate processes, run once; the
+seconds for loading a single row are subtracted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUNS = 3
 
 
 def warehouse(folder: Path, systems: int, documents: int) -> tuple[Path, float]:
-    """A warehouse of an invented evaluation and the seconds that it took to load."""
+    """A warehouse of a generated evaluation, and the seconds that loading it took."""
     file, db = folder / f"{systems}x{documents}.parquet", folder / f"{systems}x{documents}.duckdb"
     write(file, systems, documents)
     seconds = load(file, db).processor
@@ -38,7 +38,7 @@ def warehouse(folder: Path, systems: int, documents: int) -> tuple[Path, float]:
 
 
 def asked(db: Path, question: str) -> float:
-    """The seconds that a question takes in a session that is open."""
+    """The seconds that a question takes in an open session."""
     with Session.open(db) as session:
         session.run("show test sets")
         times = []

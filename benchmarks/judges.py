@@ -1,11 +1,12 @@
-"""How often the interval of `score … corrected by JUDGE` holds the true value, and what a judge is worth.
+"""How often the interval of `score … corrected by JUDGE` contains the true value, and how many human labels a judge is
+worth.
 
     python benchmarks/judges.py [--sets 4000] [--beside-ppi-py]
 
-invents documents with fixed seeds, a judge who sees 500 of them and people who see some, drawn at random. It prints
-markdown tables: the share of intervals at 95% that hold the true value, with the judge and, in brackets, by the people
-alone; then the share of sets without an interval, and how many labels the judge is worth. With
---beside-ppi-py value, λ and interval are compared with those of the package ppi-python, which must be installed.
+generates documents with fixed seeds, a judge who sees 500 of them, and people who see a random part of them. It prints
+Markdown tables: the share of 95% intervals that contain the true value, with the judge and, in brackets, from the
+people alone; then the share of sets without an interval, and how many labels the judge is worth. With --beside-ppi-py,
+value, λ and interval are compared with those of the package ppi-python, which must be installed.
 """
 
 from __future__ import annotations
@@ -36,17 +37,19 @@ Sides = tuple[Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What people and judge say of so many documents: numerators and denominators; and the true ratio."""
+    """The answers of people and judge on some documents, as numerators and denominators; and the true ratio."""
 
     name: str
     draw: Callable[[np.random.Generator, int], tuple[Sides, Sides]]
     true: float
     together: int = 1
-    """How many documents are drawn as a whole."""
+    """The number of documents that are drawn together."""
 
 
 def right(share: float, judge: float, alike: int = 1) -> Callable[[np.random.Generator, int], tuple[Sides, Sides]]:
-    """So often an answer is right, of so many together all or none, and so often the judge sees which it is."""
+    """The probability that an answer is right (a group of documents is either all right or all wrong), and the
+    probability that the judge sees which it is.
+    """
 
     def draw(source: np.random.Generator, documents: int) -> tuple[Sides, Sides]:
         people = np.repeat(source.random(documents // alike) < share, alike).astype(float)
@@ -57,7 +60,7 @@ def right(share: float, judge: float, alike: int = 1) -> Callable[[np.random.Gen
 
 
 def graded(correlation: float, shared: float = 0.0) -> Callable[[np.random.Generator, int], tuple[Sides, Sides]]:
-    """Values that go with the judge's; of clusters of five documents each has so much of its variance in common."""
+    """Values correlated with the judge's. The documents of a cluster of five share this part of their variance."""
 
     def draw(source: np.random.Generator, documents: int) -> tuple[Sides, Sides]:
         def normal() -> Floats:
@@ -72,7 +75,7 @@ def graded(correlation: float, shared: float = 0.0) -> Callable[[np.random.Gener
 
 
 def filtered(generality: float, system: float, judge: float) -> Callable[..., tuple[Sides, Sides]]:
-    """F of a system that decides so often as people do, and a judge who is right as often."""
+    """F of a system that says yes as often as people do, with a judge who is right as often."""
 
     def draw(source: np.random.Generator, documents: int) -> tuple[Sides, Sides]:
         relevant = source.random(documents) < generality
@@ -126,7 +129,7 @@ def drawn(design: Design, labelled: int, sets: int) -> Iterator[Corrected]:
 
 
 def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
-    """The share of intervals that hold the true value, of sets without one, and the worth of the judge."""
+    """The share of intervals that contain the true value, the share of sets without one, and the worth of the judge."""
     held = given = alone = by_people = 0
     worth = []
     for of in drawn(design, labelled, sets):
@@ -146,8 +149,8 @@ def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
 
 
 def beside_ppi_py() -> None:
-    """The largest differences to ppi_py of value and λ, and of its interval from what ours would be by its rules."""
-    # A benchmark here bears the name of a package that ppi_py comes to import.
+    """The largest differences from ppi_py: of value and λ, and of its interval from ours computed by its rules."""
+    # A benchmark here has the same name as a package that ppi_py imports.
     sys.path.remove(str(Path(__file__).parent))
     from ppi_py import ppi_mean_ci  # type: ignore[import-not-found, import-untyped, unused-ignore]
     from scipy.stats import norm
@@ -165,7 +168,7 @@ def beside_ppi_py() -> None:
         assert ours.value is not None
         assert ours.error is not None
         rest = ours.weight**2 * given[2].var() / len(given[2])
-        # n − 2 is what is left of the labelled documents for the variance, and n what ppi_py divides by.
+        # We divide the variance of labelled documents by n − 2 degrees of freedom; ppi_py divides by n.
         theirs = np.sqrt((ours.error**2 - rest) * (n - 2) / n + rest)
         half = norm.ppf(1 - LEVEL / 2) * theirs
         worst[0] = max(worst[0], abs(ours.value - (low + high) / 2))

@@ -1,12 +1,13 @@
-"""What it takes to load, beside what a user would run instead: in one run, seconds of all processors and on the clock.
+"""The cost of loading, compared with what a user would run instead: processor seconds and wall-clock seconds, in one
+run.
 
     python benchmarks/loading.py [--lines 1000000] [--tokens 1000000] [--samples 100000]
 
-prints a markdown table; what a load takes of the other's time stands in brackets. A TREC run of many lines is loaded
-and judged; beside it DuckDB's own `read_csv` of it into a table, and pytrec_eval and ir_measures, which read and
-evaluate it. CoNLL columns are loaded; beside them seqeval, which evaluates them as they are read in Python. Samples of
-lm-evaluation-harness are loaded; beside them `json.loads` of every line. Files are made with a fixed seed. Times are
-the least of three turns. Beside what tests need, it takes `pip install ir_measures`.
+prints a Markdown table; the ratio of a load to the other program is in brackets. A TREC run of many lines is loaded and
+judged, compared with DuckDB's own `read_csv` of it into a table, and with pytrec_eval and ir_measures, which read and
+evaluate it. CoNLL columns are loaded, compared with seqeval, which evaluates them as Python reads them. Samples of
+lm-evaluation-harness are loaded, compared with `json.loads` of every line. Files are generated with a fixed seed. Times
+are the least of three runs. In addition to what the tests need, it requires `pip install ir_measures`.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ SAME_MEASURES = [
     *(ir_measures.AP, ir_measures.RR, ir_measures.Rprec, ir_measures.nDCG),
     *(of @ depth for of in (ir_measures.P, ir_measures.nDCG) for depth in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
 ]
-"""Those of pytrec_eval, as ir_measures calls them."""
+"""The measures of pytrec_eval under their names in ir_measures."""
 TYPES = ("'topic': 'varchar', 'q0': 'varchar', 'document': 'varchar', 'rank': 'int', 'score': 'double', "
          "'system': 'varchar'")  # fmt: skip
 
 
 def run_and_qrels(folder: Path, lines: int) -> tuple[Path, Path]:
-    """A run of 1,000 documents a topic, best first, and 200 judgments a topic."""
+    """A run of 1,000 documents per topic, best first, and 200 judgments per topic."""
     chance = random.Random(1)
     names = list({f"FBIS{chance.randrange(1, 5)}-{chance.randrange(1, 60000)}" for _ in range(200_000)})
     run, qrels = folder / "base.run", folder / "qrels.txt"
@@ -57,7 +58,7 @@ def run_and_qrels(folder: Path, lines: int) -> tuple[Path, Path]:
 
 
 def tagged(folder: Path, tokens: int) -> Path:
-    """Sentences of 3 to 25 tokens with gold and answers, three in ten answered by chance."""
+    """Sentences of 3 to 25 tokens with gold tags and answers, of which three in ten are random."""
     chance = random.Random(1)
     file = folder / "crf.conll"
 
@@ -81,7 +82,7 @@ def tagged(folder: Path, tokens: int) -> Path:
 
 
 def samples(folder: Path, many: int) -> Path:
-    """A log of lm-evaluation-harness: multiple choice, with all that it writes of a sample, some 1.7 kB."""
+    """A log of lm-evaluation-harness: multiple choice, with everything that it writes about a sample, about 1.7 kB."""
     chance = random.Random(1)
     words = [f"{chance.choice('aeiou')}{chance.randrange(10_000)}" for _ in range(2_000)]
     file = folder / "samples_quiz_2026-01-21T03-44-18.458309.jsonl"
@@ -109,7 +110,7 @@ def samples(folder: Path, many: int) -> Path:
 
 
 def by_json(file: Path) -> None:
-    """What Python's json makes of each line."""
+    """The result of Python's json for each line."""
     with file.open() as lines:
         for line in lines:
             json.loads(line)
@@ -144,26 +145,26 @@ def by_seqeval(file: Path, score: Callable[[list[list[str]], list[list[str]]], o
 
 
 class Taken(NamedTuple):
-    """The seconds that some work takes: of all processors, and on the clock."""
+    """The processor seconds and the wall-clock seconds of some work."""
 
     processors: float
     clock: float
 
     def beside(self, other: Taken) -> str:
-        """The other's seconds, and in brackets what these are of them."""
+        """The other program's seconds, with our ratio to them in brackets."""
         pairs = zip(self, other, strict=True)
         return " | ".join(f"{theirs:.2f} s ({mine / theirs:.2f})" for mine, theirs in pairs)
 
 
 def taken_by(work: Callable[[], object]) -> Taken:
-    """Does some work."""
+    """Runs some work and measures it."""
     processors, clock = time.process_time(), time.perf_counter()
     work()
     return Taken(time.process_time() - processors, time.perf_counter() - clock)
 
 
 def loaded(folder: Path, file: Path, reader: str, fields: dict[str, str], before: Path | None = None) -> Taken:
-    """Loads a file into a new warehouse, which may have been given another one before."""
+    """Loads a file into a new warehouse, after another file if one is given."""
     path = folder / "w.duckdb"
     path.unlink(missing_ok=True)
     with create(path) as database:
@@ -173,7 +174,7 @@ def loaded(folder: Path, file: Path, reader: str, fields: dict[str, str], before
 
 
 def rows(work: str, ours: Callable[[], Taken], *peers: tuple[str, Callable[[], object]]) -> None:
-    """Prints a row of the table for a load, and one for each of its peers. They take turns."""
+    """Prints a row of the table for a load, and one for each of its peers. They run alternately."""
     turns = [[ours(), *(taken_by(peer) for _, peer in peers)] for _ in range(3)]
     mine, *others = (Taken(*map(min, zip(*times, strict=True))) for times in zip(*turns, strict=True))
     print(f"| {work} | {mine.processors:.2f} s | {mine.clock:.2f} s |")

@@ -1,12 +1,12 @@
-"""How long a margin takes, beside the permutation test of evalsig 0.1.2 (10,000 sign flips) of the same items.
+"""How long a margin takes, compared with the permutation test of evalsig 0.1.2 (10,000 sign flips) on the same items.
 
     python -m pip install evalsig
     python benchmarks/margins.py
 
-prints a markdown table. Answers of two systems to 2,000 items are drawn here with a fixed seed: right and wrong,
-shares, and numbers without an end in decimals. What is measured is a statement in an open session, which fetches the
-rows, makes three tests and an interval, and writes the result; and one permutation test of evalsig, of which a gate
-needs two. Times are medians of seven runs in turn, in this process.
+prints a Markdown table. Answers of two systems to 2,000 items are generated here with a fixed seed: right and wrong,
+shares, and numbers that have no finite decimal form. The measurement is a statement in an open session, which fetches
+the rows, computes three tests and an interval, and writes the result; and one permutation test of evalsig, of which a
+gate needs two. Times are medians of seven alternating runs in this process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ITEMS = 2000
 
 
 def answers() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """What two systems score on each item, by what kind of score it is."""
+    """The scores of two systems on each item, by kind of score."""
     source = np.random.default_rng(1992)
     right = source.random(ITEMS) < 0.8, source.random(ITEMS) < 0.79
     shares = source.integers(0, 101, ITEMS) / 100

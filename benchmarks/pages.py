@@ -2,10 +2,10 @@
 
     python benchmarks/pages.py
 
-prints a markdown table. A server answers in this process on a socket of this machine, and a page is asked for as a
-browser does. Each time is the least of seven servers that were started anew, whose warehouse is open and of which no
-answer is kept yet: what else a machine does makes times longer and never shorter. `again` is the same page asked once
-more, `begins` is when the first byte of the page is there, and processor time is that of the whole process.
+prints a Markdown table. A server runs in this process on a local socket, and each page is requested as a browser would.
+Each time is the least of seven freshly started servers, whose warehouse is open and whose cache is empty, because other
+work on a machine can only make times longer. `again` is a second request for the same page, `begins` is the time until
+the first byte, and processor time is that of the whole process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MUC_4 = {
 
 @contextmanager
 def served(path: Path | None) -> Iterator[str]:
-    """Where the pages of a warehouse are, which is open and has drawn a picture."""
+    """The address of the pages of a warehouse that is open and has drawn a picture."""
     server = Server(lambda: Session.open(path), "", port=0)
     server.start()
     try:
@@ -54,7 +54,7 @@ def served(path: Path | None) -> Iterator[str]:
 
 
 def visited(url: str) -> tuple[float, float, float]:
-    """Milliseconds until a page begins, until it is there, and of the processor."""
+    """Milliseconds until a page begins, until it is complete, and of processor time."""
     began, worked = time.perf_counter(), time.process_time()
     with urllib.request.urlopen(url, timeout=600) as page:
         page.read(1)

@@ -1,15 +1,16 @@
-"""How long power takes, beside the same simulations with SciPy; and how near it comes to what really happens.
+"""How long power takes, compared with the same simulations in SciPy, and how close its results are to the true power.
 
     python benchmarks/power.py [--samples 400]
 
-prints two markdown tables. The first is of processor time, in one run: a statement in an open session that simulates 50
-powers of F of two systems and searches for five numbers of documents, 2,000 simulations each; and samples of its 100
-documents that SciPy's permutation test is made of, a few of them, multiplied by as many as there are.
+prints two Markdown tables. The first has processor time, in one run: a statement in an open session that simulates 50
+powers of F of two systems and searches for five numbers of documents, with 2,000 simulations each; and the same number
+of samples of its 100 documents, each tested with SciPy's permutation test. Only a few of the latter are run, and their
+time is multiplied.
 
-In the second a test set of some hundred documents is drawn from a population that is known, and tells with which power
-the systems would differ on other numbers of documents; beside it how often the exact test does find that difference in
-so many `--samples` of the population. The last rows are of 2,000 sentences and one point of BLEU, once with the
-differences and once with the counts of n-grams that vary as Card et al. (2020) found.
+In the second, a test set of a few hundred documents is drawn from a known population and predicts the power for other
+numbers of documents. Beside it is the share of `--samples` samples of the population in which the exact test does find
+that difference. The last rows have 2,000 sentences and one point of BLEU, once with differences and once with n-gram
+counts that vary as Card et al. (2020) found.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ STATEMENT = (
 )
 CELLS, SIMULATIONS, SHUFFLES = 50, 2000, 9999
 PILOTS = 20
-"""So many test sets tell their power."""
+"""The number of test sets that predict their power."""
 
 Chance = np.random.Generator
 
@@ -60,7 +61,7 @@ def whole(cell: Cell) -> int:
 
 
 def with_scipy(samples: int) -> float:
-    """What so many samples of 100 documents take, each with a permutation test of F."""
+    """The time of this many samples of 100 documents, each with a permutation test of F."""
     with Session.open() as session:
         rows = session.run("sql \"from scores where test_set = 'TST3' and system in ('GE', 'UMASS')\"").rows
     by_system = {
@@ -99,13 +100,14 @@ def with_scipy(samples: int) -> float:
     return seconds(loop)
 
 
-# --- what really happens ----------------------------------------------------------------------------------------------
+# --- the true power ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Known:
-    """A population that is known: how documents are drawn from it, as numerators and denominators of two systems of
-    the shape (2, documents), the worth of a numerator, and by how much the systems differ."""
+    """A known population: how documents are drawn from it, as numerators and denominators of two systems with shape (2,
+    documents), the value of one unit of the numerator, and the difference between the systems.
+    """
 
     name: str
     draw: Callable[[Chance, int], tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -114,21 +116,23 @@ class Known:
 
 
 def values(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Skewed values, that of the first system the higher by 0.1 on average."""
+    """Skewed values; those of the first system are higher by 0.1 on average."""
     common = chance.gamma(2, 1, documents)
     both = np.stack((common + chance.gamma(4, 0.25, documents) + 0.1, common + chance.gamma(4, 0.25, documents)))
     return np.rint(1000 * both).astype(np.int64), np.ones_like(both, dtype=np.int64)
 
 
 def items(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Right or wrong: 15% that only the first system has right, 9% that only the second has."""
+    """Right or wrong: only the first system gets 15% right, and only the second gets 9% right."""
     kind = chance.random(documents)
     both = np.stack((kind < 0.15 + 0.5, (kind >= 0.15) & (kind < 0.65 + 0.09)))
     return both.astype(np.int64), np.ones_like(both, dtype=np.int64)
 
 
 def answers(chance: Chance, documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """F of extraction: documents of different lengths and difficulty; the first system finds more, and says more."""
+    """F of extraction, on documents of different lengths and difficulty. The first system finds more and
+    answers more.
+    """
     possible, hard = 1 + chance.poisson(8, documents), chance.beta(4, 4, documents)
     right = np.stack([chance.binomial(possible, np.clip(hard + raised, 0, 1)) for raised in (0.04, 0.0)])
     actual = np.stack([one + chance.poisson(rate, documents) for one, rate in zip(right, (3.0, 2.6), strict=True)])
@@ -160,7 +164,7 @@ def found(known: Known, documents: int, samples: int, chance: Chance) -> float:
 
 
 def said(known: Known, there: int, documents: int, amount: float, chance: Chance) -> list[float]:
-    """The power that test sets of so many documents tell."""
+    """The power that test sets with this many documents predict."""
     powers = []
     for pilot in range(PILOTS):
         population = population_of(Many(*known.draw(chance, there)), known.factor, known.shifted)
@@ -175,8 +179,9 @@ def said(known: Known, there: int, documents: int, amount: float, chance: Chance
 
 
 def differences_of_sentences(sentences: int = 2000, zero: float = 0.13, scale: float = 25.8) -> Many:
-    """What each sentence adds to a difference of BLEU, in thousandths of a point: nothing, or half of what exchanging
-    it changes, which is Laplace-distributed (Card et al. 2020)."""
+    """What each sentence contributes to a difference of BLEU, in thousandths of a point: nothing, or half of the change
+    when it is exchanged, which is Laplace-distributed (Card et al. 2020).
+    """
     changing = round(sentences * (1 - zero))
     changes = stats.laplace.ppf((np.arange(changing) + 0.5) / changing)
     differences = np.rint(1000 * np.append(scale / 2 * changes, np.zeros(sentences - changing))).astype(np.int64)
@@ -184,8 +189,9 @@ def differences_of_sentences(sentences: int = 2000, zero: float = 0.13, scale: f
 
 
 def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> ManyCounts:
-    """Counts of n-grams of two translations, how good a sentence is being a `share` of its own matter in each; 13% of
-    the sentences are alike."""
+    """N-gram counts of two translations. A `share` of a sentence's quality is independent in each translation. In 13%
+    of the sentences both translations are equal.
+    """
     bleu = settle(measure_named("BLEU", "counts"), {}).computation  # type: ignore[arg-type]
     assert isinstance(bleu, Function)
     length = 5 + chance.poisson(20, sentences)
@@ -212,7 +218,7 @@ def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> 
 
 
 def with_the_variance(wanted: float) -> ManyCounts:
-    """Counts whose sentences add to BLEU with this standard deviation: the share that is found by halving."""
+    """Counts whose sentences contribute to BLEU with this standard deviation. The share is found by bisection."""
     low, high = 0.0, 1.0
     for _ in range(20):
         middle = (low + high) / 2

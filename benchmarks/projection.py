@@ -1,5 +1,5 @@
-"""How often the 95% intervals of `project` hold the truth, on generated documents: projected measures, crossings, and
-the generality of streams. Fixed seeds; `python benchmarks/projection.py [SETS]`.
+"""How often the 95% intervals of `project` contain the true value, on generated documents: projected measures,
+crossings, and the generality of streams. Seeds are fixed. Run it with `python benchmarks/projection.py [SETS]`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def shares(relevant: Booleans, decided: Booleans) -> tuple[float, float]:
 def projected(
     sets: int, name: str, documents: int, generality: float, recall: float, fallout: float, to: float
 ) -> float:
-    """How often the interval of a projected measure holds its true value."""
+    """How often the interval of a projected measure contains its true value."""
     computation, at = formula(name), np.array([to])
     truth = float(project(computation, np.array(recall), np.array(fallout), at)[0])
     held = 0
@@ -68,7 +68,9 @@ def projected(
 
 
 def crossed(sets: int, name: str, documents: int, together: float) -> float:
-    """How often the interval of a crossing holds it, for systems that decide alike on a share of the documents."""
+    """How often the interval of a crossing contains it, for systems that make the same decision on a share of the
+    documents.
+    """
     first, second = (0.9, 0.3), (0.6, 0.05)
     computation = formula(name)
 
@@ -99,11 +101,11 @@ def crossed(sets: int, name: str, documents: int, together: float) -> float:
 def streamed(
     sets: int, documents: int, generality: float, stream: int, to: float
 ) -> dict[str, tuple[float, float, float]]:
-    """How often the interval of the generality of a stream holds it, how often that of the F projected to it holds F,
-    and for how many sets it was to be had.
+    """How often the interval of the generality of a stream contains it, how often the interval of the F projected to it
+    contains F, and for how many sets there is an interval.
     """
     computation = formula("F")
-    # A document is decided yes where its confidence is above a threshold; confidences are normal, 1.5 apart.
+    # The decision is yes if the confidence is above a threshold. Confidences are normal, with means 1.5 apart.
     recall, fallout = (1 - NormalDist().cdf(0.75 - apart) for apart in (1.5, 0.0))
     truth = float(project(computation, np.array(recall), np.array(fallout), np.array(to)))
     counts = {name: [0, 0, 0] for name in ("adjusted counts", "EM")}

@@ -1,11 +1,12 @@
-"""What measures of rankings take, beside ir_measures on the same data in the same run: seconds and memory.
+"""How long measures of rankings take and how much memory they need, compared with ir_measures on the same data in the
+same run.
 
     python benchmarks/rankings.py [--systems 20] [--topics 100] [--items 1000] [--judged 200] [--alone]
 
-prints a markdown row. Ten measures of every system are asked in one statement, from a warehouse on disk that is open
-already; beside it ir_measures evaluates the same runs, which it is given as dictionaries, what it takes fastest. The
-values of both agree to 1e-9. Data are made with a fixed seed. Times are the least of three turns. `--alone` leaves
-ir_measures out and tells the most memory that the process ever had, which is that of making the data too.
+prints a Markdown row. One statement asks for ten measures of every system, from an open warehouse on disk. For
+comparison, ir_measures evaluates the same runs, which it gets as dictionaries, its fastest input. The values of both
+agree to 1e-9. Data are generated with a fixed seed. Times are the least of three runs. `--alone` leaves ir_measures out
+and prints the peak memory of the process, which includes generating the data.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 
 MEASURES = ("AP", "nDCG@10", "nDCG", "P@10", "R@100", "RR", "Rprec", "Bpref", "Success@5", "AP@100")
-"""Those of trec_eval, which ir_measures asks in one go."""
+"""The measures of trec_eval, which ir_measures computes in one call."""
 
 
 def made(path: Path, systems: int, topics: int, items: int, judged: int) -> None:
-    """A warehouse of runs and judgments: each topic has a pool of five times as many items as a run ranks."""
+    """A warehouse of runs and judgments. Each topic has a pool with five times as many items as a run ranks."""
     pool = 5 * items
 
     def ranges(last: str, many: int) -> str:
         return f"range(1, {topics + 1}) t(topic), range(1, {many + 1}) p({last})"
 
-    # A step that has no divisor in common with the pool leads to another item at each place.
+    # A step without a common divisor with the pool size gives a different item at each position.
     item = f"topic * 1009 % 1000003 * {pool} + (hash(topic, system) % {pool} + place * 7919) % {pool}"
     with create(path) as database:
         for statement in (
@@ -55,7 +56,7 @@ def made(path: Path, systems: int, topics: int, items: int, judged: int) -> None
 
 
 def as_dictionaries(database: Database) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Judgments by topic, and runs by system and topic, as ir_measures takes them."""
+    """Judgments by topic, and runs by system and topic, in the form that ir_measures takes."""
     grades: dict[str, dict[str, int]] = {}
     for topic, item, grade in database.rows(Sql("select document_id, item_id, grade from judgment")):
         grades.setdefault(str(topic), {})[str(item)] = grade
@@ -78,7 +79,7 @@ def by_ir_measures(grades: dict[str, Any], runs: dict[str, Any]) -> dict[str, di
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The least time on the clock of three turns."""
+    """The least wall-clock time of three runs."""
     times = []
     for _ in range(3):
         began = time.perf_counter()

@@ -1,11 +1,11 @@
-"""How often all sets of ranks hold their true ranks together, and how long `rank` takes.
+"""How often all rank sets contain their true ranks together, and how long `rank` takes.
 
     python benchmarks/ranks.py [--sets 400]
 
-prints two markdown tables. Coverage: answers to n items, right or wrong, of systems that share a part of what makes
-an item hard; their true values are all alike, alike in groups, or apart. A set of systems counts as covered where no
-system is called better than one that is truly as good or better, so that every true rank, ties taken either way, is in
-its set. Seeds are fixed. Time: 100 systems on five test sets of 1,000 documents, in an open session.
+prints two Markdown tables. Coverage: answers to n items, right or wrong, from systems that share a part of what makes
+an item hard. Their true values are all equal, equal within groups, or all different. A set of systems counts as covered
+if no system is called better than one that is truly as good or better, so that every true rank, with ties resolved
+either way, is in its set. Seeds are fixed. Time: 100 systems on five test sets of 1,000 documents, in an open session.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SHUFFLES = 999
 
 
 def shapes(systems: int) -> dict[str, list[float]]:
-    """True shares of right answers, by what the systems are like."""
+    """The true shares of right answers, for each relation between the systems."""
     return {
         "all alike": [0.6] * systems,
         "groups of ties": [0.5 + 0.08 * (place % 3) for place in range(systems)],
@@ -54,7 +54,7 @@ def covered(shares: list[float], items: int, sets: int) -> float:
     for place in range(sets):
         hard = source.random(items)
         own = source.random((len(shares), items))
-        # Half of what decides an item is common to all systems, the other half their own.
+        # Half of the variance of an item is common to all systems, the other half is each system's own.
         mixed = np.where(source.random((len(shares), items)) < 0.5, hard[None, :], own)
         right = (mixed < truth[:, None]).astype(np.int64)
         many = Many(right, np.ones_like(right))

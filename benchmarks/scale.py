@@ -1,10 +1,10 @@
-"""What large evaluations cost: loading, aggregating, fetching and comparing, beside hand-written SQL and polars.
+"""The cost of large evaluations: loading, aggregating, fetching and comparing, beside hand-written SQL and polars.
 
     python benchmarks/scale.py [--systems 1000] [--documents 10000] [--folder FOLDER]
 
-makes the files it needs in a folder (a temporary one unless another is named, where they are kept) and prints a
-markdown table. Everything is a process of its own; given are the seconds it took, in brackets the seconds of all
-processors, and the most memory it held. `by hand` is DuckDB's own SQL on the same file. Both have all cores.
+makes the files it needs in a folder (a temporary one, unless a folder is named, which keeps them) and prints a Markdown
+table. Each measurement is a separate process; the table has its wall-clock seconds, its processor seconds in brackets,
+and its peak memory. `by hand` is DuckDB's own SQL on the same file. Both may use all cores.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ POLARS_PAIR = (
 
 
 def fastest(command: list[str], folder: Path, runs: int) -> Spent:
-    """What the fastest of some runs of a process takes."""
+    """The cost of the fastest of several runs of a process."""
     return min((spent(command, folder) for _ in range(runs)), key=lambda run: run.seconds)
 
 
 def generate(file: Path, systems: int, documents: int) -> None:
-    """Makes a file of scores in a process of its own: what it held would be counted as held by those after it."""
+    """Makes a file of scores in a process of its own, because its memory would otherwise count in later
+    measurements.
+    """
     made = [sys.executable, str(Path(__file__).with_name("generate.py")), str(file)]
     spent([*made, "--systems", str(systems), "--documents", str(documents)], file.parent)
 

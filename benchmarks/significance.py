@@ -1,12 +1,12 @@
-"""How long the significance tests take, beside scipy.stats.permutation_test, the approximate randomization of sacreBLEU
-and a loop over shuffles in plain numpy.
+"""How long the significance tests take, compared with scipy.stats.permutation_test, the approximate randomization of
+sacreBLEU and a loop over shuffles in plain numpy.
 
     python benchmarks/significance.py [--quick]
 
-prints a markdown table. All data are drawn here with fixed seeds, in the shapes of real evaluations. Where a peer would
-take minutes it does a share of the work, at least ten shuffles, and its time is multiplied accordingly; such times are
-marked with ~. Times are medians of several runs in this process; memory is the peak of what numpy and Python hold
-beside the data, measured in a run of its own.
+prints a Markdown table. All data are generated here with fixed seeds, in the shapes of real evaluations. If a peer
+would take minutes, it does a share of the work, at least ten shuffles, and its time is scaled up; such times are marked
+with ~. Times are medians of several runs in this process. Memory is the peak of what numpy and Python hold in addition
+to the data, measured in a separate run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A piece of work of so many `shuffles` in all, and for the peers one pair of it, of which they do `sampled`."""
+    """A piece of work with `shuffles` shuffles in total. The peers get one pair of it, for which they do `sampled`
+    shuffles.
+    """
 
     name: str
     run: Callable[[], Any]
@@ -82,7 +84,7 @@ def measured(counts: Any, measure: str) -> Many:
 
 
 def items(number: int) -> Paired:
-    """Items that two systems of about the same accuracy have right or wrong, correlated."""
+    """Items that two systems of similar accuracy get right or wrong, correlated."""
     source = np.random.default_rng(4)
     ease = source.normal(0, 1, number)
     right = ease + source.normal(0, 0.7, (2, number)) < np.array([[0.700], [0.701]])
@@ -91,8 +93,8 @@ def items(number: int) -> Paired:
 
 
 def by_scipy(paired: Paired, shuffles: int) -> float:
-    """scipy.stats.permutation_test with a vectorized statistic over the places of the two systems' counts; for equal
-    denominators by signs of differences, which is the fastest way it has.
+    """scipy.stats.permutation_test with a vectorized statistic over the positions of the two systems' counts. For equal
+    denominators it flips the signs of differences, which is its fastest method.
     """
     tops = np.concatenate((paired.numerator_a, paired.numerator_b)).astype(float)
     bottoms = np.concatenate((paired.denominator_a, paired.denominator_b)).astype(float)
@@ -122,7 +124,7 @@ def by_scipy(paired: Paired, shuffles: int) -> float:
 
 
 class Ratio:
-    """A metric as sacreBLEU's engine takes it: its sufficient statistics are numerators and denominators."""
+    """A metric in the form of sacreBLEU's engine: its sufficient statistics are numerators and denominators."""
 
     def __init__(self, statistics: Any) -> None:
         self.statistics = statistics
@@ -146,7 +148,7 @@ def by_sacrebleu(paired: Paired, shuffles: int) -> float:
 
 
 def by_loop(paired: Paired, shuffles: int) -> float:
-    """What one writes without a library: a loop over shuffles."""
+    """The loop over shuffles that one would write without a library."""
     source = np.random.default_rng(0)
     a, b = paired.numerator_a, paired.numerator_b
     c, d = paired.denominator_a, paired.denominator_b
@@ -237,7 +239,7 @@ def workloads(quick: bool) -> list[Workload]:
 
 
 def median(run: Callable[[], Any], repeats: int) -> float:
-    """The median time of several runs, in seconds; a run of more than two seconds is not repeated."""
+    """The median time of several runs, in seconds. A run of more than two seconds is not repeated."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -249,7 +251,7 @@ def median(run: Callable[[], Any], repeats: int) -> float:
 
 
 def peak(run: Callable[[], Any]) -> float:
-    """The most memory held in a run, in MB."""
+    """The peak memory of a run, in MB."""
     tracemalloc.start()
     run()
     _, most = tracemalloc.get_traced_memory()
@@ -263,7 +265,7 @@ def shown(seconds: float) -> str:
 
 
 def beside(work: Workload, ours: float) -> list[str]:
-    """The times of the peers, each with how many times ours it is."""
+    """The times of the peers, each with its ratio to ours."""
     pair = work.pair
     if pair is None:
         return ["–"] * len(PEERS)

@@ -1,9 +1,9 @@
-"""How long it takes to publish a site of 20 systems and 1,000 documents, right or wrong.
+"""How long it takes to publish a site of 20 systems and 1,000 documents with answers that are right or wrong.
 
     python benchmarks/site.py [--folder FOLDER] [--systems N] [--documents N]
 
-prints seconds on the clock, those of all processors, the most memory the process had, and what came of it. That other
-work runs on the machine shows in the clock and not in the processors.
+prints wall-clock seconds, processor seconds, the peak memory of the process, and the size of the result. Other work on
+the machine changes the wall-clock time but not the processor time.
 """
 
 from __future__ import annotations

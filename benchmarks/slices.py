@@ -1,14 +1,15 @@
-"""How long `differ` takes of many documents and slices, and whether it keeps what it promises.
+"""How long `differ` takes with many documents and slices, and whether its error rates are as promised.
 
     python benchmarks/slices.py [--documents 100000] [--sets 1000]
 
-prints four markdown tables. The first is of seconds in an open session: two systems on so many documents,
-right or wrong and by a ratio, slices by two attributes of 30 values and all their pairs, 999 shuffles.
+prints four Markdown tables. The first has seconds in an open session: two systems on this many documents, right or
+wrong and by a ratio, with slices by two attributes of 30 values and all their pairs, and 999 shuffles.
 
-The others are of so many `--sets` of data, drawn with a fixed seed: 300 documents with two attributes of 5 and 4 values
-and pairs of these, 199 shuffles. How often is any slice called different at 0.05 that is not, where no slice is and
-where one is; how often is the difference called varying where it does not, and where it does; and how far are the
-differences of slices from the true ones, as they are and shrunken, over all slices and for the largest.
+The others use `--sets` data sets, generated with a fixed seed: 300 documents with two attributes of 5 and 4 values and
+pairs of these, 199 shuffles. They show how often any slice is wrongly called different at 0.05, when no slice is
+different and when one is; how often the difference is called varying when it does not vary, and when it does; and how
+far the differences of slices are from the true ones, both as measured and shrunken, over all slices and for the
+largest.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ def write(path: Path, header: str, rows: Iterator[tuple[object, ...]]) -> Path:
 
 
 def seconds(documents: int) -> Iterator[tuple[str, int, float, float]]:
-    """The measure, how many slices there are, and how long the statement takes the second time, on the clock and of
-    processors."""
+    """The measure, the number of slices, and the time of the statement's second run: wall-clock and processor
+    seconds.
+    """
     source = np.random.default_rng(1)
     right = (source.random(documents) < 0.6).astype(int)
     other = np.where(source.random(documents) < 0.25, 1 - right, right)
@@ -87,12 +89,14 @@ def seconds(documents: int) -> Iterator[tuple[str, int, float, float]]:
                 yield measure, len(result.rows), time.perf_counter() - began, time.process_time() - used
 
 
-# --- what is drawn ----------------------------------------------------------------------------------------------------
+# --- what is generated ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Two systems on some documents, the partitions, and how the systems truly differ in each slice of these."""
+    """Two systems on some documents, the partitions, and the true difference between the systems in each slice of
+    these.
+    """
 
     two: Many
     partitions: tuple[Partition, ...]
@@ -100,7 +104,7 @@ class Drawn:
 
 
 def partitions(chance: Chance) -> tuple[Partition, ...]:
-    """Attributes that go together, with slices of unequal sizes, and their pairs."""
+    """Correlated attributes, with slices of unequal sizes, and their pairs."""
     first = chance.choice(5, DOCUMENTS, p=(0.4, 0.25, 0.15, 0.12, 0.08))
     second = np.where(chance.random(DOCUMENTS) < 0.4, first % 4, chance.integers(0, 4, DOCUMENTS))
     kept, both = np.unique(first * 4 + second, return_inverse=True)
@@ -112,7 +116,7 @@ def partitions(chance: Chance) -> tuple[Partition, ...]:
 
 
 def right_or_wrong(chance: Chance, ease: NDArray[np.float64], by: NDArray[np.float64]) -> Many:
-    """Answers to questions of some ease, which the first system gets right more often by so much."""
+    """Answers to questions of varying difficulty. The first system is right more often, by this much."""
     chances = np.clip(np.stack((ease + by / 2, ease - by / 2)), 0, 1)
     shared = chance.random(ease.shape)
     own = chance.random((2, *ease.shape))
@@ -121,7 +125,7 @@ def right_or_wrong(chance: Chance, ease: NDArray[np.float64], by: NDArray[np.flo
 
 
 def ratio(chance: Chance, by: NDArray[np.float64]) -> Many:
-    """Items found of items answered, of which the systems have different numbers."""
+    """Items found out of items answered; the systems have different numbers of answers."""
     items = chance.integers(1, 15, len(by))
     answered = np.stack([items + chance.integers(0, 4, len(by)) for _ in range(2)])
     ease = np.clip(chance.normal(0.5, 0.15, len(by)), 0.05, 0.95)
@@ -133,8 +137,9 @@ def ratio(chance: Chance, by: NDArray[np.float64]) -> Many:
 
 
 def errors(kind: str, sets: int, effect: float) -> tuple[float, float]:
-    """How often a slice that is not different is called so, and how often one that is; with an `effect` in the second
-    slice of the first attribute."""
+    """How often a slice that is not different is called different, and how often one that is; with an `effect` in the
+    second slice of the first attribute.
+    """
     false = found = 0
     for number in range(sets):
         chance = np.random.default_rng((1, number))
@@ -153,7 +158,7 @@ def errors(kind: str, sets: int, effect: float) -> tuple[float, float]:
 
 
 def varying(kind: str, sets: int) -> float:
-    """How often the difference is called varying with the first attribute."""
+    """How often the difference is called varying by the first attribute."""
     called = 0
     for number in range(sets):
         chance = np.random.default_rng((2, number))
@@ -177,8 +182,9 @@ def varying(kind: str, sets: int) -> float:
 
 
 def scattering(sets: int, scatter: float) -> tuple[float, float, float, float]:
-    """The root mean squared errors of differences of slices as they are and shrunken, and how far those of the largest
-    are above the truth, in points. The true differences of the slices scatter so much."""
+    """The root mean squared errors of slice differences, as measured and shrunken, and how far the largest ones exceed
+    the truth, in points. The true differences of the slices vary by this much.
+    """
     raw, drawn, raw_largest, drawn_largest = [], [], [], []
     for number in range(sets):
         chance = np.random.default_rng((3, number))

@@ -1,11 +1,11 @@
-"""What it takes to load texts beside facts: the same logs of lm-evaluation-harness without and with --texts.
+"""What loading texts costs: the same logs of lm-evaluation-harness without and with --texts.
 
     python benchmarks/texts.py [--files 8] [--samples 2500]
 
-prints a markdown table for a folder and for one with twice as many files: seconds on the clock and of all processors,
-the most memory, and by how much the warehouse grew; then how many bytes of text there are for each byte that they made
-it longer, and the time that a text of one document is found in. Texts are passages of the source of Python's standard
-library, each used once: a prompt of 1,200 letters, an answer of 600 and a target of 40. Times are the least of three.
+prints a Markdown table for a folder and for one with twice as many files: wall-clock seconds, processor seconds, peak
+memory, and the growth of the warehouse; then the bytes of text per byte that the warehouse grew, and the time to find a
+text of one document. Texts are passages from the source of Python's standard library, each used once: a prompt of 1,200
+letters, an answer of 600 and a target of 40. Times are the least of three.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PROMPT, ANSWER, TARGET = 1_200, 600, 40
 
 
 def passages() -> Iterator[str]:
-    """Prompt, answer and target behind one another, from each file of the standard library in turn."""
+    """Prompt, answer and target in sequence, from each file of the standard library in turn."""
     length = PROMPT + ANSWER + TARGET
     for file in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
         if "site-packages" not in file.parts:
@@ -39,8 +39,8 @@ def passages() -> Iterator[str]:
 
 
 def logs(folder: Path, files: int, samples: int) -> int:
-    """Writes logs of as many models, the answers of each its own; returns how many bytes of text are in them."""
-    # Every model is asked the same: prompts and targets stand in each log, and are stored once.
+    """Writes the logs of this many models, each with its own answers. Returns the number of bytes of text in them."""
+    # Every model gets the same questions: prompts and targets are in each log, but are stored once.
     asked = list(islice(passages(), samples))
     if len(asked) < samples:
         raise SystemExit(f"the standard library has {len(asked):,} passages; --samples may not be more")
@@ -66,7 +66,7 @@ def logs(folder: Path, files: int, samples: int) -> int:
 
 
 def loaded(folder: Path, db: Path, *more: str) -> Spent:
-    """The least that loading a folder took, three times."""
+    """The least cost of loading a folder, out of three times."""
     turns = []
     for _ in range(3):
         db.unlink(missing_ok=True)

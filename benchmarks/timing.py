@@ -1,4 +1,6 @@
-"""What the benchmarks share: processes, and what they take. Prints nothing, and knows of no warehouse."""
+"""What the benchmarks share: running processes and measuring their cost. It prints nothing, and does not know about
+warehouses.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a process took: seconds, seconds of all processors, and bytes at most."""
+    """The cost of a process: wall-clock seconds, processor seconds, and peak bytes of memory."""
 
     seconds: float
     processor: float
@@ -31,14 +33,16 @@ class Spent:
 
 
 def spent(command: list[str], folder: Path) -> Spent:
-    """What a process takes that is run in a folder."""
+    """The cost of a process that runs in a folder."""
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder, env=environment())
     return ended(process, began)
 
 
 def first_page(folder: Path) -> Spent:
-    """What `evalhouse serve` takes, seconds until its first page is there and all else until it has ended."""
+    """The cost of `evalhouse serve`: seconds until its first page is complete, and everything else until it has
+    ended.
+    """
     began = time.perf_counter()
     command = evalhouse("serve", "--port", "0")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment())
@@ -51,12 +55,12 @@ def first_page(folder: Path) -> Spent:
 
 
 def environment() -> dict[str, str]:
-    """Compiled modules are kept between runs, as an installation has them."""
+    """Compiled modules are kept between runs, as in an installation."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "EVALHOUSE_SAMPLE": "yes"}
 
 
 def ended(process: subprocess.Popen[Any], began: float) -> Spent:
-    """What a process has taken when it ends."""
+    """The cost of a process, measured when it ends."""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -65,12 +69,12 @@ def ended(process: subprocess.Popen[Any], began: float) -> Spent:
 
 
 def python(code: str) -> list[str]:
-    """A process of a line of Python."""
+    """A process that runs a line of Python."""
     return [sys.executable, "-c", code]
 
 
 def evalhouse(*words: str) -> list[str]:
-    """A process of the command, as the installed one runs."""
+    """A process of the command, run as the installed command runs."""
     return [
         *python("import sys; from warehouse.commands.program import command; sys.exit(command())"),
         *words,
@@ -79,14 +83,14 @@ def evalhouse(*words: str) -> list[str]:
 
 
 def load(file: Path, db: Path) -> Spent:
-    """What it takes to load a file of scores into a new warehouse."""
+    """The cost of loading a file of scores into a new warehouse."""
     db.unlink(missing_ok=True)
     spent(evalhouse("init", str(db)), db.parent)
     return spent(evalhouse("load", str(file), "--as", "scores", "--db", str(db)), db.parent)
 
 
 def in_folder(parser: argparse.ArgumentParser, measure: Callable[[Path, argparse.Namespace], None]) -> None:
-    """Measures in the folder that the arguments name, or in a temporary one."""
+    """Measures in the folder given by the arguments, or in a temporary one."""
     parser.add_argument("--folder", type=Path, help="where files are made and kept; else a temporary folder")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,10 +1,12 @@
-"""Paired approximate randomization of BLEU beside sacreBLEU's own: ten systems on 2,000 segments, 10,000 shuffles.
+"""Paired approximate randomization of BLEU, compared with sacreBLEU's own: ten systems on 2,000 segments, 10,000
+shuffles.
 
     python benchmarks/translations.py [--runs 3]
 
-prints processor seconds, medians of turns taken in one process, and their ratios: the nine tests alone, from counts to
-p, beside sacreBLEU's from the same counts; and the whole statement, which also reads the warehouse and makes intervals
-of 2,000 resamples, beside `sacrebleu --paired-ar`, which counts n-grams first. The texts are made up.
+prints processor seconds (medians of alternating runs in one process) and their ratios: the nine tests alone, from
+counts to p-values, beside sacreBLEU's from the same counts; and the whole statement, which also reads the warehouse and
+computes intervals from 2,000 resamples, beside `sacrebleu --paired-ar`, which first counts n-grams. The texts are
+invented.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ SYSTEMS, SEGMENTS, SHUFFLES = 10, 2_000, 10_000
 
 
 def made_up(chance: Random) -> tuple[dict[str, list[str]], list[str]]:
-    """Systems that replace ever more words of a reference, and the reference."""
+    """Systems that replace more and more words of a reference, and the reference."""
     words = [f"w{number}" for number in range(2_000)]
     weights = [1 / (rank + 1) for rank in range(len(words))]
     gold = [chance.choices(words, weights, k=chance.randint(5, 35)) for _ in range(SEGMENTS)]
@@ -46,7 +48,7 @@ def made_up(chance: Random) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def stored(folder: Path, systems: dict[str, list[str]], gold: list[str]) -> Path:
-    """A warehouse with the counts of BLEU of the systems."""
+    """A warehouse with the systems' BLEU counts."""
     (folder / "gold.txt").write_text("\n".join(gold) + "\n", encoding="utf-8")
     options = {"reference": str(folder / "gold.txt"), "metrics": "BLEU"}
     with create(folder / "w.duckdb") as database:
@@ -58,7 +60,7 @@ def stored(folder: Path, systems: dict[str, list[str]], gold: list[str]) -> Path
 
 
 def theirs(systems: dict[str, list[str]], gold: list[str]) -> dict[str, float]:
-    """The p of each system against the first, as `sacrebleu --paired-ar` finds them."""
+    """The p-value of each system against the first, from `sacrebleu --paired-ar`."""
     from sacrebleu.metrics import BLEU  # type: ignore[attr-defined]
     from sacrebleu.significance import PairedTest
 
@@ -70,7 +72,7 @@ def theirs(systems: dict[str, list[str]], gold: list[str]) -> dict[str, float]:
 
 
 def from_counts(systems: dict[str, list[str]], gold: list[str]) -> Callable[[], None]:
-    """What sacreBLEU does once it has counted."""
+    """sacreBLEU's work after counting."""
     from sacrebleu.metrics import BLEU  # type: ignore[attr-defined]
 
     metric = BLEU(force=True)
@@ -88,14 +90,14 @@ def from_counts(systems: dict[str, list[str]], gold: list[str]) -> Callable[[], 
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """The seconds of all processors that some work takes."""
+    """The processor seconds of some work."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def tests_alone(systems: dict[str, list[str]], gold: list[str]) -> Callable[[], None]:
-    """What evalhouse does once it has counted, without intervals."""
+    """evalhouse's work after counting, without intervals."""
     from sacrebleu.metrics import BLEU  # type: ignore[attr-defined]
 
     measure = measure_named("BLEU", "counts")

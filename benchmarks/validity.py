@@ -1,10 +1,10 @@
-"""How often tests find a difference where there is none: the size of each at the level 0.05, by simulation.
+"""How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
     python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc]
 
-Every simulated evaluation has two systems or more with the same measure in the population, so whatever a test finds is
-an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets a size of 0.05 is found between
-0.04 and 0.06, nineteen times in twenty.
+Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
+test finds is an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets, a test whose
+size is 0.05 is measured between 0.04 and 0.06 nineteen times in twenty.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Source = np.random.Generator
 
 
 def answered(source: Source, documents: int, share: float) -> NDArray[np.bool_]:
-    """Which documents a system answers, each with the same probability, and at least one."""
+    """Which documents a system answers. Each has the same probability, and at least one is answered."""
     while True:
         chosen = source.random(documents) < share
         if chosen.any():
@@ -57,8 +57,9 @@ def answered(source: Source, documents: int, share: float) -> NDArray[np.bool_]:
 
 
 def precision(source: Source, documents: int, share: float, systems: int = 2) -> Many:
-    """Precision 0.5: the first system answers a share of the documents, the others all; documents differ in how hard
-    they are."""
+    """Precision 0.5: the first system answers a share of the documents, the others answer all. Documents differ in
+    difficulty.
+    """
     ease = source.beta(2, 2, documents)
     found = 1 + source.poisson(5, (systems, documents))
     found[0] *= answered(source, documents, share)
@@ -66,7 +67,7 @@ def precision(source: Source, documents: int, share: float, systems: int = 2) ->
 
 
 def high_precision(source: Source, documents: int, share: float) -> Many:
-    """The same with precision 0.9 and fewer answers: most documents are all right, so that values are skewed."""
+    """The same with precision 0.9 and fewer answers. On most documents everything is right, so values are skewed."""
     ease = source.beta(9, 1, documents)
     found = 1 + source.poisson(2, (2, documents))
     found[0] *= answered(source, documents, share)
@@ -74,8 +75,9 @@ def high_precision(source: Source, documents: int, share: float) -> Many:
 
 
 def f(source: Source, documents: int, share: float) -> Many:
-    """Equal F: the first system answers a share of the documents with precision 0.75 and recall 0.6 there, the other
-    answers all, with as much F by lower precision and recall."""
+    """Equal F: the first system answers a share of the documents with precision 0.75 and recall 0.6 there. The other
+    answers all documents, and has the same F with lower precision and recall.
+    """
     possible, ease = 1 + source.poisson(6, documents), source.uniform(0.5, 1.5, documents)
     chosen = answered(source, documents, share)
     right_a = source.binomial(possible * chosen, 0.6 * ease)
@@ -87,7 +89,7 @@ def f(source: Source, documents: int, share: float) -> Many:
 
 
 def recall(source: Source, documents: int, share: float) -> Many:
-    """Equal recall: the first system finds 60% in a share of the documents, the other as much of all."""
+    """Equal recall: the first system finds 60% in a share of the documents, the other finds the same amount in all."""
     possible, ease = 1 + source.poisson(6, documents), source.uniform(0.5, 1.5, documents)
     chosen = answered(source, documents, share)
     right = source.binomial(possible, 0.6 * np.stack((chosen * ease, share * ease)))
@@ -113,12 +115,12 @@ DESIGNS: Mapping[str, Callable[[Source, int, float], Many]] = {
 
 
 def differences(paired: Paired) -> Integers:
-    """What matched-pair tests look at."""
+    """The differences that matched-pair tests use."""
     return matched.differences(paired)
 
 
 def proportions(paired: Paired) -> tuple[int, int, int, int]:
-    """Right and wrong answers of both."""
+    """The right and wrong answers of both systems."""
     right_a, of_a, right_b, of_b = paired.totals
     return right_a, of_a - right_a, right_b, of_b - right_b
 
@@ -159,7 +161,7 @@ ALL = (*DRAWN, *FORMULAS)
 
 
 def finds(name: str, paired: Paired, stream: int) -> bool | None:
-    """Whether a test finds a difference; None where it does not fit, or refuses."""
+    """Whether a test finds a difference; None if it does not apply, or refuses."""
     try:
         if name in DRAWN:
             return DRAWN[name](paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
@@ -169,7 +171,7 @@ def finds(name: str, paired: Paired, stream: int) -> bool | None:
 
 
 def sizes(names: tuple[str, ...], design: str, documents: int, share: float, sets: int) -> list[str]:
-    """How often each test finds a difference; a dash where it mostly does not fit."""
+    """How often each test finds a difference; a dash if it does not apply to most sets."""
     source = np.random.default_rng([documents, round(1000 * share), *design.encode()])
     answers: dict[str, list[bool | None]] = {name: [] for name in names}
     for stream in range(sets):
@@ -212,7 +214,7 @@ def family(sets: int) -> None:
 
 
 def of_family(many: Many, pairs: list[tuple[int, int]], draws: Draws) -> Iterator[tuple[str, Any]]:
-    """The levels of all pairs in each way."""
+    """The p-values of all pairs, adjusted in each way."""
 
     def levels(nge: Integers) -> list[float]:
         return [(int(nge[pair]) + 1) / (draws.shuffles + 1) for pair in pairs]
@@ -238,7 +240,7 @@ def few(sets: int) -> None:
 
 
 def mcc(sets: int) -> None:
-    """Two systems of equal MCC, the first of which says yes less often; the other to 40% of the documents."""
+    """Two systems of equal MCC. The first says yes less often; the other says yes to 40% of the documents."""
     row("documents", "says yes", "randomization", "studentized")
     for documents in (50, 100, 300):
         for share in (0.4, 0.2, 0.1, 0.05):
@@ -253,7 +255,9 @@ def mcc(sets: int) -> None:
 
 
 def decisions(source: Source, documents: int, shares: tuple[float, float]) -> PairedCounts:
-    """Decisions on documents, 40% of them relevant, by two systems of MCC 0.25 that say yes to such shares of them."""
+    """Decisions on documents, 40% of them relevant, by two systems with MCC 0.25 that say yes to these shares
+    of them.
+    """
     while True:
         relevant, ease = source.random(documents) < RELEVANT, source.normal(0, 0.7, documents)
         cells = []
@@ -269,13 +273,14 @@ def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Pa
 RELEVANT = 0.4
 
 PAIRS_OF_CELLS = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
-"""MCC is defined where documents of both kinds are there, and both answers."""
+"""MCC is defined if there are documents of both kinds and answers of both kinds."""
 
 
 @cache
 def detection(share: float) -> tuple[float, float]:
-    """How far relevant documents lie from the others, in a normal distribution with the variance 0.98, and from where
-    on a system says yes, so that it does to a share of all documents and has the MCC 0.25."""
+    """The distance of relevant documents from the others, in a normal distribution with variance 0.98, and the
+    threshold at which a system says yes to a given share of all documents and has MCC 0.25.
+    """
     normal = NormalDist(0, 0.98**0.5)
 
     def beyond(distance: float, threshold: float) -> tuple[float, float]:
@@ -295,7 +300,7 @@ def detection(share: float) -> tuple[float, float]:
 
 
 def bisected(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that rises is 0."""
+    """The zero of an increasing function."""
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if rising(middle) > 0 else (middle, high)
@@ -303,7 +308,7 @@ def bisected(rising: Callable[[float], float], low: float, high: float) -> float
 
 
 def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """MCC of sums in the cells a, b, c and d (Matthews 1975), NaN where it is undefined."""
+    """The MCC of sums in the cells a, b, c and d (Matthews 1975), NaN if it is undefined."""
     a, b, c, d = sums
     square = (a + b) * (a + c) * (b + d) * (c + d)
     values = np.full(sums.shape[1], np.nan)
@@ -312,7 +317,7 @@ def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def exactly_matthews(sums: tuple[int, ...]) -> ExactValue | None:
-    """The same to the last digit but rounding: no tie is decided by it in these tables."""
+    """The same up to rounding in the last digit. No tie in these tables depends on it."""
     value = float(matthews(np.array(sums, dtype=np.float64)[:, None])[0])
     return None if value != value else Fraction(value)
 

@@ -1,5 +1,5 @@
-"""How Sphinx makes the site of these pages: `make docs` writes it to `build/docs`. Nothing on it is fetched from
-elsewhere, and its search works without a server.
+"""The Sphinx configuration of this site: `make docs` writes it to `build/docs`. The site loads nothing from elsewhere,
+and its search works without a server.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ html_title = f"evalhouse {release}"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
-# Transcripts have 100 columns, which are not to be cut.
+# Transcripts have 100 columns and must not be cut.
 html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}
 
 numpydoc_show_class_members = False
@@ -57,7 +57,7 @@ ELSEWHERE = {
     "../CHANGELOG.md": "changes.md",
     "../sample_data/README.md": "sample-data.md",
 }
-"""What pages link to in the repository, and the page of the site that includes it."""
+"""Link targets in the repository, and the page of the site that includes each."""
 
 _KINDS = {
     "keyword": Keyword,
@@ -73,13 +73,13 @@ _KINDS = {
 
 
 class Statements(Lexer):
-    """Colours for statements, by the tokens that the shell colours."""
+    """Colours statements, with the tokens that the shell colours."""
 
     name = "evalhouse"
     aliases = ("evalhouse",)
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
-        """Each piece of a text with its kind, blanks included."""
+        """Each piece of a text with its kind, including spaces."""
         at = 0
         for token in tokens(text):
             if token.span.start > at:
@@ -91,15 +91,15 @@ class Statements(Lexer):
 
 
 def _linked(app: Any, name: str, source: list[str]) -> None:
-    """Lets links into the repository lead to the pages that include it."""
+    """Redirects links into the repository to the pages that include the files."""
     for file, page in ELSEWHERE.items():
         source[0] = source[0].replace(f"]({file}", f"]({page}")
-    # The grammar of the reference is shown as it stands.
+    # The grammar in the reference is shown as it is.
     source[0] = re.sub(r"^```lark$", "```none", source[0], flags=re.MULTILINE)
 
 
 def _write_for_models(app: Any, error: Exception | None) -> None:
-    """Writes `llms.txt`, a list of all pages with what each is about, and `llms-full.txt`, all of them as one text
+    """Writes `llms.txt`, a list of all pages with their topics, and `llms-full.txt`, all pages as one text
     (https://llmstxt.org).
     """
     if error is not None or app.builder.name != "html":
@@ -122,7 +122,7 @@ def _paragraphs(text: str) -> tuple[str, str]:
 
 
 def setup(app: Any) -> None:
-    """Adds to Sphinx what these pages need."""
+    """Registers with Sphinx what these pages need."""
     app.add_lexer("evalhouse", Statements)
     app.connect("source-read", _linked)
     app.connect("build-finished", _write_for_models)

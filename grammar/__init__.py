@@ -1,4 +1,4 @@
-"""The query language: text to nodes and back. Knows the standard library, never a warehouse.
+"""The query language: text to nodes and back. It knows only the standard library, never a warehouse.
 
-Names are not looked up here and defaults not filled in; that is the business of resolution.
+Names are not looked up here and defaults are not filled in; resolution does both.
 """

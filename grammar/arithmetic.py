@@ -7,7 +7,9 @@ from grammar.value import value
 
 @value
 class ArithmeticFunction:
-    """A function: how it is written, what it is, and how many arguments it takes; `most` is None without a limit."""
+    """A function: how it is written, what it is, and how many arguments it takes. `most` is None if there is no
+    limit.
+    """
 
     name: str
     usage: str
@@ -36,4 +38,6 @@ FUNCTIONS = {
         ArithmeticFunction("abs", "abs(X)", "the absolute value", 1, 1),
     )
 }
-"""By name. Names are not keywords: without parentheses, or with parameters such as `min(w=1)`, each is a measure."""
+"""By name. These names are not keywords: without parentheses, or with parameters such as `min(w=1)`, each is a
+measure.
+"""

@@ -1,9 +1,9 @@
-"""The words that statements and clauses begin with, and the table of clauses: how each is written, what it means, and
-what is completed in it.
+"""The first words of statements and clauses, and the table of clauses: how each is written, what it means, and what
+completion offers in it.
 
-Statements are read off the classes in nodes.py. A clause belongs to the statements whose node has its field, so the
-table needs no list of statements. A new clause is a rule of language.lark with the name of its field, a row here, and
-the field in the nodes that take it.
+Statements are taken from the classes in nodes.py. A clause belongs to every statement whose node has its field, so the
+table needs no list of statements. To add a clause, add a rule to language.lark with the name of its field, a row here,
+and the field to the nodes that take it.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ ELSEWHERE = {
     "reproduce": "replicate",
     "query": "sql",
 }
-"""What other tools call statements, and what they are called here."""
+"""The names of statements in other tools, and their names here."""
 
 ABOUT_QUESTIONS = {word: kind for word, kind in STATEMENTS.items() if issubclass(kind, nodes.AboutQuestion)}
-"""The statements that begin with a word before a question, by that word."""
+"""The statements that are written before a question, by their first word."""
 
 EXPECTATIONS: tuple[nodes.Expectation, ...] = get_args(nodes.Expectation)
-"""What can be expected of a comparison."""
+"""The outcomes of a comparison that can be expected."""
 
 
 class Shape(Enum):
-    """What follows the keywords of a clause. This decides what it becomes in a node and how it is printed."""
+    """What follows the keywords of a clause. This decides what the clause becomes in a node and how it is printed."""
 
     NODE = auto()
     """One node: `limit 5`, `of filtering`, `order by F desc`."""
@@ -78,7 +78,7 @@ class Shape(Enum):
     WORD = auto()
     """One of several keywords: `missing drop`."""
     ITSELF = auto()
-    """Nothing; the clause's own words are the value, and other clauses fill the same field: `one-sided`."""
+    """Nothing; the clause's own words are the value. Several clauses fill the same field: `one-sided`."""
     FLAG = auto()
     """Nothing; the value is True: `exact`."""
 
@@ -87,10 +87,10 @@ class Shape(Enum):
 class Clause:
     """A clause: the keywords it begins with, the field of a node that it fills, and the shape of its value.
 
-    `takes` is what stands behind the keywords, `meaning` what the clause does, in one line; `example` may be empty.
-    `names` is the kind of the names in it, for completion and messages; empty where no bare name can stand.
-    `second_field` is for `from A to B`: the field of the name behind `to`, in statements that have it. `synonyms` are
-    other words for its one keyword; what was typed is shown. Where it may stand `alone`, its first keyword is enough.
+    `takes` describes what follows the keywords, and `meaning` says in one line what the clause does; `example` may be
+    empty. `names` is the kind of the names in it, for completion and messages; it is empty if no bare name is possible.
+    `second_field` is for `from A to B`: the field of the name after `to`, in statements that have it. `synonyms` are
+    other words for its only keyword; the typed one is shown. If it may stand `alone`, its first keyword is enough.
     """
 
     words: str
@@ -110,7 +110,7 @@ class Clause:
         return (self.words.split()[0], *self.synonyms)
 
     def spoken(self, by: Sequence[str]) -> str:
-        """Its keywords, or the synonym that the statement was written with."""
+        """Its keywords, or the synonym that was used in the statement."""
         return next((word for word in by if word in self.synonyms), self.words)
 
     @property
@@ -368,17 +368,17 @@ _CONTINUED = {
 
 
 def as_typed(words: str, spoken: Sequence[str]) -> str:
-    """The keywords of a clause, or the synonym of them that was typed."""
+    """The keywords of a clause, or the synonym that was typed."""
     return next(clause.spoken(spoken) for clause in CLAUSES if clause.words == words)
 
 
 def continues(before: str, word: str) -> bool:
-    """Whether a keyword continues the clause that the one before it began, as `by` after `order`."""
+    """Whether a keyword continues the clause that the previous keyword began, as `by` does after `order`."""
     return (before, word) in _CONTINUED
 
 
 def question_word(words: Sequence[str]) -> str:
-    """The first word of the question in a statement, behind `plot` and the like; empty where there is none."""
+    """The first word of the question in a statement, after `plot` and similar words; empty if there is none."""
     at = 1 if words and words[0] in ABOUT_QUESTIONS else 0
     while at and at < len(words) and words[at] in _EXPECTED:
         at += 1
@@ -386,13 +386,13 @@ def question_word(words: Sequence[str]) -> str:
 
 
 def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
-    """For each word of a statement, the clause that it begins, or None, as for `by` in `order by`.
+    """For each word of a statement, the clause that it begins. None for any other word, such as the `by` in `order by`.
 
     `words` holds the keywords of the statement in their places, and an empty text for everything else.
     """
     word_of_question = question_word(words)
     question = QUESTIONS.get(word_of_question)
-    # The first word of a question may be that of a clause, too.
+    # The first word of a question may also be the first word of a clause.
     head = words.index(word_of_question) if question else 0
     begun: list[Clause | None] = []
     before = ""
@@ -411,7 +411,7 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
 
 
 def _beginning(words: Sequence[str]) -> Clause | None:
-    """The clause that these words begin: the longest that fits, or one that is still incomplete."""
+    """The clause that these words begin: the longest that matches, or one that is still incomplete."""
     alike = [clause for clause in CLAUSES if words[0] in clause.first_words]
     whole = [clause for clause in alike if clause.words.split() == [*words[: len(clause.words.split())]]]
     return max(whole, key=lambda clause: len(clause.words), default=alike[0] if alike else None)

@@ -1,4 +1,4 @@
-"""What can be wrong with a query, as data. Drawing it (carets, colour) is the business of rendering."""
+"""The errors of a query, as data. Rendering draws them (carets, colour)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from grammar.span import NOWHERE, Span
 
 
 class EvalhouseError(Exception):
-    """What evalhouse raises where something that it was given is wrong. `drawn` is the message as people read it, with
-    its place and what would help; whoever knows the text that is wrong puts it there.
+    """The error that evalhouse raises if its input is wrong. `drawn` is the message for people, with the place and what
+    would help. It is set by the code that knows the wrong text.
 
     Examples
     --------
@@ -30,8 +30,8 @@ class EvalhouseError(Exception):
 class QueryError(EvalhouseError):
     """A query that cannot be answered: what is wrong, where, and what would be right.
 
-    `message` is one plain sentence without a full stop; `span` is the place in the text of the query; each hint is a
-    line of its own below the caret ("did you mean UMASS?").
+    `message` is one plain sentence without a full stop. `span` is the place in the text of the query. Each hint is a
+    separate line below the caret ("did you mean UMASS?").
 
     Examples
     --------

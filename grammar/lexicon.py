@@ -1,6 +1,7 @@
-"""The words and signs of the language as text: what a bare name looks like, how a number or a quoted text is read.
+"""The words and signs of the language as text: the form of a bare name, and how a number or a quoted text is read.
 
-Holds no rule of the language; those stand in language.lark, and so do the keywords, which are read from there.
+It contains no rules of the language. The rules are in language.lark; the keywords are also defined there, and are read
+from it.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from decimal import Decimal
 from pathlib import Path
 
 MOST_DIGITS = 28
-"""Numbers have at most this many digits, which decimal arithmetic keeps exactly."""
+"""Numbers have at most this many digits, which decimal arithmetic represents exactly."""
 
 GRAMMAR = Path(__file__).with_name("language.lark")
 
 _LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 
 KEYWORDS = frozenset(re.findall(r"^[A-Z_]+(?:\.[0-9])?: +/\(\?ai:([a-z-]+)\)\\b", _LANGUAGE, re.MULTILINE))
-"""All keywords; those that are not reserved are bare names wherever the keyword cannot stand."""
+"""All keywords. Those that are not reserved are bare names wherever the keyword is not possible."""
 
 (_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?ai:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)
 RESERVED = frozenset(_RESERVED.split("|"))
@@ -34,33 +35,33 @@ VARIABLE_NAME = re.compile(r"\w+")
 
 
 def keyword(terminal: str) -> str:
-    """The keyword that a terminal of language.lark stands for; empty for other terminals."""
+    """The keyword of a terminal of language.lark; empty for other terminals."""
     word = terminal.lower().replace("_", "-")
     return word if word in KEYWORDS else ""
 
 
 def is_bare_name(text: str) -> bool:
-    """Whether a name may stand without quotes in a list of names. Names beyond ASCII are printed in quotes."""
+    """Whether a name needs no quotes in a list of names. Names beyond ASCII are printed in quotes."""
     return _is_bare(text, BARE_NAME)
 
 
 def is_bare_word(text: str) -> bool:
-    """Whether a name may stand without quotes in `where`, `define` and parentheses, where `-` subtracts."""
+    """Whether a name needs no quotes in `where`, `define` and parentheses, where `-` subtracts."""
     return _is_bare(text, WORD)
 
 
 def as_word(name: str) -> str:
-    """A name as it is written in `where`, `define` and parentheses: in quotes where it needs them."""
+    """A name as it is written in `where`, `define` and parentheses: in quotes if necessary."""
     return name if is_bare_word(name) else quoted(normalized(name))
 
 
 def is_word(text: str) -> bool:
-    """Whether a text can be a word without quotes, in letters of any alphabet."""
+    """Whether a text can be a word without quotes, with letters of any alphabet."""
     return _is_bare(text, VARIABLE_NAME)
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can be a name without quotes, in letters of any alphabet."""
+    """Whether a text can be a name without quotes, with letters of any alphabet."""
     return _is_bare(text, _NAME)
 
 
@@ -81,7 +82,7 @@ def unquoted(text: str) -> str:
 
 
 def normalized(name: str) -> str:
-    """A name in Unicode NFC, in which names are compared."""
+    """A name in Unicode NFC, the form in which names are compared."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 

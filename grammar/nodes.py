@@ -1,9 +1,8 @@
-"""What a query says, as frozen typed values: one class per statement; what statements are made of stands in phrases.py.
+"""The content of a query as frozen typed values: one class per statement. The parts of statements are in phrases.py.
 
-Nodes hold what was written, not what it means: a clause that was not written is None or empty. Nothing here knows lark
-or a warehouse. The class of a statement also says with which words it begins and what it must not lack. So a new
-question needs here its class and a place in Question; its clauses are fields with the names that they have in
-clauses.py:
+Nodes contain what was written, not what it means: a clause that was not written is None or empty. Nothing here knows
+lark or a warehouse. The class of a statement also defines its first words and its required clauses. So a new question
+needs only its class here and a place in Question; its clauses are fields with the names that they have in clauses.py:
 
     @value
     class Audit(StatementNode):
@@ -114,8 +113,8 @@ from grammar.value import value
 
 @value
 class Needed:
-    """What a statement needs where a required clause is missing, with examples. Another
-    clause may stand in its place, which fills the field `instead`.
+    """What to say if a required clause is missing, with examples. Another clause, which fills the field `instead`, may
+    replace it.
     """
 
     what: str
@@ -125,7 +124,7 @@ class Needed:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """What can be written."""
+        """Examples of what can be written."""
         return (self.example, self.other_example) if self.other_example else (self.example,)
 
 
@@ -136,18 +135,19 @@ IntervalWord = Literal["studentized", "percentile", "bca"]
 """The kinds of interval."""
 
 INTERVAL_WORDS: tuple[IntervalWord, ...] = get_args(IntervalWord)
-"""The same; the first is meant by `interval` alone."""
+"""The same; the first is the meaning of `interval` alone."""
 
 _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
 @value
 class StatementNode(Node):
-    """What every statement has. `spoken` are the synonyms by which its clauses were written, such as permutations.
+    """The parts that every statement has. `spoken` contains the synonyms in which its clauses were written, such as
+    permutations.
 
-    `words` are the keywords it begins with; the first is its name. `names` is the kind of the names that stand in it
-    outside its clauses, for completion and messages (completion.py lists the kinds). `needs` holds, for each field that
-    a clause must fill, what to say if there is no such clause.
+    `words` are the keywords at its beginning; the first is its name. `names` is the kind of the names outside its
+    clauses, for completion and messages (completion.py lists the kinds). For each field that a clause must fill,
+    `needs` contains the message for a missing clause.
     """
 
     words: ClassVar[str]
@@ -158,13 +158,13 @@ class StatementNode(Node):
 
     @property
     def uses_level(self) -> bool:
-        """Whether a significance level changes the answer, so that one set for all statements applies here too."""
+        """Whether a significance level changes the answer. If so, a level set for all statements applies here, too."""
         return hasattr(self, "level")
 
 
 @value
 class Measured(StatementNode):
-    """A question about measures, which stand behind its first word."""
+    """A question about measures, which follow its first word."""
 
     names: ClassVar[str] = "measure"
 
@@ -193,7 +193,7 @@ class Score(Measured):
 
     @property
     def uses_level(self) -> bool:
-        """Only intervals have one."""
+        """Only intervals have a level."""
         return self.interval is not None or self.corrected is not None
 
 
@@ -201,8 +201,8 @@ class Score(Measured):
 class Tested(Measured):
     """The clauses that compare, group, rank, power and replicate share: which test decides, and how.
 
-    `done` is what happens to the systems, for messages: compared. Where it `takes_bounds`, a missing document may stand
-    for the extremes of what it could have been.
+    `done` is the verb for the systems in messages: compared. If it `takes_bounds`, a missing document may be replaced
+    by the extremes of its possible values.
     """
 
     done: ClassVar[str]
@@ -256,7 +256,9 @@ class Rank(Tested):
 
 @value
 class PaperTable(Tested):
-    """`table F for all on TST3, TST4 against GE`: values as a paper prints them, with what was tested beside them."""
+    """`table F for all on TST3, TST4 against GE`: values as a paper prints them, with the results of tests
+    beside them.
+    """
 
     words: ClassVar[str] = "table"
     done: ClassVar[str] = "compared"
@@ -276,13 +278,15 @@ class PaperTable(Tested):
 
     @property
     def uses_level(self) -> bool:
-        """Only what is tested has one, and intervals."""
+        """Only tests and intervals have a level."""
         return self.against is not None or self.letters or self.ranks or self.interval is not None
 
 
 @value
 class Power(Tested):
-    """`power F for GE, UMASS on TST3 detect 1%, 2% documents 100, 400`: how often such a difference would be found."""
+    """`power F for GE, UMASS on TST3 detect 1%, 2% documents 100, 400`: how often such a difference would be
+    detected.
+    """
 
     words: ClassVar[str] = "power"
     done: ClassVar[str] = "resampled"
@@ -356,7 +360,7 @@ class Audit(StatementNode):
 
 @value
 class Agree(StatementNode):
-    """`agree on news by document.source`: how far annotators agree, and what their disagreement does to F."""
+    """`agree on news by document.source`: how well annotators agree, and what their disagreement does to F."""
 
     words: ClassVar[str] = "agree"
 
@@ -383,7 +387,7 @@ class Coverage(StatementNode):
 
 @value
 class Spread(Measured):
-    """`spread accuracy for all on qa`: how much documents and replicates vary, and what more of each would buy."""
+    """`spread accuracy for all on qa`: how much documents and replicates vary, and what more of each would gain."""
 
     words: ClassVar[str] = "spread"
 
@@ -474,13 +478,13 @@ Question = (
 
 @value
 class AboutQuestion(StatementNode):
-    """A statement whose words stand before a question."""
+    """A statement that is written before a question."""
 
     question: Question
 
 
 Expectation = Literal["better", "worse", "not worse", "equivalent", "different"]
-"""What can be expected of the first system of a comparison against the second."""
+"""The relation of the first system to the second that a comparison may be expected to show."""
 
 
 @value
@@ -519,7 +523,7 @@ class Export(AboutQuestion):
 
 @value
 class Let(StatementNode):
-    """`let $v = A, B`: names and patterns, or one number, or one text; a Text may mean a name too: let $v = "José"."""
+    """`let $v = A, B`: names and patterns, or one number, or one text. A Text may also mean a name: let $v = "José"."""
 
     words: ClassVar[str] = "let"
     names: ClassVar[str] = "value"

@@ -1,6 +1,6 @@
-"""Text to statements, and what a shell asks about unfinished text. Every error leaves as a QueryError.
+"""Parses text to statements, and answers the shell's questions about unfinished text. Every error is a QueryError.
 
-Importing this module is cheap: the nodes and the parser's tables are loaded when they are first needed.
+Importing this module is cheap, because the nodes and the parser's tables are loaded when they are first needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
-    """The statements of a text; a text without any has none. Spans are offsets into the text.
+    """The statements of a text; none for an empty text. Spans are offsets into the text.
 
     Raises QueryError for the first thing that is wrong.
     """
@@ -39,9 +39,9 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether Enter may run the text: false where it breaks off inside a statement, or holds no statement at all.
+    """Whether Enter may run the text. It is false if the text ends inside a statement, or contains no statement.
 
-    A text that is wrong before its end is complete: more text would not make it right.
+    A text with a mistake before its end is complete, because more text would not correct it.
     """
     from grammar.parsing.drafts import UnfinishedError
     from grammar.parsing.limits import UnclosedTextError
@@ -55,14 +55,14 @@ def is_complete(text: str) -> bool:
 
 
 def expected(text: str) -> Expected:
-    """What may follow at the end of `text`; nothing where the text is wrong before its end."""
+    """What may follow at the end of `text`; nothing if it has a mistake before its end."""
     from grammar.editing.completion import expected as expected_at_end
 
     return expected_at_end(text)
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of any text, for highlighting; what cannot be read is of kind error."""
+    """The tokens of any text, for highlighting. Text that cannot be read gets the kind error."""
     from grammar.editing.highlighting import tokens as all_tokens
 
     return all_tokens(text)

@@ -1,8 +1,8 @@
-"""What statements are made of: names, systems, measures, conditions and arithmetic, as frozen typed values.
+"""The parts of statements as frozen typed values: names, systems, measures, conditions and arithmetic.
 
-They hold what was written, not what it means: names are not looked up. Where a value may be a name or a text (in
-`where` and `let`), a bare word is a Name and a quoted one a Text; elsewhere a quoted name is a Name too. Spans are for
-messages only and take no part in comparison.
+They contain what was written, not what it means: names are not looked up. In `where` and `let`, where a value may be a
+name or a text, a bare word is a Name and a quoted one is a Text. Elsewhere a quoted name is also a Name. Spans are only
+for messages and are ignored in comparisons.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grammar.value import value
 
 @value
 class Node:
-    """Anything that stands at a place in a query."""
+    """Anything that has a place in a query."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
@@ -70,7 +70,7 @@ class All(Node):
 
 @value
 class BaselineCall(Node):
-    """A system that is computed, written with its parameters: random(s=0.7). `allrel` alone is a Name."""
+    """A computed system, written with its parameters: random(s=0.7). `allrel` alone is a Name."""
 
     name: str
     parameters: tuple[Argument, ...] = ()
@@ -78,7 +78,7 @@ class BaselineCall(Node):
 
 @value
 class Systems(Node):
-    """`for A, B`, `for all, allrel`, `for all except C`: those named, without those excepted."""
+    """`for A, B`, `for all, allrel`, `for all except C`: the named systems, without the excepted ones."""
 
     items: tuple[Name | Pattern | Variable | All | BaselineCall, ...]
     excepted: tuple[Name | Pattern | Variable, ...] = ()
@@ -116,7 +116,7 @@ class MeasureCall(Node):
 class Attribute(Node):
     """`document`, `unit`, `label`, `confidence`, `system`, `document.source`, `system.pre_parse`.
 
-    `name` is the attribute behind the dot, or empty.
+    `name` is the attribute after the dot, or empty.
     """
 
     of: str
@@ -125,9 +125,9 @@ class Attribute(Node):
 
 @value
 class Mean(Node):
-    """`mean(M)`, or `macro(M)`: M document by document, then averaged. `micro(M)` is M itself.
+    """`mean(M)` or `macro(M)`: computes M for each document, then averages. `micro(M)` is M itself.
 
-    `mean(M by document.topic)` is M topic by topic, then averaged.
+    `mean(M by document.topic)` computes M for each topic, then averages.
     """
 
     measure: MeasureCall
@@ -142,7 +142,7 @@ class Mean(Node):
 
 @value
 class Order(Node):
-    """`order by M desc`, `order by system`; direction None where none was written."""
+    """`order by M desc`, `order by system`. The direction is None if none was written."""
 
     by: MeasureCall | Mean
     direction: Literal["asc", "desc"] | None = None
@@ -150,7 +150,7 @@ class Order(Node):
 
 @value
 class Renamed(Node):
-    """`"F" as "F₁"`: what stands in a table in place of a name."""
+    """`"F" as "F₁"`: the text that a table shows instead of a name."""
 
     name: Name
     shown: Text | Variable
@@ -187,7 +187,7 @@ class IsMissing(Node):
 
 @value
 class IsLatest(Node):
-    """`system.run is latest`: of each model the last run."""
+    """`system.run is latest`: the last run of each model."""
 
     attribute: Attribute
 
@@ -234,12 +234,12 @@ class FunctionCall(Node):
 
 
 WrittenExpression = Number | Variable | MeasureCall | Negative | BinaryOperation | FunctionCall
-"""In a definition a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
+"""In a definition, a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
 
 
 @value
 class Default(Node):
-    """A parameter of a definition with its default: w=0.5; None where it has none."""
+    """A parameter of a definition with its default: w=0.5; None if it has no default."""
 
     name: str
     value: Number | None = None

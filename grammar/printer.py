@@ -1,7 +1,7 @@
-"""Nodes to text in canonical spelling: parse(to_text(node)) gives the node again.
+"""Writes nodes as text in canonical spelling: parse(to_text(node)) returns the same node.
 
-Keywords are in lower case, clauses in the order of clauses.py, names in quotes only where they need them. Comments are
-not nodes; layout.py lays out a script that has some.
+Keywords are in lower case, clauses are in the order of clauses.py, and names are in quotes only if they need them.
+Comments are not nodes; layout.py formats scripts with comments.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 def to_text(node: nodes.Node | Sequence[nodes.AnyStatement]) -> str:
     """The canonical text of a node, or of statements separated by semicolons and line ends.
 
-    Names are written in Unicode NFC. Raises ValueError for what no text can say: an empty list, a negative number in a
-    definition, a name with other signs than letters, digits and _ as a bare word of `where`.
+    Names are written in Unicode NFC. Raises ValueError for anything that cannot be written as text: an empty list, a
+    negative number in a definition, or a bare word of `where` with signs other than letters, digits and _.
     """
     if isinstance(node, nodes.Node):
         return _text(node)
@@ -127,7 +127,7 @@ def _clauses(node: nodes.StatementNode) -> list[str]:
 
 
 def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:
-    """A clause; empty where another clause of the same field was written."""
+    """The text of a clause; empty if another clause of the same field was written."""
     match clause.shape:
         case Shape.NODE:
             second = getattr(node, clause.second_field, None)
@@ -199,7 +199,7 @@ def _compared(value: nodes.Node) -> str:
 
 
 def _expression(node: nodes.Node, least: int = 0) -> str:
-    """The expression, in parentheses where its operator binds less than `least`."""
+    """The expression, in parentheses if its operator binds less than `least`."""
     match node:
         case nodes.MeasureCall(name=name, parameters=()):
             return as_word(name)

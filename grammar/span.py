@@ -1,4 +1,4 @@
-"""Places in a text. A span says where something stands; it never holds the text itself."""
+"""Places in a text. A span gives the position of something; it never contains the text itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grammar.value import value
 
 @value
 class Span:
-    """Characters `start` up to, not including, `end` of a text, counted from 0."""
+    """The characters of a text from `start` up to, but not including, `end`, counted from 0."""
 
     start: int
     end: int

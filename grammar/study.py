@@ -1,7 +1,7 @@
-"""A study cut into its parts: prose, which are the comments that begin with `--|`, and statements, each with its place
+"""Splits a study into its parts: prose, written in comments that begin with `--|`, and statements, each with its place
 in the text.
 
-Statements are not parsed here, so that one that is wrong leaves the others as they are.
+Statements are not parsed here, so that one with a mistake does not affect the others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grammar.span import Span
 from grammar.value import value
 
 PROSE = "--|"
-"""What a comment begins with that is kept as prose; one blank behind it is not part of the prose."""
+"""The beginning of comments that are kept as prose. One space after it is not part of the prose."""
 
 _SCANNED = re.compile(
     rf"""(?P<prose>{re.escape(PROSE)}[^\n]*)
@@ -27,9 +27,7 @@ _SCANNED = re.compile(
 
 @value
 class Prose:
-    """Lines of prose that stand together, in Markdown. A line that stood apart from the one before begins a new
-    paragraph.
-    """
+    """Adjacent lines of prose, in Markdown. If other text separates two lines, the second begins a new paragraph."""
 
     text: str
     span: Span
@@ -37,7 +35,7 @@ class Prose:
 
 @value
 class Written:
-    """A statement as it is written, without its semicolon; it may be wrong."""
+    """A statement as it is written, without its semicolon. It may contain mistakes."""
 
     text: str
     span: Span
@@ -52,8 +50,8 @@ Part = Prose | Written
 
 
 def parts(text: str) -> tuple[Part, ...]:
-    """The parts of a study in their order. Prose within a statement comes before it; other comments between
-    statements are left out.
+    """The parts of a study in order. Prose within a statement comes before it; other comments between statements are
+    left out.
     """
     pieces: list[Part] = []
     prose: list[Span] = []
@@ -71,7 +69,7 @@ def parts(text: str) -> tuple[Part, ...]:
 
 
 def _parts(text: str, prose: list[Span], words: list[Span]) -> list[Part]:
-    """At most one statement with the prose before and behind it."""
+    """At most one statement, with the prose before and after it."""
     if not words:
         return _as_prose(text, prose)
     whole = words[0].to(words[-1])

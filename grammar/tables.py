@@ -1,7 +1,8 @@
-"""From language.lark to language.tables: lark computes the parser's tables, and what reads texts needs nothing of lark.
+"""Makes language.tables from language.lark: lark computes the parser's tables, so that parsing itself does not need
+lark.
 
-`python -m grammar.tables` writes the file afresh; it is needed after every change of language.lark. Nothing that runs
-for a user imports this module.
+`python -m grammar.tables` rewrites the file; run it after every change of language.lark. Nothing that runs for a user
+imports this module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from grammar.parsing.machine import TABLES
 
 
 def from_grammar() -> Lark:
-    """lark's own parser of language.lark; it makes trees, not nodes."""
+    """Lark's own parser of language.lark. It makes trees, not nodes."""
     return Lark(
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",
@@ -31,7 +32,7 @@ def from_grammar() -> Lark:
 
 
 def text() -> str:
-    """The tables of language.lark as they are shipped: JSON, a line for each terminal, rule, set and state."""
+    """The tables of language.lark as they are shipped: JSON, with one line for each terminal, rule, set and state."""
     lark = from_grammar()
     table = lark.parser.parser._parse_table  # lark has no public name for it
     states = _numbered(table.states, table.start_states["start"])
@@ -51,13 +52,15 @@ def text() -> str:
 
 
 def _turn(terminal: TerminalDef) -> tuple[int, int, int, str]:
-    """When lark tries a terminal: where two match, the first is the one."""
+    """The order in which lark tries terminals: if two match, the first wins."""
     pattern = terminal.pattern
     return -terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name
 
 
 def _numbered(states: Mapping[Any, Mapping[str, tuple[Any, Any]]], start: Any) -> dict[Any, int]:
-    """Numbers of the states as they are reached from the first, whatever lark calls them; the first is 0."""
+    """Numbers the states in the order in which they are reached from the first, independently of lark's numbers. The
+    first is 0.
+    """
     numbers = {start: 0}
     waiting = [start]
     while waiting:
@@ -71,8 +74,8 @@ def _numbered(states: Mapping[Any, Mapping[str, tuple[Any, Any]]], start: Any) -
 def _row(
     actions: Mapping[str, tuple[Any, Any]], states: Mapping[Any, int], rules: Mapping[Any, int], sets: dict[str, int]
 ) -> list[str | int]:
-    """A state: which state each symbol leads to, then each rule that ends here, and the set of terminals before which
-    it does.
+    """A state: the state that each symbol leads to, then each rule that ends here with the set of terminals before
+    which it ends.
     """
     shifts = {symbol: states[to] for symbol, (action, to) in sorted(actions.items()) if action is Shift}
     ended: dict[int, list[str]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """`value`, the decorator of nodes, plans and other records: frozen dataclasses that are quick to define.
 
 `dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the two hundred classes that a
-comparison needs, that takes longer than answering it. Here they share seven methods, the last for pickle, which look at
-the fields when they are called; `dataclasses.fields` and `dataclasses.replace` work as ever.
+comparison needs, that takes longer than the answer. Here they share seven methods (the last one is for pickle), which
+look up the fields when they are called. `dataclasses.fields` and `dataclasses.replace` work as usual.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def value(*, eq: bool = True, slots: bool = True) -> Callable[[type[T]], type[T]
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(cls: type[T] | None = None, *, eq: bool = True, slots: bool = True) -> Any:
-    """Makes a class of annotated fields a frozen dataclass with slots.
+    """Makes a class with annotated fields a frozen dataclass with slots.
 
-    With `eq=False` each is equal to itself alone, as what holds arrays has to be. Cached properties need `slots=False`.
+    With `eq=False`, each instance equals only itself; classes that hold arrays need that. Cached properties need
+    `slots=False`.
     """
     if cls is None:
         return lambda decorated: _made(decorated, eq, slots)
@@ -34,7 +35,9 @@ def value(cls: type[T] | None = None, *, eq: bool = True, slots: bool = True) ->
 
 
 class _Shape(NamedTuple):
-    """What the shared methods know of a class: the names of its fields, and what those are that are not given."""
+    """What the shared methods know about a class: the names of its fields, and the defaults of those that are not
+    given.
+    """
 
     names: frozenset[str]
     shown: tuple[str, ...]
@@ -85,7 +88,7 @@ def _init(self: Any, *positional: Any, **named: Any) -> None:
 
 
 def _misgiven(self: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
-    """The error for values that are not those of the fields."""
+    """The error for values that do not match the fields."""
     kind, order, shape = type(self).__name__, self.__match_args__, self.__value_shape__
     if len(positional) > len(order):
         return TypeError(f"{kind} takes {len(order)} values in order, and {len(positional)} were given")

@@ -1,4 +1,4 @@
-"""What tests share: warehouses to ask, and `--accept`, which rewrites goldens to what is printed now."""
+"""What tests share: warehouses to query, and `--accept`, which rewrites goldens to the current output."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from warehouse.loading.sample import fill
 from warehouse.session import Session
 from warehouse.store.database import Database
 
-# How long a case takes says how busy a machine is, and nothing about the program.
+# The duration of a case depends on how busy the machine is, and says nothing about the program.
 settings.register_profile("evalhouse", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=25)
 settings.load_profile("evalhouse")
 
-# What a script runs in the background ignores Ctrl-C, and so would all that the tests start and stop.
+# Processes that a script runs in the background ignore Ctrl-C, and so would every process that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# pytest itself puts the size of its terminal here, which the terminals that tests open would take for theirs.
+# pytest sets these to the size of its own terminal, and the terminals that tests open would use that size.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
-# What a developer set for all commands is not set for the tests.
+# Settings that a developer made for all commands do not apply to the tests.
 for setting in SETTINGS:
     os.environ.pop(setting.variable, None)
 os.environ["EVALHOUSE_CONFIG"] = os.devnull
 
-# The tests ask the sample data through pipes, where they answer nobody who does not ask for them.
+# The tests query the sample data through pipes, where it must otherwise be requested explicitly.
 os.environ["EVALHOUSE_SAMPLE"] = "yes"
 
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
 TOGETHER = ("spark", "browser", "crash", "terminal")
-"""Tests with such a mark run in one process one after the other: they share what takes long to start, or wait for
-seconds that others should not use up.
+"""Tests with one of these marks run one after the other in one process, because they share what takes long to start, or
+wait for seconds that other tests should not use up.
 """
 
 
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Several processes would rewrite one golden at once. What is counted is added up before it is written."""
+    """Several processes would rewrite one golden at the same time. Counts are added up before they are written."""
     if config.option.soak:
         config.option.markexpr = ""
     elif config.option.accept and getattr(config.option, "numprocesses", None):
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
-    """Archives hold the time at which they were made, and workers must agree on the names of tests."""
+    """Archives contain the time at which they were made, but workers must agree on the names of tests."""
     if isinstance(val, bytes) and val.startswith((b"PK", b"\x1f\x8b")):
         return f"{argname}: an archive"
     return None
@@ -90,7 +90,7 @@ def accept(request: pytest.FixtureRequest) -> bool:
 
 
 FIGURES = Figures()
-"""What tests counted."""
+"""The figures that tests counted."""
 
 BEGAN = time.monotonic()
 
@@ -116,7 +116,7 @@ def count(request: pytest.FixtureRequest) -> Count:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that fails before it has counted is in the table too."""
+    """A test that fails before it has counted is also in the table."""
     report = yield
     if report.failed and _counts(item):
         FIGURES.add(_file(item), f"{item.name} as a whole", 1, 1)
@@ -124,7 +124,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """What was counted in one of several processes is sent to the one that prints."""
+    """Counts from one of several processes are sent to the process that prints."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["figures"] = FIGURES.as_rows()
 
@@ -176,7 +176,7 @@ def write_csv(path: Path, header: str, rows: Iterable[Iterable[object]]) -> Path
 
 
 def chinchor() -> list[tuple[object, ...]]:
-    """Chinchor's systems A, B and C (1992, Examples): 50 relevant messages of 20 fills, B differing from A in one."""
+    """Chinchor's systems A, B and C (1992, Examples): 50 relevant messages with 20 fills; B differs from A in one."""
     counts = {"A": (20, 20, 15), "B": (20, 20, 15), "C": (20, 20, 18)}
     return [
         (
@@ -193,7 +193,7 @@ def chinchor() -> list[tuple[object, ...]]:
 
 
 def yeh() -> list[tuple[object, ...]]:
-    """Yeh's methods I and II (2000, section 3.3): 103 modifiers to find, and what each method found besides."""
+    """Yeh's methods I and II (2000, section 3.3): 103 modifiers to find, and what else each method found."""
     kinds = [
         ("both", 19, 1, 1, 1),
         ("one", 28, 1, 1, 0),
@@ -212,7 +212,7 @@ def yeh() -> list[tuple[object, ...]]:
 
 
 def odd_names() -> list[tuple[object, ...]]:
-    """A small test set whose systems have names that need care, and one that found nothing."""
+    """A small test set whose systems have unusual names, and one system that found nothing."""
     systems = ["gpt-4.1-mini", "NMSU/Brandeis", "7B-chat", "for", "José", "[red]plain[/red]", "nothing"]
     return [
         (
@@ -231,8 +231,8 @@ def odd_names() -> list[tuple[object, ...]]:
 
 
 def fill_clustered(database: Database, folder: Path) -> None:
-    """Test sets whose documents are called by nouns and have clusters: `robust`, pairs of 6 topics and 5 documents each
-    that were judged, and `reading`, questions on passages.
+    """Test sets with clusters and with nouns for their documents: `robust`, pairs of 6 topics and 5 documents each that
+    were judged, and `reading`, questions on passages.
     """
     for place, name in enumerate(("qrels", "base", "new", "old")):
         lines = []
@@ -258,9 +258,11 @@ def fill_clustered(database: Database, folder: Path) -> None:
 
 
 def imported() -> list[tuple[object, ...]]:
-    """Values of several kinds: `seven`, of twelve questions that are answered right or wrong the new system has seven
-    right that the old one has wrong, and three more; `speech`, error rates and efforts of three systems; `faq`, where
-    not every system has answered every question, nor every judge judged it, and `faq2`, where they have."""
+    """Values of several kinds: `seven`, with twelve questions answered right or wrong, of which the new system has
+    seven right that the old one has wrong, and both have three right; `speech`, error rates and efforts of three
+    systems; `faq`, where some systems lack some questions and some judges lack some judgments, and `faq2`, where
+    everything is complete.
+    """
     new, old = [1] * 10 + [0] * 2, [0] * 7 + [1] * 3 + [0] * 2
     answers = [
         ("seven", system, f"q{k:02}", "accuracy", right[k])
@@ -291,8 +293,9 @@ def imported() -> list[tuple[object, ...]]:
 
 
 def filtered() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """Decisions with confidences of four systems on two test sets, each of 60 documents of 20 days, and their keys.
-    `margin` has another scale than `bayes` and `tree`, and `mute` no confidence on one document."""
+    """Decisions with confidences of four systems on two test sets, each with 60 documents of 20 days, and their keys.
+    `margin` has another scale than `bayes` and `tree`, and `mute` has no confidence on one document.
+    """
     labels = [("relevant", "nonrelevant", "nonrelevant", "optional")[(k * k + k // 3) % 4] for k in range(60)]
     decisions: list[tuple[object, ...]] = []
     for test_set, factor in (("mail", 37), ("lists", 41)):
@@ -312,8 +315,8 @@ def filtered() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
 
 def fill_replicated(database: Database, folder: Path) -> None:
     """Twelve questions that `base` and `tuned` answered with four seeds and `solo` once: accuracy, and seconds. The
-    last seed of `tuned` did not answer two of them. On `folds` each question was answered by one seed, on `greedy` all
-    seeds answer alike, and on `graded` answers are right, wrong or half right.
+    last seed of `tuned` did not answer two of them. On `folds`, each question was answered by one seed; on `greedy`,
+    all seeds give the same answers; on `graded`, answers are right, wrong or half right.
     """
     rows: list[tuple[object, ...]] = []
     systems: list[tuple[str, str]] = []
@@ -343,9 +346,9 @@ KINDS = ("sample", "worked", "clustered", "imported", "replicated", "empty")
 
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    """Warehouses on disk by name: `sample`, the sample data; `worked`, examples worked out in papers, and odd names;
-    `clustered`, documents that are not independent; `imported`, values and confidences; `replicated`, seeds and folds;
-    `empty`. All tests of a process share them, in any order: a test that changes one takes a copy.
+    """Warehouses on disk by name: `sample`, the sample data; `worked`, worked examples of papers, and odd names;
+    `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `empty`. All
+    tests of a process share them, in any order, so a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in KINDS}

@@ -1,6 +1,6 @@
-"""Makes `garden/`: the runs and judgments of a search track that does not exist, in two years. Its topics are questions
-of gardeners, five systems search pages of advice, and judges saw the first ten pages of four of them. All of it is
-drawn by chance, with a seed. `make.py` writes the files.
+"""Makes `garden/`: the runs and judgments of a search track that does not exist, in two years. Its topics are
+gardeners' questions. Five systems search pages of advice, and judges saw the first ten pages of four of them.
+Everything is random with a fixed seed. `make.py` writes the files.
 """
 
 from __future__ import annotations
@@ -117,13 +117,13 @@ ASKED = {
         ),
     },
 }
-"""The titles of the topics, by year and by what is wanted."""
+"""The titles of the topics, by year and by type of question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """How a system searches: how well its score tells relevant pages, where its words count, where its meaning does,
-    and whether its first ten went to the judges.
+    """How a system searches: how well its score recognizes relevant pages, how much words and meaning count, and
+    whether its first ten pages were judged.
     """
 
     skill: float
@@ -142,12 +142,12 @@ SYSTEMS = {
 }
 CANDIDATES, KEPT, POOLED = 120, 25, 10
 LEFT_OUT = {"2026": {"biencoder": 2}}
-"""Of how many topics a run has nothing, its system having run out of time."""
+"""The number of topics for which a run has no results, because its system ran out of time."""
 
 
 def scored(year: str, number: int, want: str) -> tuple[dict[str, int], dict[str, list[tuple[str, float]]]]:
-    """The grades of the pages that could be found for a topic, and for each system its pages with their scores. Systems
-    that look at the same words, or the same meaning, make the same mistakes.
+    """The grades of the pages that could be found for a topic, and the pages of each system with their scores. Systems
+    that use the same words, or the same meaning, make the same mistakes.
     """
     chance = random.Random(f"topic {number} of {year}")
     easy, share = chance.gauss(0.0, 0.45), chance.betavariate(1.4, 7.0)
@@ -175,12 +175,12 @@ def scored(year: str, number: int, want: str) -> tuple[dict[str, int], dict[str,
 
 
 def shown(name: str, score: float) -> str:
-    """A score as systems of the kind print it."""
+    """A score as systems of this kind print it."""
     return f"{max(12 + 4 * score, 0.1):.4f}" if name.startswith("bm25") else f"{0.5 + score / 12:.6f}"
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the text of each file, below `garden/`."""
+    """The name and the text of each file in `garden/`."""
     titles = ["test_set,document,title,want"]
     for year, wants in ASKED.items():
         topics = [

@@ -1,8 +1,8 @@
-"""Writes what the tutorials load: `results/`, and for each other module here a folder of the module's name.
+"""Writes the data that the tutorials load: `results/`, and for each other module here a folder with the module's name.
 
-`results/` has logs as lm-evaluation-harness writes them, of three models that do not exist on three tasks of 120
-questions. The questions are real and their answers right; what the models answered is drawn by chance, with a seed, so
-the logs are always the same.
+`results/` contains logs in the format of lm-evaluation-harness, from three models that do not exist on three tasks with
+120 questions. The questions are real and their reference answers correct. The models' answers are random with a fixed
+seed, so the logs are always the same.
 
     python docs/examples/make.py
 """
@@ -23,12 +23,12 @@ HERE = Path(__file__).resolve().parent
 DATE = "2026-09-14T10-31-07.204561"
 QUESTIONS = 120
 NO_DATA = ("make.py", "marimo_notebook.py")
-"""The modules here that make no folder of their own."""
+"""The modules here that do not make a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its answer, answers that are near, and how hard it is: about 0, more for harder ones."""
+    """A question, its answer, similar answers, and its difficulty: about 0, and higher for harder questions."""
 
     text: str
     answer: str
@@ -60,7 +60,7 @@ UNITS = (("metres", "centimetres", 100), ("hours", "minutes", 60), ("kilograms",
 
 
 def units(chance: random.Random) -> Question:
-    """How many of a smaller unit a quantity is."""
+    """How many of a smaller unit make up a quantity."""
     larger, smaller, times = chance.choice(UNITS)
     tenths = chance.randrange(5, 200, 5)
     answer = f"{tenths * times / 10:g}"
@@ -75,22 +75,22 @@ ABILITIES = {
     "tern-1b-chat": {"arithmetic": 0.2, "calendar": -0.9, "units": 1.3},
     "heron-7b": {"arithmetic": 1.5, "calendar": 0.3, "units": 1.6},
 }
-"""How able each model is of each task, in logits at a question of hardness 0."""
+"""The ability of each model on each task, in logits for a question of difficulty 0."""
 
 
 def answered(question: Question, ability: float, luck: float, chance: random.Random) -> str:
-    """What a model answers. Models share the luck of a question, so they fail on much the same ones."""
+    """A model's answer. Models share the luck on a question, so they fail on much the same ones."""
     right = chance.gauss(0.0, 1.0) + 1.2 * luck + ability - question.hardness > 0
     return question.answer if right else chance.choice(question.near)
 
 
 def hashed(text: str) -> str:
-    """What the harness keeps of a text to tell it again."""
+    """The hash that the harness stores to recognize a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def samples(task: str, model: str) -> Iterator[dict[str, object]]:
-    """What the log of a task and model holds, a sample a question."""
+    """The content of the log of a task and model, one sample per question."""
     asked, answering = random.Random(f"questions of {task}"), random.Random(f"answers of {model} to {task}")
     for number in range(QUESTIONS):
         question, luck = TASKS[task](asked), asked.gauss(0.0, 1.0)
@@ -111,7 +111,7 @@ def samples(task: str, model: str) -> Iterator[dict[str, object]]:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the text of each file, below `results/`."""
+    """The name and the text of each file in `results/`."""
     for model in ABILITIES:
         figures = {}
         for task in TASKS:

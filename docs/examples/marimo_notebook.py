@@ -1,5 +1,5 @@
-"""A marimo notebook that asks the sample data: pick a test set, a measure and a system, and read what the others have
-ahead of it.
+"""A marimo notebook on the sample data: choose a test set, a measure and a system, and see how far the other systems
+are ahead of it.
 
     marimo edit docs/examples/marimo_notebook.py
 """
@@ -37,7 +37,7 @@ def _(mo, systems):
 
 @app.cell
 def _(baseline, measure, test_set, w):
-    # The statement is asked again whenever one of the three is changed.
+    # The statement runs again whenever one of the three changes.
     answer = w.compare(measure.value, "all", against=baseline.value, on=test_set.value, adjust="holm")
     answer
     return (answer,)

@@ -1,10 +1,10 @@
-"""Makes `mt/`: German segments of made-up local news and of the manual of a machine, their English references, and what
-four systems that do not exist made of them; of two of these also what they make when they are trained again. `make.py`
-writes the files.
+"""Makes `mt/`: German segments of invented local news and of a machine's manual, their English references, and the
+translations of four systems that do not exist. For two of the systems there are also translations after training them
+again. `make.py` writes the files.
 
-A small grammar of both languages writes source and reference together. A system goes wrong in a word, leaves one in
-German, or keeps the German order. What it takes a word for it takes it for in all of a text, so the mistakes in a text
-come together. What is drawn by chance has a seed.
+A small grammar of both languages writes source and reference together. A system mistranslates a word, leaves one in
+German, or keeps the German word order. It translates a word in the same way throughout a text, so the mistakes in a
+text are clustered. Random draws have a fixed seed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 TEXTS = 24
-"""How many there are in each test set."""
+"""The number of texts in each test set."""
 SEGMENTS = (5, 7)
-"""How many a text has, at least and at most."""
+"""The least and the greatest number of segments in a text."""
 SEEDS = {"small": (2, 3), "large": (2, 3)}
-"""The seeds that systems are trained with again; 1 is the first."""
+"""The seeds of the further trainings of systems; the first training has seed 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words that are translated together: as the reference does it, as well, and wrongly."""
+    """Words that are translated together: the reference translation, equally good ones, and wrong ones."""
 
     german: str
     english: str
@@ -33,7 +33,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A sentence in both languages. `strays` are the pieces of the English one in the order of the German one."""
+    """A sentence in both languages. `strays` has the pieces of the English sentence in the German order."""
 
     source: str
     pieces: tuple[Piece, ...]
@@ -45,7 +45,7 @@ Words = tuple[Piece, ...]
 
 
 def _pieces(table: str) -> Words:
-    """A line a piece: German | English | what is as good, with / between | what is wrong."""
+    """One piece per line: German | English | equally good translations, separated by / | wrong ones."""
     rows = ([cell.strip() for cell in line.split("|")] for line in table.splitlines())
     return tuple(Piece(german, english, _listed(also), _listed(wrong)) for german, english, also, wrong in rows)
 
@@ -63,7 +63,7 @@ WHO = _pieces("""\
     das Wasserwerk        | the waterworks          | the water company          | the water plant / the water factory
     eine Anwohnerin       | a resident              | a local resident           | an occupant / a neighbour
     der Betreiber         | the operator            | the company running it     | the runner / the owner""")
-"""Who acts, in the news; all of them in the nominative."""
+"""The actors in the news, all in the nominative."""
 
 WHAT = _pieces("""\
     die Fähre             | the ferry               | the ferry boat             | the ferryman / the crossing
@@ -74,7 +74,7 @@ WHAT = _pieces("""\
     das Strandbad         | the lido                | the bathing beach          | the beach bath / the pool
     das Bootshaus         | the boathouse           |                            | the boat home / the houseboat
     die Baustelle         | the building site       | the construction site      | the job / the building spot""")
-"""What it is done to; nominative and accusative are the same."""
+"""The objects of actions. Their nominative and accusative are the same."""
 
 WHEN = _pieces("""\
     am Montag             | on Monday               |                            | at Monday / Monday
@@ -107,7 +107,7 @@ PARTED = _pieces("""\
     baute ... um          | converted               | rebuilt                    | built / built around
     gab ... auf           | gave up                 | abandoned                  | gave / gave on
     nahm ... ab           | approved                | accepted                   | took / took off""")
-"""Verbs of two parts, between which the object stands in German."""
+"""Verbs of two parts, which enclose the object in German."""
 
 PART = _pieces("""\
     den Deckel            | the cover               | the lid                    | the top / the ceiling
@@ -123,7 +123,7 @@ PART = _pieces("""\
 """Parts of a machine, in the accusative."""
 
 NAMED = {"den": "der"}
-"""What articles become in the nominative, where that is another."""
+"""Articles whose nominative differs."""
 
 DO = _pieces("""\
     reinigen Sie          | clean                   |                            | you clean / purify
@@ -172,7 +172,7 @@ MUST_NOT = Piece("darf nicht", "must not be", ("may not be",), ("can not", "does
 NOT = Piece("nicht", "did not", (), ("not", "does not"))
 AGAIN = Piece("wieder", "again", (), ("against", "back"))
 STEMS = {"bought": "buy", "sold": "sell", "closed": "close"}
-"""What the past of a verb is after "did not", where that is not without -ed."""
+"""The form of a verb after "did not", if it is not the past without -ed."""
 
 
 def _capital(text: str) -> str:
@@ -180,7 +180,7 @@ def _capital(text: str) -> str:
 
 
 def news(chance: random.Random, topic: Words) -> Segment:
-    """A sentence of a report on one actor and one thing, by and large."""
+    """A sentence of a report, mostly about one actor and one thing."""
     who = topic[0] if chance.random() < 0.6 else chance.choice(WHO)
     what = topic[1] if chance.random() < 0.7 else chance.choice(WHAT)
     when, did = chance.choice(WHEN[:5]), chance.choice(DID)
@@ -216,7 +216,7 @@ def news(chance: random.Random, topic: Words) -> Segment:
 
 
 def manual(chance: random.Random, topic: Words) -> Segment:
-    """A step, or what has to be heeded, with one part of the machine for the most part."""
+    """A step or a warning, mostly about one part of the machine."""
     part = topic[0] if chance.random() < 0.5 else chance.choice(PART)
     do, how, when = chance.choice(DO), chance.choice(HOW), chance.choice(WHEN_SO)
     construction = chance.choice(("main", "inverted", "separable", "clause", "passive"))
@@ -251,7 +251,7 @@ ABILITIES = {
     "large": {"news": 2.0, "manual": 1.2},
     "tuned": {"news": 2.0, "manual": 2.4},
 }
-"""How able each system is on each test set, in standard deviations. `tuned` is `large` after it was shown manuals."""
+"""The ability of each system on each test set, in standard deviations. `tuned` is `large` after training on manuals."""
 
 STRAYING = {
     "phrases": {"inverted": 0.6, "separable": 0.7, "clause": 0.7, "passive": 0.4, "negated": 0.5},
@@ -263,7 +263,7 @@ STRAYING = {
 
 
 class Translating:
-    """What a system makes of one text. What it makes of some words it makes of them again where they come again."""
+    """A system's translation of one text. Words that occur again are translated in the same way."""
 
     def __init__(self, system: str, test_set: str, luck: Mapping[str, float], chance: random.Random) -> None:
         self._ability = ABILITIES[system][test_set] + chance.gauss(0.0, 0.3)
@@ -278,7 +278,7 @@ class Translating:
     def _piece(self, piece: Piece) -> str:
         if piece.german not in self._made:
             known = self._ability + self._luck[piece.german] + self._chance.gauss(0.0, 1.0) > 0
-            # A system that is right does not always say it as the reference does.
+            # A correct translation does not always use the words of the reference.
             right = self._chance.choice((piece.english, piece.english, *piece.also))
             wrong = self._chance.choice(piece.wrong or (piece.english,))
             left = piece.german.replace(" ...", "")
@@ -288,12 +288,12 @@ class Translating:
 
 
 def written(pieces: list[str]) -> str:
-    """A sentence of its pieces."""
+    """A sentence made of its pieces."""
     return _capital(" ".join(pieces).replace(" ,", ",")) + "."
 
 
 Text = tuple[list[Segment], dict[str, float]]
-"""The segments of a text, and of each piece by its German words the luck that systems have with it."""
+"""The segments of a text, and for each piece, by its German words, the luck that systems have with it."""
 
 
 def texts(test_set: str) -> list[Text]:
@@ -314,7 +314,7 @@ def texts(test_set: str) -> list[Text]:
 
 
 def translated(system: str, test_set: str, of: list[Text], seed: int) -> str:
-    """What a system makes of a test set when it is trained with a seed, a segment a line."""
+    """A system's translation of a test set after training with a seed, one segment per line."""
     chance = random.Random(f"{system} of seed {seed} on {test_set}")
     lines = []
     for segments, luck in of:
@@ -324,7 +324,7 @@ def translated(system: str, test_set: str, of: list[Text], seed: int) -> str:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the content of each file, below `mt/`."""
+    """The name and the content of each file in `mt/`."""
     known = ["test_set,document,text,construction\n"]
     for test_set in WRITTEN:
         of = texts(test_set)

@@ -1,9 +1,8 @@
-"""Makes `ner/`: CoNLL files of names in made-up news and made-up council minutes, gold and four systems that do not
-exist, and the section of each sentence. `make.py` writes the files.
+"""Makes `ner/`: CoNLL files with the names in invented news and council minutes. There are gold annotations, four
+systems that do not exist, and the section of each sentence. `make.py` writes the files.
 
-A name is as hard in one sentence of a text as in the next, and a system that takes a club for its town does so through
-all of a match report: so the mistakes in a text come together, as they do in real ones. What is drawn by chance has a
-seed.
+A name is equally hard in every sentence of a text, and a system that mistakes a club for its town does so throughout a
+match report. So the mistakes in a text are clustered, as in real texts. Random draws have a fixed seed.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 TEXTS = 24
-"""How many there are in each test set."""
+"""The number of texts in each test set."""
 SENTENCES = (5, 9)
-"""How many a text has."""
+"""The least and the greatest number of sentences in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of a type, as it is first written in a text and as it is from then on, and what it is mistaken for."""
+    """A name of a type: its first form in a text, its form in later mentions, and the type that it is mistaken for."""
 
     kind: str
     full: str
@@ -52,19 +51,19 @@ THINGS = ("Amber Cup", "Coastal League", "Harbour Act", "Clean Water Plan", "Mid
 
 
 def person(chance: random.Random) -> Name:
-    """Later on by the last name."""
+    """Later mentions use the last name."""
     last = chance.choice(LAST)
     return Name("PER", f"{chance.choice(FIRST)} {last}", last, "ORG")
 
 
 def club(chance: random.Random) -> Name:
-    """Later on by the town alone, which is then the club and not the town."""
+    """Later mentions use only the town's name, which then means the club and not the town."""
     town = chance.choice(TOWNS)
     return Name("ORG", f"{town} {chance.choice(CLUBS)}", town, "LOC")
 
 
 def firm(chance: random.Random) -> Name:
-    """Later on by the name of its founder alone."""
+    """Later mentions use only the founder's name."""
     founder = chance.choice(LAST)
     return Name("ORG", f"{founder} {chance.choice(FIRMS)}", founder, "PER")
 
@@ -100,7 +99,7 @@ CASTS = {
     "planning": {"A": body, "B": firm, "P": person, "Q": person, "L": town, "S": place, "M": thing},
     "harbour": {"A": body, "B": firm, "P": person, "Q": person, "L": town, "S": place, "M": thing},
 }
-"""Who and what a text of each section is about, by the letter that its sentences have for it."""
+"""The people and things in a text of each section, by the letter that marks them in the sentences."""
 
 SENTENCES_OF = {
     "sport": """\
@@ -159,14 +158,14 @@ SENTENCES_OF = {
         Cllr Q reported damage at S .
         Dues for boats from L remain as they are .""",
 }
-"""What is said in each section. A word behind which ^ and a type stand is no name, but systems may take it for one."""
+"""The sentences of each section. A word followed by ^ and a type is not a name, but systems may take it for one."""
 
 SECTIONS = {"news": ("sport", "business", "politics"), "minutes": ("planning", "harbour")}
 
 HARDNESS = {"PER": -0.2, "LOC": -0.4, "ORG": 0.3, "MISC": 0.8}
-"""How hard names of each type are, in logits."""
+"""The difficulty of names of each type, in logits."""
 SHORTENED = {"PER": 0.2, "LOC": 0.0, "ORG": 0.9, "MISC": 0.0}
-"""How much harder they are without the words that tell what they are."""
+"""How much harder they are without the words that show their type."""
 
 ABILITIES = {
     "gazetteer": {"news": 0.0, "minutes": -0.1},
@@ -174,14 +173,14 @@ ABILITIES = {
     "tagger-small": {"news": 1.7, "minutes": 1.0},
     "tagger-large": {"news": 2.8, "minutes": 1.6},
 }
-"""How able each system is on each test set."""
+"""The ability of each system on each test set."""
 TAKEN_IN = {"gazetteer": 0.35, "crf": 0.2, "tagger-small": 0.1, "tagger-large": 0.06}
-"""How often each system takes a word for a name that is none."""
+"""How often each system takes a word for a name that is not one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A piece of a sentence: words that are a name, in its full or its short form, or one word that may look so."""
+    """A piece of a sentence: the words of a name, in its full or short form, or one word that may look like a name."""
 
     words: tuple[str, ...]
     name: Name | None = None
@@ -193,7 +192,7 @@ Text = list[list[Mention]]
 
 
 def text(section: str, chance: random.Random) -> Text:
-    """The sentences of a text: a first one that says what happened, and others in any order."""
+    """The sentences of a text: first one that reports what happened, then others in random order."""
     cast: dict[str, Name] = {}
     for letter, of in CASTS[section].items():
         name = of(chance)
@@ -218,7 +217,7 @@ def _mention(word: str, cast: dict[str, Name], said: set[str]) -> Mention:
 
 
 def forms(written: Text) -> list[tuple[str, bool]]:
-    """The names of a text, in full and shortened."""
+    """The names of a text, in full and short forms."""
     mentions = (mention for sentence in written for mention in sentence)
     return list(dict.fromkeys((mention.name.full, mention.shortened) for mention in mentions if mention.name))
 
@@ -229,12 +228,12 @@ def tagged(kind: str, length: int) -> list[str]:
 
 
 def gold(mention: Mention) -> list[str]:
-    """The right tags of a piece."""
+    """The correct tags of a piece."""
     return tagged(mention.name.kind, len(mention.words)) if mention.name else ["O"]
 
 
 class Answers:
-    """What a system says in one text. What it makes of a name it makes of it again where the name comes again."""
+    """A system's answers on one text. Whenever a name occurs again, the system treats it in the same way."""
 
     def __init__(self, system: str, test_set: str, luck: dict[tuple[str, bool], float], chance: random.Random) -> None:
         self._ability = ABILITIES[system][test_set] + chance.gauss(0.0, 0.8)
@@ -268,7 +267,7 @@ class Answers:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the content of each file, below `ner/`."""
+    """The name and the content of each file in `ner/`."""
     sections = ["test_set,document,section\n"]
     for test_set, of in SECTIONS.items():
         writing = random.Random(f"texts of {test_set}")
@@ -286,7 +285,7 @@ def files() -> Iterator[tuple[str, str]]:
 
 
 def _lines(written: Text, tags: Callable[[Mention], list[str]]) -> str:
-    """A text with its tags, a word a line."""
+    """A text with its tags, one word per line."""
     sentences = []
     for sentence in written:
         pairs = (pair for mention in sentence for pair in zip(mention.words, tags(mention), strict=True))

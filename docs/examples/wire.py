@@ -1,7 +1,7 @@
-"""Makes `wire/`: what three systems that do not exist let through of a news wire, for eight profiles of readers. Each
-pair of a profile and a story has a label in April, and two people and a model labelled a third of the pairs by
-themselves. In June the systems run, and labels come later, for a quarter of the pairs. All of it is drawn by chance,
-with a seed. `make.py` writes the files.
+"""Makes `wire/`: the decisions of three systems that do not exist on a news wire, for eight reader profiles. In April
+each pair of a profile and a story has a label, and two people and a model independently labelled a third of the pairs.
+In June the systems run, and labels come later, for a quarter of the pairs. Everything is random with a fixed seed.
+`make.py` writes the files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ PROFILES = {
     "fishing-quotas": (0.24, 0.05),
     "border-crossings": (0.42, 0.13),
 }
-"""Which share of the stories is relevant to each profile, in April and in June. Those of April were chosen by hand."""
+"""The share of stories that is relevant to each profile, in April and in June. The stories of April were chosen by
+hand.
+"""
 
 AGENCIES = ("coastal", "inland", "overseas")
 STORIES = 75
@@ -31,7 +33,9 @@ OPTIONAL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A story for a profile: what is right, and what a system sees of it: more for stories that look relevant."""
+    """A story for a profile: its correct label, and what a system sees of it, which is higher for stories that look
+    relevant.
+    """
 
     name: str
     agency: str
@@ -41,8 +45,8 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Letting:
-    """How a system lets stories through: how much it sees of what is right, how much it scatters, and from where on it
-    says yes. Systems without `sure` say no confidences.
+    """How a system decides: how much of the truth it sees, how much random noise it adds, and the threshold above which
+    it says yes. Systems without `sure` give no confidences.
     """
 
     skill: float
@@ -72,7 +76,7 @@ def stories(month: str, day: str, profile: str) -> Iterator[Story]:
 
 
 def decided(system: str, story: Story) -> tuple[str, str]:
-    """What a system decides on a story, and how sure it is. What looks relevant looks so to all systems."""
+    """A system's decision on a story, with its confidence. What looks relevant looks relevant to all systems."""
     made = SYSTEMS[system]
     chance = random.Random(f"{system} on {story.name}")
     skill = made.skill - 0.9 * story.name.startswith(made.weak)
@@ -85,11 +89,13 @@ def decided(system: str, story: Story) -> tuple[str, str]:
 
 
 SLIPS = {"ines": (0.04, 0.04), "tom": (0.07, 0.07), "llm": (0.03, 0.10)}
-"""How often an annotator errs on a story that is relevant, and on one that is not; the model calls too many so."""
+"""How often an annotator errs on a relevant story and on one that is not relevant. The model labels too many stories as
+relevant.
+"""
 
 
 def labelled(annotator: str, story: Story) -> str:
-    """What an annotator says of a story. Errors are likelier on stories that look neither relevant nor irrelevant, and
+    """An annotator's label of a story. Errors are more likely on stories that look neither relevant nor irrelevant, and
     on optional ones.
     """
     chance = random.Random(f"{annotator} on {story.name}")
@@ -112,7 +118,7 @@ def table(header: str, rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the text of each file, below `wire/`."""
+    """The name and the text of each file in `wire/`."""
     months = {
         month: [story for profile in PROFILES for story in stories(month, day, profile)]
         for month, day in (("april", "0412"), ("june", "0621"))

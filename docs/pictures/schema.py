@@ -1,9 +1,9 @@
-"""Draws the tables of a warehouse and what points to what, from the schema itself.
+"""Draws the tables of a warehouse and their references, from the schema itself.
 
     python docs/pictures/schema.py
 
-writes schema.svg beside this file. The tables that others point to are in a row at the top, and a line goes down from
-each. The others are at the left, with a dot on the line of each table that they point to.
+writes schema.svg beside this file. The tables that others refer to are in a row at the top, each with a vertical line
+below it. The other tables are at the left, with a dot on the line of each table that they refer to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import duckdb
 SCHEMA = Path(__file__).resolve().parents[2] / "warehouse" / "store" / "schema.sql"
 
 HEADS = ("evaluation", "test_set", "document", "unit", "item", "system", "annotator", "import")
-"""In this order no line between two of them crosses another."""
+"""In this order, no two lines cross."""
 
 Tables = dict[str, list[str]]
 """The columns of each table."""
@@ -28,7 +28,7 @@ LETTERS = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
 def tables() -> Tables:
-    """All tables of the schema with their columns, in its order."""
+    """All tables of the schema with their columns, in the order of the schema."""
     found: Tables = {}
     with duckdb.connect(":memory:") as database:
         database.execute(SCHEMA.read_text(encoding="utf-8"))
@@ -40,7 +40,7 @@ def tables() -> Tables:
 
 
 def pointed(columns: list[str]) -> list[str]:
-    """The tables that a table with these columns points to."""
+    """The tables that a table with these columns refers to."""
     return [column.removesuffix("_id") for column in columns if column.endswith("_id")]
 
 

@@ -1,1 +1,1 @@
-"""What helps while a query is typed: completion, colours, layout, and what a mistake may have meant."""
+"""Support while a query is typed: completion, colours, layout, and explanations of mistakes."""

@@ -1,4 +1,4 @@
-"""What may follow at the end of a text, for completion in the shell. Names themselves are the caller's to supply."""
+"""Determines what may follow at the end of a text, for completion in the shell. The caller supplies the names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Expected:
     """What may follow: keywords as they are typed ("order by"), and kinds of names and values.
 
     Kinds are system, test set, count, measure, function, parameter, test, task, adjustment, attribute, variable,
-    reader, number, text, value (of a comparison, a parameter or `let`) and new name. `start` is where the word to be
-    completed begins: the length of the text where a new word begins. `inside` says that a question has begun.
+    reader, number, text, value (of a comparison, a parameter or `let`) and new name. `start` is the start of the word
+    to be completed; if a new word begins, it is the length of the text. `inside` means that a question has begun.
     """
 
     keywords: tuple[str, ...]
@@ -27,7 +27,9 @@ class Expected:
 
 
 def expected(text: str) -> Expected:
-    """What may follow at the end of `text`, whose last word may be unfinished; nothing if there is a mistake before."""
+    """What may follow at the end of `text`, whose last word may be unfinished. There is nothing if an earlier part has
+    a mistake.
+    """
     start = _start_of_last_word(text)
     last = tokens(text)[-1:]
     if last and last[0].kind in {"comment", "error"} and last[0].span.end == len(text):
@@ -52,8 +54,8 @@ _SYNONYMS = {"macro", "micro", *(word for clause in CLAUSES for word in clause.s
 
 
 def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
-    """The keywords that may follow. Where a comma may stand, `and` and `vs` are not offered; synonyms are offered to
-    who has begun to type them.
+    """The keywords that may follow. If a comma is possible, `and` and `vs` are not offered. Synonyms are offered only
+    after the user has begun to type them.
     """
     passed_over = {"and", "vs"} if "COMMA" in reading.accepted else set()
     passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
@@ -74,7 +76,7 @@ def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
 
 
 def _may_follow(clause: Clause, place: Place) -> bool:
-    """Whether the statement takes the clause and does not hold it yet."""
+    """Whether the statement takes the clause and does not have it yet."""
     kinds = (QUESTIONS[place.question], STATEMENTS[place.statement])
     is_given = any(clause.field == given.field for given in place.clauses)
     return not is_given and any(clause.belongs_to(kind) for kind in kinds)

@@ -1,6 +1,6 @@
-"""Cutting any text into tokens of a kind, for highlighting and layout.
+"""Splits any text into tokens, each with a kind, for highlighting and layout.
 
-Never fails: what cannot be read is of kind error.
+It never fails: text that cannot be read gets the kind error.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ _KINDS: dict[str, Kind] = {
 
 @value
 class Token:
-    """A piece of a text: its kind and its place. Blanks are not tokens."""
+    """A piece of a text, with its kind and its place. Spaces are not tokens."""
 
     kind: Kind
     span: Span
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text in their order, comments included.
+    """The tokens of a text in order, including comments.
 
-    A word is a keyword only where it is used as one, as far as the text can be parsed; behind a mistake every word that
+    A word is a keyword only where it is used as one, as far as the text can be parsed. After a mistake, every word that
     could be a keyword counts as one, until the next statement.
     """
     try:
@@ -71,9 +71,9 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 
 def _read_statements(text: str, start: int, marked: list[Token]) -> int:
-    """Add the tokens of the statements from `start` on, up to the first that cannot be parsed, that one included.
+    """Adds the tokens of the statements from `start`, up to and including the first that cannot be parsed.
 
-    Returns where the next statement begins.
+    Returns the place where the next statement begins.
     """
     from grammar.parsing.reading import read
 
@@ -81,7 +81,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     at = start
     for place, token in enumerate(reading.tokens):
         begin, end = start + token.start, start + token.end
-        marked.extend(_guessed(text, at, begin))  # comments: nothing else stands between tokens
+        marked.extend(_guessed(text, at, begin))  # comments: nothing else can be between tokens
         marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
     for guess in _guessed(text, at, len(text)):
@@ -100,12 +100,14 @@ def _kind(token: machine.Lexeme, following: Sequence[machine.Lexeme]) -> Kind:
 
 
 def _are_expressions(terminals: list[str]) -> bool:
-    """Whether these terminals begin a list of expressions in parentheses, not of parameters such as `(beta=2)`."""
+    """Whether these terminals begin a list of expressions in parentheses, as opposed to parameters such as
+    `(beta=2)`.
+    """
     return terminals[:1] == ["LPAR"] and terminals[1:2] != ["RPAR"] and terminals[2:3] != ["EQUAL"]
 
 
 def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
-    """The tokens of a stretch, classified by their looks alone."""
+    """The guessed tokens of a part of the text, classified only by how they look."""
     guesses = []
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:

@@ -1,4 +1,4 @@
-"""Hints below an error: known words that a misspelt one may mean, or a list of what there is."""
+"""Hints below an error: known words that a misspelt word may mean, or a list of what exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 
 def hints(word: str, known: Iterable[str], what: str, typed: Callable[[str], str] = str) -> tuple[str, ...]:
-    """Near names if there are any, else what there is; `typed` says how a name is typed."""
+    """Similar names if there are any, otherwise a list of what exists. `typed` returns a name as it is typed."""
     known = list(known)
     close = near(word, known)
     if close:
@@ -16,7 +16,7 @@ def hints(word: str, known: Iterable[str], what: str, typed: Callable[[str], str
 
 
 def listing(known: Iterable[str], what: str, typed: Callable[[str], str] = str) -> tuple[str, ...]:
-    """A line that lists what there is, at most a dozen; `typed` says how a name is typed."""
+    """A line that lists what exists, at most a dozen. `typed` returns a name as it is typed."""
     names = sorted(known)
     if not names:
         return (f"there are no {what}",)
@@ -36,14 +36,14 @@ def brief(text: str) -> str:
 
 
 LONGEST = 200
-"""Longer words are not compared: they are not typing slips."""
+"""Longer words are not compared, because they are not typing errors."""
 
 
 def near(word: str, among: Iterable[str], at_most: int = 3) -> tuple[str, ...]:
     """Up to `at_most` of the words `among` that `word` may be a misspelling of, the nearest first.
 
-    Case does not count. A word is near if at most a third of its letters differ (one always may), or where `word`
-    has three letters or more and is its beginning.
+    Case is ignored. A word is near if at most a third of its letters differ (one may always differ), or if it begins
+    with `word` and `word` has three letters or more.
     """
     written = word.casefold()
     if not written or len(written) > LONGEST:
@@ -61,9 +61,10 @@ def near(word: str, among: Iterable[str], at_most: int = 3) -> tuple[str, ...]:
 
 
 def edits(one: str, other: str, most: int) -> int:
-    """Letters to insert, drop, replace or swap with a neighbour to turn one word into the other.
+    """The number of letters to insert, drop, replace or swap with a neighbour to turn one word into the other.
 
-    The Damerau-Levenshtein distance, no letter edited twice; any number above `most` stands for "more than that".
+    This is the Damerau-Levenshtein distance in which no letter is edited twice. Any number above `most` means "more
+    than that".
     """
     if abs(len(one) - len(other)) > most:
         return most + 1

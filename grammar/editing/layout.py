@@ -1,6 +1,7 @@
-"""The canonical layout of a script for `evalhouse fmt`: changes blanks, line ends and the case of keywords only.
+"""The canonical layout of a script for `evalhouse fmt`. It changes only spaces, line breaks and the case of keywords.
 
-Works on tokens, not on nodes, so that comments, the order of clauses and the spelling of names and numbers stay.
+It works on tokens, not on nodes, so that comments, the order of clauses and the spelling of names and numbers stay the
+same.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from grammar.study import PROSE
 from grammar.value import value
 
 WIDEST = 100
-"""Columns; a longer statement is broken before its clauses."""
+"""The maximum width in columns. A longer statement is broken before its clauses."""
 
 INDENT = "  "
 
 
 @value
 class _Piece:
-    """A token with what layout needs of its surroundings: line ends in the source between it and the piece before."""
+    """A token with what layout needs to know about its surroundings: the line breaks in the source before it."""
 
     kind: str
     text: str
@@ -33,21 +34,21 @@ class _Piece:
 
     @property
     def may_be_called(self) -> bool:
-        """Whether a parenthesis behind the piece holds parameters."""
+        """Whether a parenthesis after this piece contains parameters."""
         return self.kind in {"name", "text", "function"} or (self.kind == "keyword" and self.text == "mean")
 
     @property
     def may_precede_a_sign(self) -> bool:
-        """Whether a minus behind the piece is a sign, not a subtraction."""
+        """Whether a minus after this piece is a sign, not a subtraction."""
         return self.kind == "keyword" or (self.kind == "operator" and self.text not in {")", "."})
 
 
 def layout(text: str) -> str:
-    """The script with every statement ended by a semicolon and begun on a line of its own.
+    """The script with a semicolon after every statement, and each statement on a new line.
 
-    A statement that holds comments or is wider than WIDEST is broken before each clause, indented by two blanks.
-    Comments keep their places: on a line of their own, or at the end of the line they stood on. One blank line is kept
-    where the script has some. Laying out twice changes nothing more.
+    A statement that contains comments or is wider than WIDEST is broken before each clause, with an indent of two
+    spaces. Comments keep their places, either on a line of their own or at the end of a line. Between statements, one
+    blank line is kept if there are some. Applying the layout twice changes nothing more.
 
     Raises QueryError for a script that does not parse.
     """
@@ -76,9 +77,9 @@ def _pieces(text: str) -> list[_Piece]:
         if token.kind == "keyword":
             written = written.lower()
         elif token.kind == "comment":
-            # In prose, blanks at the end of a line are a line break.
+            # In prose, spaces at the end of a line mean a line break.
             written = written.rstrip("\r") if written.startswith(PROSE) else written.rstrip()
-        if written != ";":  # it will stand before the comments that were before it
+        if written != ";":  # it will be placed before the comments that preceded it
             line_ends = max(line_ends, after_comment)
             after_comment = token.kind == "comment"
         pieces.append(_Piece(token.kind, written, line_ends))
@@ -87,7 +88,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 
 def _add_statement(lines: list[str], pieces: Sequence[_Piece]) -> None:
-    """Add the lines of a statement, then the comments that stood between its last word and its semicolon."""
+    """Adds the lines of a statement, then the comments between its last word and its semicolon."""
     if not pieces:
         return
     last = max(at for at, piece in enumerate(pieces) if not piece.is_comment)
@@ -99,7 +100,9 @@ def _add_statement(lines: list[str], pieces: Sequence[_Piece]) -> None:
 
 
 def _add_comment(lines: list[str], comment: _Piece) -> None:
-    """Add a comment between statements: at the end of the last line if it stood there, else on a line of its own."""
+    """Adds a comment between statements: at the end of the last line if it was there, otherwise on a line of
+    its own.
+    """
     if lines and comment.line_ends == 0:
         lines[-1] += INDENT + comment.text
         return
@@ -136,14 +139,14 @@ def _statement_lines(pieces: Sequence[_Piece]) -> list[str]:
 
 
 def _clause_starts(pieces: Sequence[_Piece]) -> set[int]:
-    """Where clauses begin."""
+    """The places where clauses begin."""
     places = [at for at, piece in enumerate(pieces) if not piece.is_comment]
     begun = clauses_begun([pieces[at].text if pieces[at].kind == "keyword" else "" for at in places])
     return {at for at, clause in zip(places, begun, strict=True) if clause}
 
 
 def _blanks(pieces: Sequence[_Piece]) -> list[str]:
-    """What stands before each piece on a line: nothing or a blank."""
+    """The separator before each piece on a line: nothing or a space."""
     blanks = []
     call: list[bool] = []
     before: _Piece | None = None

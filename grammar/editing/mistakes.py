@@ -1,6 +1,6 @@
-"""Explaining what does not parse: from the place where reading stopped to a sentence a user can act on.
+"""Explains why a text does not parse: it turns the place where parsing stopped into a sentence that users can act on.
 
-Takes a text that the machine refuses and returns the error; nothing here decides what is right.
+It takes a text that the machine refuses and returns the error. It does not decide what is valid.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grammar.span import Span
 from grammar.value import value
 
 MOST_NAMED = 5
-"""At most this many things are named in "expected …"; nobody would read more."""
+"""At most this many things are named in "expected …", because nobody would read more."""
 
 _WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@]\w+)*|[<>=!&|]+|.', re.DOTALL)
 _WORD_OF_EXPRESSION = re.compile(r'"(?:[^"]|"")*"|\$\w+|[0-9][0-9_.]*\w*|\w+|[<>=!&|]+|.', re.DOTALL)
@@ -62,7 +62,7 @@ _OTHER_LANGUAGES = {
 """Signs of other query languages, and their equivalents here."""
 
 _POST_HOC = {"observed", "post", "post-hoc", "posthoc", "retrospective", "achieved"}
-"""Words by which people ask for the power of the observed difference."""
+"""Words that people use to ask for the power of the observed difference."""
 
 _BEGINS_SQL = re.compile(r"(?:select|with)\s", re.IGNORECASE)
 
@@ -74,9 +74,11 @@ _FIRST_WORDS = [word for clause in CLAUSES for word in clause.first_words]
 
 @value
 class Stop:
-    """Where reading stopped: the word that did not fit (empty at the end), the token before it, and what would fit.
+    """The place where parsing stopped: the word that did not fit (empty at the end), the token before it, and what
+    would fit.
 
-    `stretch` is the text without blanks from the name before the word on (GE#2), empty where a blank stands between.
+    `stretch` is the text without spaces from the preceding name up to and beyond the word (GE#2). It is empty if a
+    space is between them.
     """
 
     word: str
@@ -86,7 +88,7 @@ class Stop:
     place: Place
     accepted: frozenset[str]
     rest: str = ""
-    """The text from the word on."""
+    """The text from the word to the end."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -95,7 +97,9 @@ class Stop:
 
 
 def as_sql(text: str) -> str:
-    """The statement that runs a text which begins like SQL; empty where it does not, or goes on after a semicolon."""
+    """The `sql` statement for a text that begins like SQL. Empty if the text does not, or if it continues after a
+    semicolon.
+    """
     query = text.strip().rstrip(";").rstrip()
     if not _BEGINS_SQL.match(query):
         return ""
@@ -109,7 +113,7 @@ def explained(text: str) -> QueryError:
         return UnfinishedError(f"the statement ends where {_expected(stop)} is expected", stop.span)
     if stop.word == ";":
         return QueryError(f"the statement ends where {_expected(stop)} is expected", stop.span)
-    # Without the word the statement may be whole: then it is one too many.
+    # If the statement is complete without the word, the word is one too many.
     explanations = (_stray_sign, _post_hoc, _statement, _extra if END in stop.accepted else _misfit)
     return next(error for error in (explain(stop) for explain in explanations) if error)
 
@@ -134,7 +138,9 @@ def _stop(text: str) -> Stop:
 
 
 def _stretch(text: str, before: Lexeme | None, at: int) -> str:
-    """The text from the name that ends at `at` to the next blank, comma or the like; empty where no name ends there."""
+    """The text from the name that ends at `at` to the next space, comma or similar sign; empty if no name ends
+    there.
+    """
     if before is None or before.type != "NAME" or before.end != at:
         return ""
     match = _STRETCH.match(text, before.start)
@@ -142,7 +148,7 @@ def _stretch(text: str, before: Lexeme | None, at: int) -> str:
 
 
 def _stray_sign(stop: Stop) -> QueryError | None:
-    """A sign that has no meaning here, or not the meaning it has in another language."""
+    """A sign that has no meaning here, or a different meaning than in another language."""
     word = stop.word
     if stop.stretch and word in {"&", "|", "!"}:
         return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
@@ -158,7 +164,7 @@ def _stray_sign(stop: Stop) -> QueryError | None:
 
 
 def _statement(stop: Stop) -> QueryError | None:
-    """A first word that does not begin a statement, or a question after plot, explain and export."""
+    """A first word that does not begin a statement, or a missing question after plot, explain or export."""
     if stop.before is None:
         if sql := as_sql(stop.rest):
             return QueryError("SQL is written in quotes after the word sql", stop.span, (f"write {sql}",))
@@ -204,7 +210,7 @@ def _of_expect(stop: Stop) -> QueryError:
 
 
 def _extra(stop: Stop) -> QueryError:
-    """A word behind what would have been a whole statement."""
+    """A word after a complete statement."""
     word, lower = stop.word, stop.word.lower()
     statement = stop.place.question or stop.place.statement
     after = f" after '{_short(str(stop.before))}'"
@@ -229,7 +235,7 @@ def _extra(stop: Stop) -> QueryError:
 
 
 def _no_comma(stop: Stop) -> str:
-    """What may be missing between two names: a comma, or behind a measure the word before the systems."""
+    """What may be missing between two names: a comma or, after a measure, the word before the systems."""
     if stop.place.kind != "measure" or not _is_word(stop.word):
         return "a list is separated by commas"
     if re.search(r"\bvs\b", stop.rest, re.IGNORECASE):
@@ -238,7 +244,7 @@ def _no_comma(stop: Stop) -> str:
 
 
 def _misfit(stop: Stop) -> QueryError:
-    """A word where something else must stand."""
+    """A word in a place that requires something else."""
     word = stop.word
     expected = _expected(stop)
     message = f"expected {expected}, not '{_short(word)}'"
@@ -249,7 +255,7 @@ def _misfit(stop: Stop) -> QueryError:
     if suggestions and not wants_name:
         return QueryError(message, stop.span, suggestions)
     if stop.place.last_word in STATEMENTS and stop.place.clauses and _is_word(word):
-        # The clause `power 0.8` before what was meant for the next statement, `power F for all`.
+        # The clause `power 0.8` before a text that was intended as the next statement, `power F for all`.
         return QueryError(message, stop.span, ("statements are separated by ;",))
     if word == "*" and stop.before is not None and stop.before.type == "NAME":
         return QueryError(f"expected one {stop.place.kind}, not a pattern", stop.span)
@@ -265,7 +271,7 @@ def _misfit(stop: Stop) -> QueryError:
 
 
 def _expected(stop: Stop) -> str:
-    """What would fit, in words, at most MOST_NAMED of them."""
+    """What would fit, in words; at most MOST_NAMED things."""
     accepted = set(stop.accepted)
     fitting: list[str] = []
     if {"NAME", "WORD", "PATTERN"} & accepted:
@@ -318,7 +324,7 @@ def _clauses_of(question: str) -> tuple[str, ...]:
 
 
 def _meant(word: str, statements: Iterable[str]) -> tuple[str, ...]:
-    """What was meant by a word that does not begin a statement: its name here, or a similar spelling."""
+    """The probable meaning of a word that does not begin a statement: its name here, or a similar spelling."""
     statements = list(statements)
     called = ELSEWHERE.get(word.lower(), "")
     if called.partition(" ")[0] in statements:
@@ -341,20 +347,20 @@ def _is_sign(text: str) -> bool:
 
 
 def _in_quotes(stop: Stop) -> tuple[str, ...]:
-    """How a name with signs that bare names cannot hold is written."""
+    """How to write a name with signs that bare names cannot contain."""
     if not stop.stretch:
         return ()
     return (f"a name with other characters is written in quotes: {quoted(_short(stop.stretch))}",)
 
 
 def _short(word: str, most: int = 40) -> str:
-    """The word, cut where it is long; messages are one line."""
+    """The word, shortened if it is long, because messages have one line."""
     shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in word[: most + 1])
     return shown if len(word) <= most else shown[: most - 1] + "…"
 
 
 def _shown(sign: str) -> str:
-    """A sign as itself, or by its Unicode number if it is invisible or could be mistaken for another."""
+    """The sign itself, or its Unicode number if it is invisible or looks like another sign."""
     if sign.isascii() and sign.isprintable():
         return f"'{sign}'"
     number, name = f"U+{ord(sign):04X}", unicodedata.name(sign, "")

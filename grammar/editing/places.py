@@ -1,6 +1,7 @@
-"""What kind of name stands at a place in a statement, told from the keywords before it.
+"""Determines from the preceding keywords which kind of name is expected at a place in a statement.
 
-The grammar has one terminal for all bare names; people want to read "a system is expected". No name is looked up here.
+The grammar has one terminal for all bare names, but messages should say, for example, "a system is expected". No name
+is looked up here.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN"
 class Place:
     """A place in a statement: its first word, the question it asks, the kind of name expected, the clauses before it.
 
-    `statement` and `question` are empty where none was written. `kind` is what the statement or the clause says of its
-    names, or "parameter", "value", "count". `last_word` is the keyword right before the place, empty for anything else.
+    `statement` and `question` are empty if none was written. `kind` is the kind of names that the statement or the
+    clause takes, or "parameter", "value" or "count". `last_word` is the keyword directly before the place; it is empty
+    if something else is there.
     """
 
     statement: str
@@ -32,7 +34,7 @@ class Place:
 
 
 def place_after(tokens: Sequence[Lexeme]) -> Place:
-    """The place behind these tokens of one statement."""
+    """The place after these tokens of one statement."""
     words = [keyword(token.type) for token in tokens]
     statement = words[0] if words and words[0] in STATEMENTS else ""
     question = question_word(words)
@@ -61,7 +63,9 @@ def place_after(tokens: Sequence[Lexeme]) -> Place:
 
 
 def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[int, str]:
-    """The kind of names behind the keywords of each clause, by the place of the keyword: none before its last."""
+    """The kind of names after the keywords of each clause, by the position of the keyword. Before the last keyword of a
+    clause, there is none.
+    """
     names = {}
     for at, clause in enumerate(begun):
         if clause:
@@ -73,7 +77,9 @@ def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[
 
 
 def _takes_parameters(before: Lexeme | None, kind: str) -> bool:
-    """Whether a parenthesis holds parameters: behind the name of a measure or system, not of a function."""
+    """Whether a parenthesis contains parameters. It does after the name of a measure or system, but not after that of a
+    function.
+    """
     if before is None or before.type not in {"NAME", "WORD", "TEXT"}:
         return False
     return kind != "count" or before.lower() not in FUNCTIONS

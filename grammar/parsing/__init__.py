@@ -1,1 +1,3 @@
-"""From text to nodes in steps: limits, what lark builds, drafts; and how far a text that is wrong can be read."""
+"""Turns text into nodes in steps: limits, parsing, drafts. For a text with a mistake, it finds how far the text can be
+read.
+"""

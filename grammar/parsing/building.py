@@ -1,7 +1,7 @@
-"""From the rules of language.lark to nodes: one method per rule, called while parsing, so nothing here recurses.
+"""Turns the rules of language.lark into nodes: one method per rule, called while parsing, so nothing here recurses.
 
-Questions come out as drafts: a clause that stands twice, or `to "file"` without `plot`, is for drafts.py to find. The
-methods of questions and of most clauses are alike; they are made from the tables in clauses.py.
+Questions become drafts: drafts.py finds clauses that are written twice, or `to "file"` without `plot`. The methods of
+questions and of most clauses have the same form, so they are made from the tables in clauses.py.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from grammar.value import value
 
 @value
 class WrittenClause:
-    """A clause of a question as written: the fields it fills with their values, where it and its first word stand, and
-    the synonym that this word is.
+    """A clause of a question as written: the fields it fills with their values, the places of it and of its first word,
+    and the synonym if this word is one.
     """
 
     values: Mapping[str, Any]
@@ -34,7 +34,7 @@ class WrittenClause:
 
 @value
 class Draft:
-    """A question as written: its clauses are not yet sorted into the fields of its node."""
+    """A question as written. Its clauses are not yet assigned to the fields of its node."""
 
     word: str
     measures: tuple[nodes.MeasureCall | nodes.Mean, ...] | None
@@ -62,11 +62,11 @@ class Measures:
 
 
 Parsed = Any
-"""A token, or what a method below made of a rule."""
+"""A token, or the result of a method below for a rule."""
 
 
 def span_of(piece: Parsed) -> Span:
-    """Where a token or a piece stands."""
+    """The place of a token or a piece."""
     if isinstance(piece, Lexeme):
         return Span(piece.start, piece.end)
     span: Span = piece.span
@@ -100,7 +100,7 @@ _VALUES: Mapping[Shape, Callable[[Sequence[Parsed]], Any]] = {
     Shape.ITSELF: lambda pieces: str(pieces[-1]).lower(),
     Shape.FLAG: lambda pieces: True,
 }
-"""From the pieces of a clause to its value."""
+"""Turns the pieces of a clause into its value."""
 
 
 def _method_of(clause: Clause) -> Callable[[list[Parsed]], WrittenClause]:
@@ -118,7 +118,9 @@ def _method_of_both_fields(clause: Clause) -> Callable[[list[Parsed]], WrittenCl
 
 
 class Builder:
-    """What each rule becomes. Its pieces are its tokens, signs and keywords included, and what its parts became."""
+    """What each rule becomes. The pieces of a rule are its tokens, including signs and keywords, and the results of its
+    parts.
+    """
 
     def __init__(self) -> None:
         for word in QUESTIONS:
@@ -321,16 +323,16 @@ class Builder:
 
 
 BUILDER = Builder()
-"""It remembers nothing, so one is enough."""
+"""It has no state, so one instance is enough."""
 
 
 def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.Condition:
-    """The condition, or its opposite where `not` was written inside it."""
+    """The condition, or its negation if it contained `not`."""
     return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition
 
 
 def _unknown_function(token: Lexeme) -> QueryError:
-    """The error for a name that is followed by expressions in parentheses, as only functions are."""
+    """The error for a name before expressions in parentheses, which only functions may have."""
     from grammar.editing.hints import brief, listing, near
 
     name = brief(str(token))

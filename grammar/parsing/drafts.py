@@ -1,7 +1,7 @@
-"""From drafts to statements: sorts the written clauses into the fields of their node.
+"""Turns drafts into statements: it assigns the written clauses to the fields of their node.
 
-Refused here: a clause that stands twice, `to "file"` without `plot` or `export`, `at least` without `expect`, and a
-statement that lacks a clause it needs.
+It refuses a clause that is written twice, `to "file"` without `plot` or `export`, `at least` without `expect`, and a
+statement without a clause that it requires.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from grammar.span import Span
 
 
 class UnfinishedError(QueryError):
-    """A statement that ends too early, so that more text could make it right."""
+    """The statement ends too early, so more text could correct it."""
 
 
 def finished(piece: Any, text: str) -> nodes.AnyStatement:
-    """The statement that a draft or a finished statement stands for. Raises QueryError."""
+    """The statement for a draft; a finished statement is returned unchanged. Raises QueryError."""
     if isinstance(piece, Preceded):
         return _preceded(piece, text)
     if isinstance(piece, Draft):
@@ -30,7 +30,7 @@ def finished(piece: Any, text: str) -> nodes.AnyStatement:
 
 
 def _preceded(piece: Preceded, text: str) -> nodes.AnyStatement:
-    """The statement before a question takes the clauses that the question has no field for."""
+    """The statement before a question takes the clauses for which the question has no field."""
     clauses = _by_field(piece.question, text)
     of_question = field_names(QUESTIONS[piece.question.word])
     question = _question(piece.question, {field: clauses[field] for field in clauses if field in of_question})
@@ -50,7 +50,7 @@ def _question(draft: Draft, clauses: dict[str, WrittenClause]) -> nodes.Question
 
 
 def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:
-    """The clauses by the fields they fill. Raises QueryError where one stands twice."""
+    """The clauses by the fields they fill. Raises QueryError if one is written twice."""
     written: dict[str, WrittenClause] = {}
     for clause in draft.clauses:
         for field in clause.values:
@@ -63,7 +63,9 @@ def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:
 
 
 def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], span: Span) -> None:
-    """Raises QueryError for a clause that the statement has no field for, and for one that it needs and lacks."""
+    """Raises QueryError for a clause that has no field in the statement, and for a missing clause that the statement
+    requires.
+    """
     word = kind.words.split()[0]
     for field, clause in clauses.items():
         if field not in field_names(kind):

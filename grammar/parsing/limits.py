@@ -1,4 +1,6 @@
-"""What a text must hold to before it is parsed, so that no text, however hostile, takes long or exhausts the stack."""
+"""Limits that a text must meet before it is parsed, so that even a hostile text neither takes long nor exhausts the
+stack.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from grammar.errors import QueryError
 from grammar.span import Span
 
 LARGEST = 64 * 1024
-"""Bytes of UTF-8 in one text."""
+"""The maximum size of a text in bytes of UTF-8."""
 
 DEEPEST = 100
-"""How deep parentheses, `not`, signs and arithmetic may be nested."""
+"""The maximum nesting depth of parentheses, `not`, signs and arithmetic."""
 
 _SCANNED = re.compile(
     r'"(?:[^"]|"")*"|--[^\n]*|(?P<open>")|(?P<left>\()|(?P<right>\))|(?P<prefix>not\b|-)|(?P<other>\w+|\S)',
@@ -22,7 +24,9 @@ _SCANNED = re.compile(
 
 
 def check_text(text: str) -> None:
-    """Raises QueryError for a text that is too large, leaves a quote open, or nests parentheses or `not` too deeply."""
+    """Raises QueryError for a text that is too large, has an unclosed quote, or nests parentheses or `not` too
+    deeply.
+    """
     if len(text) > LARGEST or len(text.encode("utf-8", "surrogatepass")) > LARGEST:
         raise QueryError(f"the text is larger than {LARGEST // 1024} KB", Span(0, 0))
     parentheses = prefixes = 0
@@ -44,9 +48,9 @@ def check_text(text: str) -> None:
 
 
 def check_depth(statement: nodes.AnyStatement) -> None:
-    """Raises QueryError for a statement whose nodes are nested too deeply for what walks through them."""
+    """Raises QueryError for a statement whose nodes are nested too deeply for the code that walks through them."""
     level: list[nodes.Node] = [statement]
-    for _ in range(DEEPEST + 5):  # a statement, a clause and what they are made of stand around the expression
+    for _ in range(DEEPEST + 5):  # the expression is nested inside a statement, a clause and their parts
         level = [part for node in level for part in _parts(node)]
         if not level:
             return
@@ -60,4 +64,4 @@ def _parts(node: nodes.Node) -> list[nodes.Node]:
 
 
 class UnclosedTextError(QueryError):
-    """A quote that is opened and not closed, so that more text could make it right."""
+    """A quote is opened but not closed, so more text could correct it."""

@@ -1,8 +1,9 @@
-"""The machine that reads a text by language.tables: an LALR(1) parser whose lexer looks only for what can stand there.
+"""The machine that parses a text with language.tables: an LALR(1) parser whose lexer looks only for terminals that are
+possible at the current place.
 
-lark computes the tables from language.lark (see `grammar.tables`), and what is read here is what lark would read. It is
-not lark that reads, because loading it takes longer than answering most questions. What a rule means is not known here:
-a builder has a method of its name.
+lark computes the tables from language.lark (see `grammar.tables`), and this machine accepts the same texts as lark.
+lark itself is not used, because loading it takes longer than answering most questions. The machine does not know what a
+rule means: it calls the builder's method with the name of the rule.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from typing import Any
 TABLES = Path(__file__).parent.with_name("language.tables")
 
 END = "$END"
-"""What stands among the accepted terminals where the text may end."""
+"""The symbol among the accepted terminals that means that the text may end."""
 
 IGNORED = ("COMMENT", "SPACE")
-"""The terminals that may stand anywhere and mean nothing."""
+"""The terminals that are allowed anywhere and have no meaning."""
 
 
 class Lexeme(str):
-    """A piece of the text: the terminal that it is, and where it stands."""
+    """A piece of the text: its terminal, and its place."""
 
     __slots__ = ("end", "start", "type")
     type: str
@@ -40,7 +41,7 @@ class Lexeme(str):
 
 
 class RefusedError(Exception):
-    """What stands at a place in the text cannot stand there."""
+    """The text at this place is not allowed there."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)
@@ -48,16 +49,16 @@ class RefusedError(Exception):
 
 
 class ParseTables:
-    """The tables of the grammar. States and what is looked for in them are unpacked when a text first comes there."""
+    """The tables of the grammar. Each state is unpacked when a text first reaches it."""
 
     def __init__(self, text: str) -> None:
         read = json.loads(text)
         [self.end] = read["end"]
-        """The state in which the whole text is read."""
+        """The state after the whole text."""
         self.rules: list[tuple[str, int, bool]] = read["rules"]
-        """Of each rule its name, of how many pieces it is, and whether a single piece stands for itself."""
+        """For each rule its name, its number of pieces, and whether a single piece replaces the rule."""
         self.terminals: dict[str, str] = dict(read["terminals"])
-        """The regular expressions of the terminals; where two match, the first is the one."""
+        """The regular expressions of the terminals. If two match, the first wins."""
         self._sets: list[str] = read["sets"]
         self._states: list[list[Any]] = read["states"]
         self.states = len(self._states)
@@ -65,7 +66,9 @@ class ParseTables:
         self._scanners: dict[frozenset[str], re.Pattern[str]] = {}
 
     def actions(self, state: int) -> dict[str, int]:
-        """By symbol the state that it leads to, or the complement (~) of the number of the rule that ends before it."""
+        """For each symbol the state that it leads to, or the complement (~) of the number of the rule that ends before
+        it.
+        """
         if state not in self._actions:
             shifts, *ended = self._states[state]
             symbols = iter(shifts.split())
@@ -76,7 +79,7 @@ class ParseTables:
         return self._actions[state]
 
     def scanner(self, state: int) -> re.Pattern[str]:
-        """What finds the next terminal in a state: the group that matches has its name."""
+        """A regular expression that finds the next terminal in a state. The matching group has the terminal's name."""
         looked_for = frozenset(filter(str.isupper, self.actions(state)))
         if looked_for not in self._scanners:
             named = (
@@ -95,8 +98,8 @@ def tables() -> ParseTables:
 
 
 class Machine:
-    """One reading of a text. `builder` has a method for each rule, which is given the pieces that the rule is made of
-    when it ends: tokens, and what its methods made of other rules. Nothing here recurses.
+    """One parse of a text. `builder` has a method for each rule. When a rule ends, its method gets the pieces of the
+    rule: tokens, and the results of other rules. Nothing here recurses.
     """
 
     def __init__(self, builder: object) -> None:
@@ -106,7 +109,7 @@ class Machine:
         self._pieces: list[Any] = []
 
     def tokens(self, text: str) -> Iterator[Lexeme]:
-        """Reads a text, and gives each token when it is taken. Raises RefusedError, and what the builder raises."""
+        """Parses a text, and yields each token when it is consumed. Raises RefusedError, and the builder's errors."""
         at = 0
         while at < len(text):
             match = self._tables.scanner(self._states[-1]).match(text, at)
@@ -120,14 +123,14 @@ class Machine:
             at = match.end()
 
     def parsed(self, text: str) -> Any:
-        """What the builder makes of a whole text. Raises RefusedError, and what the builder raises."""
+        """The builder's result for a whole text. Raises RefusedError, and the builder's errors."""
         for _ in self.tokens(text):
             pass
         self._take(END, len(text))
         return self._pieces[0]
 
     def accepted(self) -> frozenset[str]:
-        """The terminals that could stand where reading has come to."""
+        """The terminals that are possible at the current place."""
         return frozenset(filter(self._could_take, filter(str.isupper, self._tables.actions(self._states[-1]))))
 
     def _could_take(self, terminal: str) -> bool:
@@ -148,7 +151,7 @@ class Machine:
                     pieces.append(piece)
             del self._pieces[len(self._pieces) - size :]
             if name.startswith("_"):
-                # What such a rule is made of are pieces of the rule that it stands in.
+                # The pieces of such a rule become pieces of the rule that contains it.
                 self._pieces.append(pieces)
             elif transparent and len(pieces) == 1:
                 self._pieces += pieces
@@ -156,7 +159,7 @@ class Machine:
                 self._pieces.append(getattr(self._builder, name)(pieces))
 
     def _ended(self, states: list[int], terminal: str, at: int) -> Iterator[tuple[str, int, bool]]:
-        """The rules that end before a terminal, while `states` go on behind it. Raises RefusedError."""
+        """The rules that end before a terminal; `states` is updated. Raises RefusedError."""
         while terminal != END or states[-1] != self._tables.end:
             action = self._tables.actions(states[-1]).get(terminal)
             if action is None:

@@ -1,6 +1,7 @@
-"""Reading a text as far as it can be read: the tokens up to the first mistake, and what could stand there.
+"""Reads a text as far as possible: the tokens up to the first mistake, and what would be possible there.
 
-Completion, highlighting, layout and the explanation of mistakes all begin here; what statements mean is not asked.
+Completion, highlighting, layout and the explanation of mistakes all begin here. This module does not interpret
+statements.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from grammar.value import value
 
 @value
 class Reading:
-    """How far a text was read.
+    """How far a text could be read.
 
-    `tokens` are those before the first mistake, or all. `mistake` is where that stands: None without one, the length of
-    the text where only its end comes too early. `accepted` names the terminals that could stand there, or at the end.
+    `tokens` are the tokens before the first mistake, or all of them. `mistake` is the place of the mistake: None if
+    there is none, the length of the text if only its end comes too early. `accepted` names the terminals that would be
+    possible there, or at the end.
     """
 
     tokens: tuple[Lexeme, ...]
@@ -27,7 +29,7 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    """Read as far as possible."""
+    """Reads as far as possible."""
     machine = Machine(BUILDER)
     tokens: list[Lexeme] = []
     mistake = None
@@ -45,6 +47,6 @@ def read(text: str) -> Reading:
 
 
 def this_statement(tokens: Sequence[Lexeme]) -> list[Lexeme]:
-    """The tokens of the last statement, that is behind the last semicolon."""
+    """The tokens of the last statement, which follow the last semicolon."""
     last = max((at for at, token in enumerate(tokens) if token.type == "SEMICOLON"), default=-1)
     return list(tokens[last + 1 :])

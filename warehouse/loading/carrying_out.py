@@ -1,7 +1,7 @@
-"""Carries out the plan of a load: file after file into a warehouse, and what a load knows only in the end.
+"""Carries out the plan of a load: loads one file after another into a warehouse, and then checks what can only be
+checked when all files are loaded.
 
-What a plan is and how it comes about is the business of `planning`; whether all of a load is kept or nothing, that of
-whoever opened the warehouse.
+`planning` makes the plan. Whoever opened the warehouse decides whether the whole load is kept or nothing of it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
 Advance = Callable[[float, str], None]
-"""Is told the share that is done, from 0 to 1, and how far that is in words."""
+"""Is called with the share that is done, from 0 to 1, and with words that say how far the load is."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedOut:
-    """What became of the files of a plan: what was loaded of each, the faults of those that are left out, and what
-    there is to note of all files together.
+    """The outcome of a plan: what was loaded from each file, the errors of files that were left out, and the notes on
+    all files together.
     """
 
     loaded: tuple[tuple[PlannedFile, Loaded], ...]
@@ -35,7 +35,7 @@ class CarriedOut:
 
 
 def silent(*progress: object) -> None:
-    """Says nothing."""
+    """Prints nothing."""
 
 
 def carry_out(
@@ -46,10 +46,10 @@ def carry_out(
     advance: Advance = silent,
     tell: Callable[[Loaded], None] = silent,
 ) -> CarriedOut:
-    """Loads the files of a plan. `tell` hears of each that is loaded.
+    """Loads the files of a plan. `tell` is called after each loaded file.
 
-    Raises DataError for the first file that is wrong, unless bad files are skipped, and where no file has a measure
-    whose direction is declared.
+    Raises DataError for the first bad file, unless bad files are skipped. Also raises it if a direction is declared for
+    a measure that no file has.
     """
     [(systems_before,)] = database.rows(Sql("select coalesce(max(id), 0) from system"))
     done: list[tuple[PlannedFile, Loaded]] = []
@@ -87,20 +87,21 @@ def carry_out(
         raise DataError(tuple(fault for error in bad for fault in error.faults))
     _check_declared(request, [loaded for _, loaded in done])
     _number_firsts(database, int(systems_before))
-    # Attributes of documents come after the facts, so only now is it certain which are there.
+    # Attributes of documents are loaded after the facts, so only now is it known which attributes there are.
     said = [row for _, loaded in done for row in loaded.said]
     notes = declaring.notes(database, said) if len(plan.files) > 1 else []
     return CarriedOut(tuple(done), tuple(bad), tuple(notes))
 
 
 def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:
-    """Tells the share of all files, from the share of one."""
+    """Turns the share done of one file into the share done of all files, and reports it."""
     advance((place + share) / files, words)
 
 
 def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[str, str]:
-    """The fields that are set in a file. Beside files of documents a table without any, as of systems, gets those that
-    it has: a noun or a test set is said of the documents.
+    """The field values set for a file. A setting such as a noun or a test set is about documents. If some files of the
+    load have documents and this one has none (a table of systems), this file gets only the settings of fields that
+    it has.
     """
     if declaring.has_documents(file.reader) or not any(declaring.has_documents(other.reader) for other in plan.files):
         return request.fields
@@ -109,13 +110,13 @@ def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[
 
 
 def _options(request: LoadRequest, file: PlannedFile, files: int) -> dict[str, str]:
-    """The options for a file. Where a load has files for several readers, each gets its own options."""
+    """The options for a file. If a load has several files, each gets only the options that its reader knows."""
     known = {option.name for option in file.reader.options}
     return {name: text for name, text in request.options.items() if files == 1 or name in known}
 
 
 def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
-    """Raises DataError where none of the files has a measure whose direction is declared."""
+    """Raises DataError if a direction is declared for a measure that no file has."""
     measures = sorted({measure for loaded in done for measure in loaded.measures})
     known = {measure.casefold() for measure in measures}
     unknown = [measure for measure in request.lower_is_better if measure.casefold() not in known]
@@ -126,8 +127,8 @@ def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
 
 
 def _number_firsts(database: Database, systems_before: int) -> None:
-    """Where a load brought several runs of a new model, the first of them is the system `model#1`, as the second is
-    `model#2`. A system that was there before keeps its name, which questions of the past have used.
+    """If a load brought several runs of a new model, renames the first to `model#1`, to go with `model#2`. A system
+    that was there before the load keeps its name, because saved queries use it.
     """
     with database.transaction():
         [(renamed,)] = database.rows(

@@ -1,7 +1,8 @@
-"""What may be stored: are the cells good, do the counts of a row agree, does a fact contradict another or a stored one.
+"""Decides what may be stored: whether cells are valid, whether the counts of a row agree, and whether a fact
+contradicts another one in the file or in the warehouse.
 
-Each question is one query over all rows; only where the answer is no are the rows looked at, to say what is wrong on
-which line. The answers to all questions are gathered before the load is refused. Nothing here stores anything.
+Each check is one query over all rows. Single rows are read only if a check fails, to say what is wrong on which line.
+All checks run before the load is refused. Nothing here stores anything.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ TOLD_APART = (
     "--set 'system={stem}' names each system after its file; to load one of two files with the same results, "
     "forget the import of the other first"
 )
-"""What helps where a file contradicts what is stored of a system."""
+"""The hint for a file that contradicts what is stored about a system."""
 
 ALL_STORED = "every row is stored already; nothing was added"
 
 
 @dataclass(slots=True)
 class FilePart:
-    """The staged rows of one form; of each kind of thing that is wrong with them the first, by row, and how many there
-    are in all.
+    """The staged rows of one form. `wrong` holds the first errors of each kind with their rows, and `total` counts all
+    errors.
     """
 
     staging: Staging
@@ -39,23 +40,23 @@ class FilePart:
     wrong: list[tuple[int, Fault]] = dataclass_field(default_factory=list)
     total: int = 0
     otherwise_stored: bool = False
-    """Whether what the file says of a system that it names itself is stored otherwise."""
+    """Whether the warehouse stores something different about a system that the file itself names."""
 
     def complain(self, complaints: list[tuple[int, str]], total: int) -> None:
-        """Adds the first complaints of one kind about rows, and how many of it there are."""
+        """Adds the first errors of one kind, and how many errors of this kind there are."""
         faults = self.staged.faults(self.staging, complaints)
         self.wrong += zip((row for row, _ in complaints), faults, strict=True)
         self.total += total
 
     @property
     def faults(self) -> list[Fault]:
-        """What is wrong, in the order of the rows."""
+        """The errors, in the order of the rows."""
         return [fault for _, fault in sorted(self.wrong, key=lambda pair: pair[0])]
 
 
 def refusal(parts: Sequence[FilePart], more: DataError | None = None) -> DataError | None:
-    """The error for what is wrong with the parts of a file, in the order of its lines, after `more`; None where
-    nothing is.
+    """One error for everything that is wrong with the parts of a file, in the order of its lines and after the errors
+    in `more`; None if nothing is wrong.
     """
     faults = [fault for part in parts for fault in part.faults]
     sources = list(dict.fromkeys(fault.source for fault in faults))
@@ -68,13 +69,13 @@ def refusal(parts: Sequence[FilePart], more: DataError | None = None) -> DataErr
 
 
 def has_rows(part: FilePart) -> bool:
-    """Whether anything was staged. Of texts there may be nothing, as where a column of them is empty."""
+    """Whether anything was staged. A form of texts may have no rows, for example if its column is empty."""
     return bool(part.staging.database.rows(Sql(f"select 1 from {part.staging.table} limit 1")))
 
 
 def check_cells(part: FilePart) -> tuple[str, ...]:
-    """Judges every staged cell, but for names that get a number, and returns notes. Raises DataError if a setting is
-    wrong, or there are no rows.
+    """Checks every staged cell, except names that get a number, and returns notes. Raises DataError if a setting is
+    wrong or there are no rows.
     """
     staging, staged = part.staging, part.staged
     verdicts = _verdicts(staging, staged)
@@ -94,9 +95,9 @@ def check_cells(part: FilePart) -> tuple[str, ...]:
 
 
 def leave_only_good(part: FilePart) -> bool:
-    """Drops the rows with a cell that is not good, so that the others can be judged before the load is refused.
+    """Drops the rows that have an invalid cell, so that the other rows can be checked before the load is refused.
 
-    Returns whether that leaves a fact. To be called in a transaction, in which the rows keep their places.
+    Returns whether any fact is left. Call it in a transaction, where rows keep their row ids.
     """
     staging, staged = part.staging, part.staged
     good = join(" and ", ("(" + good + ")" for good in _verdicts(staging, staged).values()))
@@ -115,8 +116,8 @@ def last_numbers(staging: Staging) -> dict[str, int]:
 
 
 def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
-    """Judges the names that have got a number since, each once however often it stands in the file. Where one is not
-    good, complains of all cells that are not, and drops their rows as `leave_only_good` does.
+    """Checks the names that got a number after `last_numbers`, each name once however often the file has it. If one is
+    invalid, reports all invalid cells and drops their rows as `leave_only_good` does.
     """
     good = KINDS["name"].passed_by(Sql("name"))
     for table, last in known.items():
@@ -127,25 +128,25 @@ def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
 
 
 def _numbered(staging: Staging) -> dict[Field, str]:
-    """The fields of a form whose names all get a number, and the tables of these. Where columns are attributes, a row
-    without any is no fact, and its names get none.
+    """The fields of a form that hold numbered names, and the tables of these names. If columns are attributes, a row
+    without any attribute is not a fact, and its names get no numbers.
     """
     return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field.numbered}
 
 
 def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
-    """Drops the facts that stand twice in the file or are stored already. Returns (facts read, facts left, notes).
+    """Drops facts that are repeated in the file or stored already. Returns (facts read, facts left, notes).
 
-    Complains where the counts of a fact do not agree, and where two facts of one key differ.
+    Reports facts whose counts do not agree, and facts that have the same key but different content.
     """
     database, form = part.staging.database, part.staging.form
     key = join(", ", map(name, form.key_columns))
     firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
     stored = name(form.table)
     broken = join(" or ", [*map(_exceeded, form.limits), Sql("false")])
-    # One after the other: in one query they would share the memory that there is while a file is loaded.
+    # These queries run one after the other: in one query they would share the memory limit of a load.
     [(read, breaking)] = database.rows("select count(*), count_if(" + broken + ") from fact")
-    # Facts are sorted by their key, so equal ones are neighbours; to group them would take memory for every key.
+    # Facts are sorted by their key, so equal keys are neighbours. Grouping would take memory for every key.
     alike = join(" and ", (name(column) + " = lag(" + name(column) + ") over ()" for column in form.key_columns))
     [(repeated,)] = database.rows("select count_if(alike) from (select " + alike + " as alike from fact)")
     [(known,)] = database.rows("select count(*) from fact semi join " + stored + " using (" + key + ")")
@@ -177,7 +178,7 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
-    """By staged column, a condition that holds where its cell is good."""
+    """For each staged column, a condition that holds if its cell is valid."""
     attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
     verdicts = {}
     for field in (*given(staging, staged), *attributes):
@@ -189,7 +190,7 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
 
 
 def _complain_of_cells(part: FilePart) -> None:
-    """Complains of the first 20 cells that are not good. Raises DataError where settings are not."""
+    """Reports the first 20 invalid cells. Raises DataError if a setting is invalid."""
     staging, staged = part.staging, part.staged
     verdicts = _verdicts(staging, staged)
     settings = {field: verdict for field, verdict in verdicts.items() if field.name in staging.fields}
@@ -219,19 +220,19 @@ def _complain_of_cells(part: FilePart) -> None:
 
 
 def _exceeded(limit: Limit) -> Sql:
-    """A condition on `fact` that holds where the counts exceed a limit."""
+    """A condition on `fact` that holds if the counts exceed a limit."""
     parts = [f"coalesce({part}, 0)::bigint" for part in limit.parts]
     return Sql(f"{' + '.join(parts)} > {limit.whole}")
 
 
 def _excess(limit: Limit, counts: Mapping[str, int | None]) -> str:
-    """What is wrong with counts that exceed a limit."""
+    """The error message for counts that exceed a limit."""
     known = {part: count for part in limit.parts if (count := counts[part]) is not None}
     return f"{' + '.join(known)} is {sum(known.values())}, more than {limit.whole}, which is {counts[limit.whole]}"
 
 
 def _complain_of_counts(part: FilePart) -> None:
-    """Complains of the first 20 counts that exceed a limit."""
+    """Reports the first 20 counts that exceed a limit."""
     staging = part.staging
     limits, content = staging.form.limits, staging.form.content_columns
     broken = [_exceeded(limit) for limit in limits]
@@ -249,7 +250,7 @@ def _complain_of_counts(part: FilePart) -> None:
 
 
 def _complain_of_mixed_units(part: FilePart) -> None:
-    """Complains where a system would have scores both for a whole document and for units of it."""
+    """Reports systems that would have scores both for a whole document and for units of it."""
     database = part.staging.database
     if not database.rows(Sql("select 1 from unit where id <> 0 limit 1")):
         return
@@ -257,8 +258,8 @@ def _complain_of_mixed_units(part: FilePart) -> None:
         f"from {part.staging.form.table} where system_id in (select distinct system_id from fact) "
         "and document_id between (select min(document_id) from fact) and (select max(document_id) from fact)"
     )
-    # Facts are sorted by their key. To group them would take memory for every document, which is wanted only where
-    # neighbours are mixed, or there are stored facts to be mixed with.
+    # Facts are sorted by their key. Grouping takes memory for every document, so it is done only if neighbours are
+    # mixed, or if stored facts could be mixed with the new ones.
     suspicious = Sql(
         "(select 1 from (select system_id = lag(system_id) over () and document_id = lag(document_id) over () "
         "and (unit_id = 0) <> (lag(unit_id) over () = 0) as mixed from fact) where mixed limit 1) "
@@ -282,11 +283,11 @@ def _complain_of_mixed_units(part: FilePart) -> None:
 
 
 RESERVED = ("system", "document", "unit", "cluster", "test_set_id", "system_id", "document_id", "unit_id")
-"""What no count is called, for so are the columns that stand beside counts."""
+"""Names that a count cannot have, because columns beside the counts have them."""
 
 
 def _complain_of_names_of_counts(part: FilePart) -> None:
-    """Complains of counts of a test set whose names differ in nothing but the case, and of names that are taken."""
+    """Reports names of counts that differ only in case within a test set, and names that are reserved."""
     database = part.staging.database
     taken = database.rows(
         "select min(place), count, count(*) from fact where lower(count) in " + values(RESERVED) + " group by count"
@@ -305,7 +306,7 @@ def _complain_of_names_of_counts(part: FilePart) -> None:
 
 
 def _complain_of_named_counts(part: FilePart) -> None:
-    """Complains of counts that exceed a limit, which may be in another row or stored already."""
+    """Reports counts that exceed a limit, where the limit may be in another row or stored already."""
     for limit in part.staging.form.named_limits:
         _complain_of_named_count(part, limit)
 
@@ -331,8 +332,8 @@ def _complain_of_named_count(part: FilePart, limit: Limit) -> None:
 
 
 def _complain_of_places(part: FilePart) -> None:
-    """Complains where the facts that are in an order, with those that are stored of it, are not placed 1, 2, 3 and so
-    on without a gap.
+    """Reports ordered facts whose places, together with the stored facts of the same order, are not 1, 2, 3 and so on
+    without a gap.
     """
     form, database = part.staging.form, part.staging.database
     order = ", ".join(form.key_columns[:-1])
@@ -352,9 +353,10 @@ def _complain_of_places(part: FilePart) -> None:
 
 
 def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None:
-    """Complains if in some pairs of facts of one key the later, `a`, differs in content from the earlier, `b`.
+    """Reports pairs of facts with the same key in which the later one, `a`, differs in content from the earlier one,
+    `b`.
 
-    `origin` is the column that says where b stands: b.place in the file, or b.import_id in the warehouse.
+    `origin` is the column that says where b comes from: b.place in the file, or b.import_id in the warehouse.
     """
     staging, staged = part.staging, part.staged
     content = staging.form.content_columns
@@ -384,7 +386,7 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
 
 
 def _subjects(part: FilePart, places: list[int], of_order: bool = False) -> dict[int, str]:
-    """What rows are about: their key, as it stands in the file, or that of the order they are in."""
+    """What rows are about, for messages: their key as the file has it, or the key of the order that they are in."""
     staging = part.staging
     key = staging.form.key[:-1] if of_order else staging.form.key
     keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in key))

@@ -1,7 +1,8 @@
-"""What a load says of the documents it brings: what one is called, and of what it is a part that tests exchange as a
-whole. A reader says it of its format, the settings `noun` and `cluster` of one load.
+"""What a load declares about its documents: the noun for one document, and the cluster, the attribute whose documents
+tests exchange together. Readers declare both for their format; the settings `noun` and `cluster` declare them for
+one load.
 
-It is no fact, so it is kept beside the facts; it goes when its import is forgotten.
+Declarations are not facts. They are stored beside the facts, and removed when their import is forgotten.
 """
 
 from __future__ import annotations
@@ -24,26 +25,27 @@ from warehouse.tasks.observed import PLAIN_NOUN, Observed
 from warehouse.tasks.records import DOCUMENT, FactForm
 
 SETTINGS = ("noun", "cluster")
-"""What `--set` takes beside the fields of facts."""
+"""The settings that `--set` takes in addition to the fields of facts."""
 
 Said = tuple[int, str | None, str | None, str | None, bool]
-"""Test set, task, noun, cluster, and whether a setting said so: a row of the table `observed` without its import."""
+"""Test set, task, noun, cluster, and whether a setting declared them: a row of the table `observed` without its import.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaring:
-    """What is declared of the documents of a file: by its reader, and by settings."""
+    """What the reader and the settings declare about the documents of a file."""
 
     reader: Reader
     settings: Observed
 
     @property
     def attribute(self) -> str:
-        """The attribute that is set to be the cluster; empty where none is, or each document is to be one."""
+        """The attribute that is set as the cluster; empty if none is set, or if each document is its own cluster."""
         return "" if self.settings.cluster == PLAIN_NOUN else self.settings.cluster
 
     def said(self, part: FilePart) -> list[Said]:
-        """What is said of the documents of a part of the file, whose test sets have their numbers."""
+        """The declarations for one part of the file, whose test sets have their numbers."""
         form = part.staging.form
         if DOCUMENT not in form.key:
             return []
@@ -60,8 +62,8 @@ class Declaring:
         ]
 
     def check(self, part: FilePart) -> None:
-        """Raises DataError where the cluster that is set is no column of a file whose columns are all known, and no
-        document has an attribute of that name from elsewhere.
+        """Raises DataError if the cluster that is set is neither a column of the file nor a stored attribute of
+        documents. Files without a known list of columns are not checked.
         """
         header, cluster = part.staged.header, self.attribute
         if not (cluster and header) or cluster in header:
@@ -73,25 +75,26 @@ class Declaring:
             raise DataError((fault,), hints=hints(cluster, [*header, *attributes], "columns"))
 
     def _set(self, form: FactForm) -> Observed:
-        """The settings for a form. Where a reader has two kinds of documents, the noun is not that of the kind which
-        is called by what it consists of.
+        """The settings for a form. If a reader has two kinds of documents, the noun that is set does not apply to the
+        kind whose noun is made of its parts, such as topic-document pair.
         """
         return Observed("" if form.name in self.reader.observed_in else self.settings.noun, self.settings.cluster)
 
     def _tasks(self, form: FactForm) -> list[str | None]:
-        """The tasks that rows of a form are of; where a file brings attributes alone, all of them: None."""
+        """The tasks of the rows of a form; None stands for all tasks, if a file has only attributes."""
         tasks: list[str | None] = [task.name for task in TASKS.values() if form.table in task.decided_by]
         return tasks or ([None] if len(self.reader.forms) == 1 else [])
 
 
 def has_documents(reader: Reader) -> bool:
-    """Whether rows of a reader are of documents; those of a table of systems are not."""
+    """Whether a reader's rows are about documents. Those of a table of systems are not."""
     return any(DOCUMENT in form.key for form in reader.forms)
 
 
 def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
-    """The fields that are set for all rows, and what is declared. Where a file has no documents the settings stay among
-    the fields, and are refused as such. Raises DataError for a setting that is no name.
+    """Splits the settings into the fields that are set for all rows and what is declared. If a file has no documents,
+    `noun` and `cluster` stay among the fields and are refused there. Raises DataError for a setting that is not a
+    valid name.
     """
     fields = dict(staging.fields)
     declared = SETTINGS if has_documents(reader) else ()
@@ -105,25 +108,25 @@ def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]
 
 
 def is_known(database: Database, said: Iterable[Said]) -> bool:
-    """Whether all of this was declared before in the same words."""
+    """Whether all of this was already declared in the same words."""
     known = {(old.test_set, old.task, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
     return all((of, task or "", noun or "", cluster or "", by) in known for of, task, noun, cluster, by in said)
 
 
 def store(database: Database, said: Iterable[Said], import_id: int) -> None:
-    """Stores what an import says, each thing once."""
+    """Stores the declarations of an import, each one once."""
     if rows := [values((*row, import_id)) for row in dict.fromkeys(said)]:
         database.run("insert into observed values " + join(", ", rows))
 
 
 def forget(database: Database, import_id: int) -> None:
-    """Removes what an import said, and what was said of test sets that are gone."""
+    """Removes the declarations of an import, and those about test sets that no longer exist."""
     gone = " or test_set_id not in (select id from test_set)"
     database.run("delete from observed where import_id = " + value(import_id) + gone)
 
 
 def notes(database: Database, said: Iterable[Said]) -> list[str]:
-    """What there is to note of a cluster that was set: that no document has the attribute."""
+    """A note for each test set in which no document has the attribute that was set as the cluster."""
     clusters = dict.fromkeys((row[0], row[3]) for row in said if row[4] and row[3] not in (None, PLAIN_NOUN))
     notes = []
     for test_set, cluster in clusters:

@@ -1,6 +1,6 @@
-"""Which way the measures of a load go: what was declared of them, beside what their names tell.
+"""Whether lower or higher values of the loaded measures are better: what was declared, and what their names imply.
 
-A declaration is no fact, so it is kept beside the facts, with the import that made it; it goes when that is forgotten.
+A declaration is not a fact. It is stored beside the facts with its import, and removed when that import is forgotten.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from warehouse.store.sql import Sql, join, name, values
 from warehouse.tasks.records import MEASURE
 
 Directions = Mapping[str, bool]
-"""By the name of a measure, whether lower values are better."""
+"""Maps the name of a measure to whether lower values are better."""
 
 FLAGS = {True: "--lower-is-better", False: "--higher-is-better"}
-"""What declares the one and the other."""
+"""The options that declare the two directions."""
 
 
 def measures_of(parts: Iterable[FilePart]) -> tuple[str, ...]:
-    """The measures that a file has values or figures of."""
+    """The measures for which a file has values or figures."""
     having = [part.staging for part in parts if MEASURE in part.staging.form.key]
     found = (staging.database.rows(Sql(f"select distinct measure from {staging.table}")) for staging in having)
     return tuple(sorted({str(measure) for of_part in found for (measure,) in of_part if measure is not None}))
 
 
 def declared_of(measures: Iterable[str], declared: Directions) -> dict[str, bool]:
-    """What is declared of some measures, by their exact names or else by their names in any case."""
+    """The declared directions of some measures. An exact match of the name goes before a match that ignores case."""
     folded = {measure.casefold(): lower for measure, lower in declared.items()}
     said = ((measure, declared.get(measure, folded.get(measure.casefold()))) for measure in measures)
     return {measure: lower for measure, lower in said if lower is not None}
 
 
 def stated(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
-    """What a file says of its measures that neither their names nor earlier loads say. A format may give one metric
-    another direction in another task, so what it says never contradicts.
+    """The directions that a file states for measures whose names and earlier loads do not imply one. They never raise a
+    contradiction, because a format may give the same metric another direction in another task.
     """
     said = {measure: lower for part in parts for measure, lower in part.staged.directions.items()}
     known = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))} if said else set()
@@ -49,7 +49,7 @@ def stated(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
 
 
 def check(database: Database, source: str, said: Directions) -> None:
-    """Raises DataError where another import declared the opposite."""
+    """Raises DataError if another import declared the opposite."""
     stored = database.rows(
         Sql("select d.measure, d.lower_is_better, d.import_id, i.source from direction d join import i ")
         + "on i.id = d.import_id order by d.import_id"
@@ -78,12 +78,12 @@ def store(database: Database, said: Directions, import_id: int) -> None:
 
 
 def forget(database: Database, import_id: int) -> None:
-    """Removes what an import declared."""
+    """Removes the directions that an import declared."""
     database.run(Sql("delete from direction where import_id = ?", (import_id,)))
 
 
 def notes(database: Database, measures: Iterable[str]) -> list[str]:
-    """Which measures are taken for lower-is-better by their names alone."""
+    """A note on the measures that are taken for lower-is-better only because of their names."""
     declared = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))}
     by_name = [measure for measure in measures if measure not in declared and lower_by_name(measure)]
     listed = ", ".join(by_name)
@@ -92,8 +92,8 @@ def notes(database: Database, measures: Iterable[str]) -> list[str]:
 
 
 def flags(database: Database, table: str) -> str:
-    """What declares again all that is declared of the measures in a table: --lower-is-better TER,WER; empty where
-    nothing is.
+    """The options of `load` that declare again what is declared about the measures in a table, such as
+    --lower-is-better TER,WER; empty if nothing is declared.
     """
     declared = "select distinct measure, lower_is_better from direction semi join "
     rows = database.rows(Sql(declared) + name(table) + " using (measure) order by 1")

@@ -1,8 +1,8 @@
-"""From the warehouse to files that the readers of tables take: what is exported and loaded again is the same warehouse.
+"""Exports a warehouse to files that the table readers accept. Loading the exported files gives the same warehouse.
 
-A form of facts becomes a table with a column a field, in the words and the order of the reader of its name. Files
-appear whole or not at all, and none is written over unless that is asked for. Only rows are exported: measures that
-were defined are statements, and `show measures` has them; what documents are called and clustered by is said again when
+A form of facts becomes a table with one column per field, with the names and the order that the reader of the same name
+uses. A file appears whole or not at all, and existing files are overwritten only on request. Only rows are exported.
+Defined measures are statements, which `show measures` prints; nouns and clusters of documents are set again when the
 files are loaded.
 """
 
@@ -24,25 +24,25 @@ from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")
-"""Of the files that can be written; they decide the format."""
+"""The endings of the files that can be written. The ending decides the format."""
 
 _DIMENSIONS = ("system", "document", "test_set", "evaluation", "unit", "annotator", "item")
-"""In the order of joining: documents with attributes lead to their test sets, and these to their evaluations."""
+"""In the order of joining: documents with attributes lead to their test sets, and test sets to their evaluations."""
 _WRITTEN: dict[FieldKind, str] = {
     "decision": "case when CELL then 'yes' else 'no' end",
     "label": "CELL::varchar",
-    # Without the zeros that a stored decimal ends in.
+    # Drops the zeros at the end of a stored decimal.
     "decimal": "CELL::double",
     "size": "CELL::double",
 }
-"""By kind of field, how a stored CELL is written where it is not written as it is."""
+"""How a stored CELL is written, by kind of field; other kinds are written as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A file that was written: the form of its rows, how many there are, whether they are simulated, what their
-    documents are called and clustered by, where that is one and the same on all test sets, and the options of a load
-    that declare again which way their measures go.
+    """A file that was written: the form of its rows, how many there are, whether they are simulated, the noun and
+    cluster of their documents if these are the same on all test sets, and the options of `load` that declare the
+    directions of their measures again.
     """
 
     file: Path
@@ -54,10 +54,10 @@ class Exported:
 
 
 def export_form(database: Database, form: FactForm, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
-    """Writes all rows of one form to a file in the format of its ending. Returns one entry for rows that are real and
-    one for simulated ones, as far as there are any.
+    """Writes all rows of one form to a file, in the format of its ending. Returns one entry for real rows and one for
+    simulated rows, for those that exist.
 
-    Raises DataError for another ending, a file that is there, or one that cannot be written.
+    Raises DataError for an unknown ending, for a file that exists, and for one that cannot be written.
     """
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
@@ -68,9 +68,9 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
 
 
 def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
-    """Writes all rows of all forms into a folder, a CSV file a form; simulated rows have files of their own.
+    """Writes all rows of all forms into a folder, one CSV file per form. Simulated rows have their own files.
 
-    Raises DataError if one of the files is there or cannot be written; then none is.
+    Raises DataError if one of the files exists or cannot be written; then no file is written.
     """
     planned = []
     for form in FORMS:
@@ -86,13 +86,13 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
 
 
 def of_earlier_exports(folder: Path, written: Iterable[Exported]) -> tuple[Path, ...]:
-    """Files in a folder that an export of all rows would write if there were such rows, and has not written."""
+    """Files in a folder that an export of all rows could have written, but that this export did not write."""
     names = (f"{form.name}{kind}.csv" for form in FORMS for kind in ("", ".simulated"))
     return tuple(sorted({folder / name for name in names if (folder / name).exists()} - {new.file for new in written}))
 
 
 def _observed(database: Database, form: FactForm) -> Observed:
-    """What was declared of the documents of all test sets that have rows of a form, where it is one and the same."""
+    """What is declared about the documents of all test sets with rows of a form, if it is the same for all of them."""
     if TEST_SET not in form.stored_key or DOCUMENT not in form.key:
         return Observed()
     declared = declarations(database)
@@ -131,18 +131,18 @@ def _count(database: Database, form: FactForm, simulated: bool) -> int:
 
 
 def _directions(database: Database, form: FactForm) -> str:
-    """What declares again which way the measures of a form go."""
+    """The options that declare the directions of the measures of a form again."""
     return directions.flags(database, form.table) if MEASURE in form.key else ""
 
 
 def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path) -> Sql:
-    """The rows of a form as its reader wants them in a file; of one kind only where `simulated` is not None."""
+    """The rows of a form as its reader accepts them. If `simulated` is not None, only real or only simulated rows."""
     is_text = file.suffix.casefold() != ".parquet"
 
     def written(text: str) -> str:
         return for_spreadsheets(text) if is_text else text
 
-    # What is said of a system is said in every evaluation.
+    # A fact about a system holds in every evaluation.
     keys = [field.name for field in form.key if field is not EVALUATION or TEST_SET in form.key]
     tables = f" from {form.table} f join import i on i.id = f.import_id"
     leads_to = {"test_set": "of_document" if form.attributes else "f", "evaluation": "of_test_set"}

@@ -1,9 +1,9 @@
-"""From the warehouse to records of Every Eval Ever, schema 0.3: a record for what a run of a model has on a test set,
-and its samples, a line each, beside it.
+"""Exports a warehouse to records of Every Eval Ever, schema 0.3: one record for each run of a model on a test set, and
+a file of its samples beside it, one per line.
 
-Values become samples and their means, published figures become results as they are. Score tuples and decisions are left
-out, which the schema has no place for, and so is what is simulated. The folder is there, whole, if all goes well, and
-else not. Nothing here reads such records.
+Values become samples, and their means become results. Published figures become results unchanged. Score tuples and
+decisions are left out, because the schema has no place for them; simulated data are left out too. The folder appears
+whole or not at all. Nothing here reads such records.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from warehouse.version import __version__
 SCHEMA = "0.3.0"
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai", "helm": "helm"}
-"""By reader what the library is called that made its files."""
+"""For each reader, the name of the library that wrote its files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Who says it: an organization, and how it stands to the models."""
+    """The organization that publishes the records, and its relationship to the models."""
 
     organization: str = "unknown"
     relationship: str = "other"
@@ -51,7 +51,7 @@ class RecordsWritten:
 
 @dataclass(frozen=True, slots=True)
 class _ExportedRun:
-    """What a system is on a test set: a run of a model, with what its first import says of it."""
+    """A system on a test set as a run of a model, with the details that its first import gives."""
 
     test_set: int
     system: int
@@ -64,7 +64,9 @@ class _ExportedRun:
 
     @property
     def id(self) -> str:
-        """The id of the evaluation: that of a record that was loaded, else test set, model and what tells the run."""
+        """The id of the evaluation: that of the loaded record, or else one made of the test set, the model and what
+        identifies the run.
+        """
         if self.run and "/" in self.run:
             return self.run
         told_by = self.run or self.date or _seconds(self.imported)
@@ -72,7 +74,7 @@ class _ExportedRun:
 
 
 def export_eee(database: Database, folder: Path, source: Evaluator) -> RecordsWritten:
-    """Writes the records of all that has values or figures into a folder that is not there yet.
+    """Writes records for all values and figures into a new folder.
 
     Raises DataError if it is there, or cannot be written.
     """
@@ -89,7 +91,7 @@ def export_eee(database: Database, folder: Path, source: Evaluator) -> RecordsWr
 
 
 def _runs(database: Database) -> list[_ExportedRun]:
-    """What has values or figures that are not simulated, in the order of names."""
+    """The systems and test sets that have values or figures that are not simulated, in alphabetical order."""
     query = Sql(
         "select f.test_set_id, f.system_id, any_value(t.name), coalesce(any_value(r.model), any_value(s.name)), "
         "any_value(r.run), any_value(r.date), min(i.imported_at), arg_min(i.reader, i.id) from ("
@@ -104,7 +106,7 @@ def _runs(database: Database) -> list[_ExportedRun]:
 
 
 def _write(database: Database, folder: Path, run: _ExportedRun, source: Evaluator) -> int:
-    """Writes the record of a run, and its samples where it has some; returns how many."""
+    """Writes the record of a run, and its samples if there are any. Returns how many samples were written."""
     developer, _, name = run.model.rpartition("/")
     within = Path("data", _part(run.test_set_name), _part(developer or "unknown"), _part(name))
     file = _uuid(f"{run.id} {run.test_set}")
@@ -148,7 +150,7 @@ def _write(database: Database, folder: Path, run: _ExportedRun, source: Evaluato
 
 
 def _results(database: Database, run: _ExportedRun) -> dict[str, dict[str, Any]]:
-    """By measure the results of a run: its published figures, else the means of its values."""
+    """The results of a run by measure: its published figures, or else the means of its values."""
     declared = {
         str(name): bool(lower) for name, lower in database.rows(Sql("select measure, lower_is_better from direction"))
     }
@@ -203,7 +205,7 @@ def _result(
 
 
 def _samples(database: Database, run: _ExportedRun, results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The samples of a run, one for each value, with the texts of its document as far as they are stored."""
+    """The samples of a run, one for each value, with the texts of its document if they are stored."""
     texts = _texts(database, run)
     query = (
         "select f.measure, d.name, f.value, x.reason, a.said from value f join document d on d.id = f.document_id "
@@ -233,7 +235,7 @@ def _samples(database: Database, run: _ExportedRun, results: Mapping[str, Any]) 
 
 
 def _texts(database: Database, run: _ExportedRun) -> dict[str, dict[str, list[str]]]:
-    """By document and kind the texts of a run; an input of its own goes before that of the document."""
+    """The texts of a run by document and kind. An input of this system goes before the input of the document."""
     query = (
         "with own as (select document_id, kind, number, piece, text from system_text "
         "where test_set_id = ? and system_id = ?), shown as (from own union all "
@@ -250,12 +252,12 @@ def _texts(database: Database, run: _ExportedRun) -> dict[str, dict[str, list[st
 
 
 def _part(name: str) -> str:
-    """A name as a part of a path."""
+    """A name, made safe as a part of a path."""
     return re.sub(r"[^\w.+=@-]", "_", name).strip(".") or "_"
 
 
 def _uuid(text: str) -> str:
-    """A random-looking id that is the same for the same run whenever it is exported."""
+    """An id that looks random but is the same each time the same run is exported."""
     return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4))
 
 
@@ -264,7 +266,7 @@ def _seconds(time: datetime) -> str:
 
 
 def _timestamp(date: str) -> str:
-    """A date in seconds since 1970 where it can be read, else as it is."""
+    """A date as seconds since 1970 if it can be parsed, else unchanged."""
     plain = re.sub(r"T(\d\d)-(\d\d)-(\d\d)", r"T\1:\2:\3", date)
     try:
         time = datetime.fromisoformat(plain)

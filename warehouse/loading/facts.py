@@ -1,7 +1,8 @@
-"""From staged texts to facts: numbers for names, types for texts, and into their table.
+"""Turns staged texts into facts: replaces names by numbers, converts texts to types, and writes the rows to their
+table.
 
-Names become numbers by joins in SQL, never one by one in Python. The cells have passed their checks before; what may
-not be stored beside what is the business of `checks`.
+SQL joins replace names by numbers; Python never looks up single names. The cells have passed their checks before.
+`checks` decides which facts may be stored together.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, ITEM, SYSTE
 
 
 def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
-    """The fields that the file or a setting gives, in the order of the form."""
+    """The fields for which the file or a setting has values, in the order of the form."""
     return tuple(field for field in staging.form.fields if field.name in staged.columns or field.name in staging.fields)
 
 
 def attribute_columns(staged: Staged) -> tuple[str, ...]:
-    """The columns that attributes are staged in."""
+    """The staged columns that hold attributes."""
     return tuple(f"attribute_{number}" for number in range(len(staged.attributes)))
 
 
 def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
-    """Gives numbers to the names that are new, in alphabetical order; returns notes.
+    """Gives numbers to new names, in alphabetical order. Returns notes.
 
-    Raises DataError where the name of a test set could mean two.
+    Raises DataError if the name of a test set could mean two of them.
     """
     database, fields = staging.database, given(staging, staged)
     rows = _rows_with_facts(staging, staged)
@@ -52,10 +53,11 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
 
 
 def make_facts(staging: Staging, staged: Staged) -> None:
-    """The rows as their table wants them, with numbers for names, in the temporary table `fact`, sorted by their key,
-    or in their places where a reader has placed them.
+    """Writes the rows as their table needs them, with numbers for names, to the temporary table `fact`. They are sorted
+    by their key, or keep the order that the reader gave them.
 
-    The column `place` is the row that was staged. Where columns are attributes, each that is not empty is one fact.
+    The column `place` is the row number of the staged row. If columns are attributes, each attribute that is not empty
+    is one fact.
     """
     form, fields = staging.form, given(staging, staged)
     columns = [Sql("staged.rowid as place")]
@@ -84,10 +86,10 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         rows = _one_row_an_attribute(staged, columns, tables)
     else:
         rows = "select " + join(", ", columns) + tables
-    # What is the same in every row is added behind the sorting, which carries all that it is given.
+    # Columns that are the same in every row are added after the sorting, because sorting copies every column.
     keys = form.key_columns
     if form.places in staged.numbers:
-        # Their reader has placed them, so none of them is there twice.
+        # The reader numbered these rows, so none of them is repeated.
         keys = (*keys[:-1], form.places)
     known = [name(column) for column in keys if column not in same]
     constants = (text + " as " + name(column) for column, text in same.items())
@@ -97,8 +99,8 @@ def make_facts(staging: Staging, staged: Staged) -> None:
 
 
 def store_facts(staging: Staging, import_id: int) -> None:
-    """Appends the facts, which are sorted by test set, system and document, so that asking for one of these reads
-    little.
+    """Appends the facts. They are sorted by test set, system and document, so a query for one of these reads few
+    blocks.
     """
     columns = join(", ", map(name, (*staging.form.key_columns, *staging.form.content_columns)))
     into = "insert into " + name(staging.form.table) + " (" + columns + ", import_id) "
@@ -115,7 +117,7 @@ def _one_row_an_attribute(staged: Staged, columns: list[Sql], tables: Sql) -> Sq
 
 
 def _rows_with_facts(staging: Staging, staged: Staged) -> str:
-    """The staged rows, without those that give no attribute a value where columns are attributes."""
+    """The staged rows. If columns are attributes, rows in which every attribute is empty are left out."""
     if not staged.attributes:
         return f"{staging.table} as staged"
     attributes = ", ".join(attribute_columns(staged))
@@ -132,11 +134,11 @@ def _joined_test_set(evaluation_given: bool) -> Sql:
 
 
 def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
-    """Finds or makes the named test sets and lists them in the temporary table `placed`; returns notes.
+    """Finds or creates the named test sets, and lists them in the temporary table `placed`. Returns notes.
 
-    A row without evaluation belongs to the stored test set of that name if there is one; a row with an evaluation
-    gives it to the stored test set of that name if that has none. In `placed` the evaluation is as in the file, ''
-    where it has none.
+    A row without evaluation belongs to the stored test set of that name, if there is one. A row with an evaluation
+    gives it to the stored test set of that name, if that has none. `placed` has the evaluation as the file gives it, or
+    '' if it gives none.
     """
     database, rows = staging.database, _rows_with_facts(staging, staged)
     evaluation_given = EVALUATION in given(staging, staged)
@@ -160,7 +162,7 @@ def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
     last_number = max((number for of in stored.values() for number in of.values()), default=0)
     notes: list[str] = []
     placed: list[tuple[str, str, int]] = []
-    # Rows with an evaluation come first, so that rows without one find the test sets that those make.
+    # Rows with an evaluation come first, so that rows without one find the test sets that they create.
     for evaluation, test_set in sorted(named, key=lambda pair: (not pair[0], pair)):
         of = stored.setdefault(test_set, {})
         if evaluation and evaluation not in evaluations:

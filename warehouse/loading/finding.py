@@ -1,7 +1,7 @@
-"""Which files a load is of: those that are named or fit a pattern, those in folders, and the members of archives.
+"""Finds the files of a load: named files, files that match a pattern, files in folders, and members of archives.
 
-Folders are searched to their leaves, but for what is hidden. Archives of results are unpacked into a folder that lives
-as long as the load, no further than the door lets them. What is in a file is not known here.
+Folders are searched with all their subfolders; hidden files are skipped. Archives are unpacked into a folder that is
+removed after the load, up to the size that the door allows. Nothing here looks at what a file contains.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NO_RESULTS = re.compile(
     r"|png|pt|pth|pyc?|r|rst|safetensors|sh|svg|tex|toml|ttf|wal|wav|webp|xml|ya?ml)",
     re.IGNORECASE,
 )
-"""Endings of files that hold no results, though a number or a comma may stand in them."""
+"""Endings of files that hold no results, even if they have numbers or commas in them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file of a load: where it is, what messages call it, whether a person named it or it was found in a folder or an
-    archive, and the door through which it is opened.
+    """A file of a load: its path, its name in messages, whether a person named it (or it was found in a folder or
+    archive), and the door that opens it.
     """
 
     path: Path
@@ -44,12 +44,12 @@ class Found:
 
     @property
     def is_zip(self) -> bool:
-        """Whether it is an archive that no reader reads by itself."""
+        """Whether it is a zip archive, which no reader reads by itself."""
         return self.path.suffix.casefold() == ".zip"
 
     @property
     def is_archive(self) -> bool:
-        """Whether it holds other files."""
+        """Whether it contains other files."""
         return self.is_zip or is_archive(self.path)
 
     def refusal(self, message: str) -> DataError:
@@ -58,7 +58,7 @@ class Found:
 
 
 def find(named: Sequence[str], door: Door) -> list[Found]:
-    """The files that are meant, each once, in the order in which they were named, those of a folder by name."""
+    """The files of a load, each once. Named files keep their order; files of a folder are sorted by name."""
     found: dict[str, Found] = {}
     for name in named:
         for file in _meant(name, door):
@@ -81,7 +81,7 @@ def _meant(name: str, door: Door) -> Iterator[Found]:
 
 
 def _in_folder(folder: Path, called: str, door: Door) -> Iterator[Found]:
-    """All files of a folder and the folders in it; links to folders are not followed, so that none is met twice."""
+    """All files of a folder and its subfolders. Links to folders are not followed, so that no file is found twice."""
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
         for name in sorted(name for name in files if not _is_hidden(name)):
@@ -95,14 +95,14 @@ def _is_hidden(name: str) -> bool:
 
 
 def unpacked(archive: Found, scratch: Path) -> list[Found]:
-    """The members of an archive, unpacked into a folder of their own in `scratch` that has the name of the archive.
+    """The members of an archive, unpacked into their own folder in `scratch`, which has the name of the archive.
 
-    Raises DataError where it is damaged, or where more comes out than the door lets through.
+    Raises DataError if the archive is damaged, or larger when unpacked than the door allows.
     """
     stem = archive.path.name
     while Path(stem).suffix.casefold() in (".zip", ".tar", ".gz", ".tgz", ".zst"):
         stem = Path(stem).stem
-    # The folder above has the name of the folder that the archive is in, for {parent2}.
+    # The parent folder gets the name of the folder that the archive is in, for {parent2}.
     above = archive.path.absolute().parent.name or "archive"
     folder = scratch / str(len(list(scratch.iterdir()))) / above / stem
     folder.mkdir(parents=True)
@@ -118,7 +118,9 @@ def unpacked(archive: Found, scratch: Path) -> list[Found]:
 
 
 def packed_together(first: Found, root: Path, members: Sequence[Path], scratch: Path) -> Found:
-    """Files of folders in `root` as an archive of that name, for a reader that reads them together; `first` is one."""
+    """Packs files of folders in `root` into an archive of that name, for a reader that reads them together. `first` is
+    one of the files.
+    """
     folder = scratch / str(len(list(scratch.iterdir()))) / (root.parent.name or "folder")
     folder.mkdir(parents=True)
     path = folder / f"{root.name}.tar"
@@ -143,7 +145,7 @@ def _unzip(archive: Found, folder: Path) -> None:
         with members:
             _check_count(archive, len(members.infolist()))
             for member in members.infolist():
-                # What is written of a member is counted, whatever size it says it has.
+                # The bytes that are actually written are counted, whatever size the archive states.
                 if not member.is_dir() and (place := _place(folder, member.filename)):
                     try:
                         with members.open(member) as packed:
@@ -170,7 +172,9 @@ def _check_count(archive: Found, count: int) -> None:
 
 
 def _place(folder: Path, member: str) -> Path | None:
-    """Where a member is unpacked to: in the folder, whatever its name says; None for what is hidden or has no name."""
+    """The path that a member is unpacked to, always inside the folder; None for hidden members and members without a
+    name.
+    """
     parts = [part for part in PurePosixPath(member.replace("\\", "/")).parts if part not in ("/", "..", ".")]
     if not parts or any(_is_hidden(part) for part in parts) or any("\0" in part for part in parts):
         return None

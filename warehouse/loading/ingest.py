@@ -1,8 +1,8 @@
-"""Loading: from a file through a reader into the warehouse, all or nothing, with one row of provenance; and its
-undoing.
+"""Loads one file through a reader into the warehouse, all or nothing, with one row that records where the facts came
+from; and undoes a load.
 
-What a file looks like is the business of the readers, what may be stored that of `checks`, and how a warehouse is kept
-safe on disk that of the store.
+Readers know what a file looks like, `checks` decides what may be stored, and the store keeps the warehouse safe on
+disk.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _NAMES = ("document", "system", "unit", "annotator", "item", "test_set", "evalua
 class Loaded:
     """What a load did.
 
-    `rows_read` and `rows_new` count facts: a row of the file, or an attribute where columns are attributes.
-    `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None where nothing was new, and
-    for a dry run; where only a declaration was new, it is that of an import without rows. `measures` are those that the
-    file has values or figures of, and `declared` the directions that were declared of some. `said` is what was said of
-    its documents.
+    `rows_read` and `rows_new` count facts: one per row of the file, or one per attribute if columns are attributes.
+    `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None if nothing was new, and for a
+    dry run. If only a declaration was new, it is the id of an import without rows. `measures` are the measures for
+    which the file has values or figures, and `declared` the directions that were declared for some of them. `said` is
+    what was declared about the documents.
     """
 
     source: str
@@ -63,18 +63,18 @@ class Loaded:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that its facts are of."""
+        """The systems that its facts are about."""
         return tuple(sorted({system for part in self.parts for system in part.systems}))
 
     @property
     def test_sets(self) -> tuple[str, ...]:
-        """The test sets that its facts are of."""
+        """The test sets that its facts are about."""
         return tuple(sorted({test_set for part in self.parts for test_set in part.test_sets}))
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedPart:
-    """What a load did with facts of one form: how many it read, how many were new, and the first rows as texts."""
+    """What a load did with the facts of one form: how many it read, how many were new, and the first rows as texts."""
 
     form: FactForm
     rows_read: int
@@ -86,7 +86,7 @@ class LoadedPart:
 
 
 MANY_ROWS = 40_000_000
-"""More rows than this are sorted with more memory."""
+"""A file with more rows than this is sorted with more memory."""
 
 
 def load(
@@ -108,18 +108,17 @@ def load(
     alone: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
-    """Loads one file with a reader, or the reader of a name, all or nothing.
+    """Loads one file, all or nothing, with a reader or the name of one.
 
-    The import is known by the path as it was given, or as `called`. `fields` gives fields one value for all rows, and
-    says what a document is called (`noun`) and clustered by (`cluster`); `unsaid` are the values of fields that neither
-    these nor the file gives, and `keys` the files that systems are judged by; `columns` names the columns that fields
-    are taken from, `options` are those of the reader; files are opened through `door`; `lower_is_better` declares of
-    measures whether lower values are better, where the file has them; `texts` says whether inputs, references and
-    outputs are stored, too, as far as the reader finds them; a file that is not `alone` may have attributes of its
-    documents in others; `progress` is called with the share that is done,
-    from 0 to 1. Facts that are stored already are not stored again. Raises DataError, with up to 20 faults, if a row is
-    wrong or contradicts another or a stored one, or a declaration a stored one, and WarehouseError if it cannot be
-    stored.
+    The import is recorded under the path as it was given, or under `called`. `fields` sets one value of a field for all
+    rows; it also sets the noun for a document (`noun`) and the attribute that clusters documents (`cluster`). `unsaid`
+    has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by.
+    `columns` maps fields to the names of their columns. `options` are the reader's options. `door` opens the files.
+    `lower_is_better` declares directions for measures of the file. `texts` also stores inputs, references and outputs,
+    if the reader finds them. `alone` is false if other files of the load may have attributes of these documents.
+    `progress` is called with the share that is done, from 0 to 1. Facts that are already stored are not stored again.
+    Raises DataError, with up to 20 faults, if a row is invalid, if rows contradict each other or stored rows, or if a
+    declaration contradicts a stored one. Raises WarehouseError if the rows cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
@@ -141,7 +140,7 @@ def load(
     progress(0.0)
     as_it_was = _stamp(source)
     try:
-        # Staging comes before the transaction, in which row ids would not be the places of the rows.
+        # Staging runs before the transaction, because inside it row ids would not be the places of the rows.
         staged_parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
         parts = [part for part in staged_parts if part.staging.form not in TEXT_FORMS]
         with_texts = [part for part in staged_parts if part.staging.form in TEXT_FORMS and checks.has_rows(part)]
@@ -169,10 +168,10 @@ def load(
                 if alone:
                     declared.check(part)
                 said += declared.said(part)
-                # Of several forms the counts say it.
+                # If there are several forms, the counts of each say which is which.
                 of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
-            # After the facts, which have given numbers to the names.
+            # Texts come after the facts, which have given numbers to the names.
             of_texts = [store_texts(part, int(number)) for part in with_texts if not part.total]
             if wrong := refusal(everything):
                 raise wrong
@@ -201,7 +200,7 @@ def load(
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
         raise WarehouseError(much, ("split it into files of fewer rows and load those",)) from None
     finally:
-        with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
+        with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
             for table in ("placed", "fact", *staged):
                 database.forget(table)
@@ -224,7 +223,9 @@ def load(
 
 
 def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
-    """What a reader stages. A mistake in a reader, which may be anybody's, is said of the file like a mistake in it."""
+    """What a reader stages. A bug in a reader, which may come from another package, is reported as an error of the
+    file.
+    """
     try:
         return reader.stage(staging)
     except (DataError, WarehouseError):
@@ -235,7 +236,9 @@ def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stamp(source: Path) -> tuple[int, int, int] | None:
-    """What changes when a file does: some files are read more than once, and all of it must be the same file."""
+    """A value that changes when the file changes. Some files are read several times, and must be the same file each
+    time.
+    """
     with contextlib.suppress(OSError):
         stat = source.stat()
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
@@ -252,7 +255,9 @@ def _reader(named: str, source: Path) -> Reader:
 
 
 def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) -> Staging:
-    """What a reader is given. Raises DataError for an option that the reader does not have, or a choice it has not."""
+    """The staging with the reader's options. Raises DataError for an option that the reader does not have, or for a
+    value that is not among the choices of an option.
+    """
     known = {option.name: option for option in reader.options}
     for option, text in options.items():
         if option not in known:
@@ -264,9 +269,7 @@ def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) 
 
 
 def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]:
-    """Stores the new facts of one form, unless something is wrong with them; returns what there was to do, and
-    notes.
-    """
+    """Stores the new facts of one form unless something is wrong with them. Returns counts, first rows, and notes."""
     staging, staged = part.staging, part.staged
     known = checks.last_numbers(staging)
     notes = number_names(staging, staged)
@@ -284,7 +287,7 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
 
 
 def _named_in_facts(staging: Staging) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The systems and the test sets that the facts are of."""
+    """The systems and the test sets that the facts are about."""
     names: list[tuple[str, ...]] = []
     for field, of in ((SYSTEM, "select distinct system_id from fact"), (TEST_SET, "select test_set_id from placed")):
         rows = []
@@ -305,8 +308,8 @@ class Forgotten:
 def forget(database: Database, import_id: int) -> Forgotten:
     """Undoes one load: removes its facts and texts and the names that nothing else uses.
 
-    Facts of a later file that were stored already are facts of the first import, and go with it. Raises DataError if
-    there is no such import.
+    A fact that a later file repeats belongs to the first import, and is removed with it. Raises DataError if there is
+    no such import.
     """
     rows = dict(database.rows(Sql("select id, rows from import order by id")))
     if import_id not in rows:
@@ -325,7 +328,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
 
 
 def _prune(database: Database) -> None:
-    """Removes the names that nothing points to. Row 0 of a table is the name that is not given, and stays."""
+    """Removes the names that no row refers to. Row 0 of each table stands for a name that is not given, and stays."""
     for table in _NAMES:
         pointing = [other for other, targets in POINTERS.items() if table in targets]
         used = join(" union all ", (f"select {table}_id from " + name(other) for other in pointing))
@@ -335,7 +338,7 @@ def _prune(database: Database) -> None:
 def _record_import(
     staging: Staging, reader: Reader, number: int, called: str, rows: int, simulated: bool, accuracy: str
 ) -> None:
-    """Writes the row of provenance. Facts of every form that a file brings belong to one import. Raises DataError."""
+    """Writes the row that records the import. Facts of all forms of a file belong to one import. Raises DataError."""
     options: dict[str, Mapping[str, str | None] | str] = {"columns": staging.columns, "fields": staging.fields}
     of_texts = {option.name for option in reader.options if option.of_texts}
     if said := {option: text for option, text in staging.options.items() if option not in of_texts}:

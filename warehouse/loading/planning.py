@@ -1,7 +1,8 @@
-"""What a load will do: for every file what it is and why, in which order files are loaded, and what they are keys of.
+"""Plans a load: which reader takes each file and why, in which order files are loaded, and which files are keys of
+which others.
 
-Nothing is loaded here, and of a file only its start is looked at. What is not clear is asked: an error names what it
-could be and the option that settles it.
+Nothing is loaded here, and only the start of each file is read. If a file could be several things, the error names them
+and the option that decides.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """What a person says of a load: the files, the reader or AUTO, and the settings, columns and options of readers.
+    """What a person asks to load: the files, a reader or AUTO, and the settings, columns and options for readers.
 
-    `skip_bad` goes on without the files that cannot be read; `texts` says whether inputs, references and outputs are
-    stored, too.
+    `skip_bad` leaves out files that cannot be read and loads the others. `texts` also stores inputs, references and
+    outputs.
     """
 
     named: Sequence[str]
@@ -51,9 +52,9 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """A file that will be loaded: its reader and why, what it is to the load, and what is said of it.
+    """A file that will be loaded: its reader and the reason for it, its role in the load, and its settings.
 
-    `folder` is what `{parent}` means in what is unsaid: its folder, or the one that it shares with its key.
+    `folder` is what `{parent}` means in templates: the folder of the file, or the folder that it shares with its key.
     """
 
     found: Found
@@ -65,14 +66,14 @@ class PlannedFile:
 
     @property
     def by_folder(self) -> bool:
-        """Whether its test set is called like a folder, unless something says it."""
+        """Whether its test set is named after a folder, unless a setting or the file names it."""
         return "{parent}" in self.reader.unsaid.get("test_set", "")
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """The files in the order of loading, those that are read with others, those that hold no results, and the faults of
-    those that are left out.
+    """The files in the order of loading, the files that are read together with others, the files without results, and
+    the errors of files that were left out.
     """
 
     files: tuple[PlannedFile, ...]
@@ -81,7 +82,7 @@ class LoadPlan:
     bad: tuple[DataError, ...]
 
     def called_from(self, folder: Path) -> LoadPlan:
-        """The same plan, its files called by their places in a folder as far as they are in it."""
+        """The same plan, in which files inside the folder are named by their path in it."""
 
         def called(file: PlannedFile) -> PlannedFile:
             path = Path(file.found.called)
@@ -92,12 +93,14 @@ class LoadPlan:
 
 
 def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[str, str] = NOTHING) -> LoadPlan:
-    """What a load will do. `store` reads the starts of files that Python does not; archives are unpacked into folders
-    in `scratch`, which have to stay until the load is done. Files are `called` so in messages, by their names.
+    """Plans a load. `store` reads the starts of files that Python cannot read. Archives are unpacked into folders in
+    `scratch`, which must stay until the load is done. `called` maps the names of files to the names that messages
+    use.
 
-    Raises DataError with what has to be asked and what cannot be read, unless bad files are skipped.
+    Raises DataError for files that cannot be read and for files that could be several things, unless bad files are
+    skipped.
     """
-    filled(request.fields, Path())  # says at once where a template is wrong
+    filled(request.fields, Path())  # refuses a bad template at once
     tables = {*called.values()}
     read_with = {os.path.realpath(path) for path in option_files(request)}
     planned: list[PlannedFile] = []
@@ -134,7 +137,7 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
 
 
 def option_files(request: LoadRequest) -> list[Path]:
-    """The files that options name, which are read together with others."""
+    """The files that options name. They are read together with other files."""
     are_files = {option.name: option for reader in _readers().values() for option in reader.options if option.is_file}
     return [path for name, text in request.options.items() if name in are_files for path in are_files[name].files(text)]
 
@@ -151,7 +154,7 @@ def _nothing(request: LoadRequest, parts: Sequence[PlannedFile]) -> DataError:
 
 
 def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> bool:
-    """Whether a file is an archive that is loaded like a folder, and not whole by a reader that reads archives."""
+    """Whether a file is an archive that is unpacked and loaded like a folder. Some readers read whole archives."""
     if found.is_zip or not found.is_archive:
         return found.is_zip
     if request.reader != AUTO:
@@ -161,8 +164,8 @@ def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> b
 
 
 def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
-    """What a file is to the load; None where it holds no results. Raises DataError where that cannot be told. Of
-    what is a table for sure the reader of wide tables says what is wrong with its columns.
+    """The plan for one file; None if the file holds no results. Raises DataError if no reader can be chosen. `is_table`
+    says that the file is certainly a table; then the reader of wide tables reports what is wrong with its columns.
     """
     folder = found.path.absolute().parent
     if not found.named and NO_RESULTS.fullmatch(found.path.suffix):
@@ -189,8 +192,8 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
 
 
 def _with_whole_folders(files: Sequence[PlannedFile], scratch: Path) -> tuple[list[PlannedFile], set[Path]]:
-    """The files with one archive in place of those whose folders are read together, and what was packed: empty files,
-    which nothing speaks for, too.
+    """Replaces files whose folders are read together by one archive. Also returns the paths that were packed; these
+    include empty files, which no reader recognizes.
     """
     kept: list[PlannedFile] = []
     side_by_side: dict[tuple[str, Path], list[PlannedFile]] = defaultdict(list)
@@ -210,8 +213,9 @@ def _with_whole_folders(files: Sequence[PlannedFile], scratch: Path) -> tuple[li
 
 
 def _with_keys(request: LoadRequest, files: Sequence[PlannedFile]) -> tuple[list[PlannedFile], list[DataError]]:
-    """The files with their keys, the nearest ones of the same reader, by the folders that lead to both; and errors for
-    those that could have several. All that share a key share a folder that their test set is called like.
+    """The files with their keys: for each file, the nearest keys of the same reader by folder. Also returns errors for
+    files that have several possible keys. The test set of a key and its files is named after the folder that they
+    share.
     """
     keys = [file for file in files if file.role is Role.KEY and file.by_folder]
     of_key: dict[Path, list[PlannedFile]] = defaultdict(list)
@@ -235,7 +239,9 @@ def _with_keys(request: LoadRequest, files: Sequence[PlannedFile]) -> tuple[list
 
 
 def _nearest(file: PlannedFile, keys: Sequence[PlannedFile]) -> list[PlannedFile]:
-    """The keys that share the deepest folder with a file; what was computed of facts may be of another reader."""
+    """The keys that share the deepest folder with a file. Figures that were computed from facts may have a key of
+    another reader.
+    """
     fitting = [key for key in keys if key.reader is file.reader or file.role is Role.FIGURES]
     depths = [len(Path(os.path.commonpath([key.folder, file.folder])).parts) for key in fitting]
     return [key for key, depth in zip(fitting, depths, strict=True) if depth == max(depths)]

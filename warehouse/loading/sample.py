@@ -1,8 +1,8 @@
-"""The sample data that come with the program: where they are, and a warehouse that holds them all.
+"""The sample data that come with the program: where they are, and a warehouse that contains all of them.
 
-Loading them takes longer than most questions, so the warehouse is kept in the user's cache folder, under a name that
-changes with the data, the schema, the versions and every bit of the file itself: one that was damaged is made anew.
-Where nothing can be kept it is made in memory each time.
+Loading them takes longer than most queries, so the warehouse is kept in the user's cache folder. Its name is a digest
+of the data, the schema, the versions and every byte of the file itself, so a damaged file is made again. If nothing can
+be kept there, the warehouse is made in memory each time.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from warehouse.loading.ingest import Loaded
 
 PIECE = 1 << 17
-"""So many bytes of the kept warehouse are read at a time."""
+"""How many bytes of the kept warehouse are read at a time."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def _folder() -> Path:
-    """Where the sample data are: in the package as it is installed, in a checkout beside it."""
+    """The folder of the sample data: inside the installed package, or beside it in a checkout."""
     inside = PACKAGE / "sample_data"
     return inside if inside.is_dir() else PACKAGE.parent / "sample_data"
 
@@ -43,7 +43,7 @@ FOLDER = _folder()
 
 @value
 class SampleFile:
-    """A file of the sample data, how it is loaded, and what its documents are called where it has some."""
+    """A file of the sample data, how it is loaded, and the noun for its documents if it has documents."""
 
     path: Path
     reader: str
@@ -81,7 +81,7 @@ def sample() -> Database:
     """A warehouse with the sample data."""
     kept = _kept()
     if kept is not None:
-        # Another version may remove it at this moment, to keep its own.
+        # Another version may remove the file at this moment, to keep its own.
         with contextlib.suppress(WarehouseError, OSError):
             return open_own(kept)
     database = in_memory()
@@ -90,7 +90,7 @@ def sample() -> Database:
 
 
 def _kept() -> Path | None:
-    """The warehouse in the cache folder, made if it is not there or not as it was made; None where it cannot be."""
+    """The warehouse in the cache folder; it is made if it is missing or changed. None if it cannot be made there."""
     from platformdirs import user_cache_path
 
     folder = user_cache_path("evalhouse")
@@ -112,7 +112,7 @@ def _kept() -> Path | None:
 
 
 def _made(folder: Path, digest: str) -> Path:
-    """Makes the warehouse. Its name depends on what is in it, so it is made under another."""
+    """Makes the warehouse under a temporary name, because its final name depends on its contents."""
     with temporary() as scratch:
         made = scratch / "sample.duckdb"
         with create(made) as database:
@@ -124,11 +124,11 @@ def _made(folder: Path, digest: str) -> Path:
 
 
 def _name(digest: str, path: Path) -> str:
-    """What a file with such a content is called; of one that cannot be read, something else."""
+    """The file name for these contents. A file that cannot be read gets a name that matches nothing."""
     checksum = 0
     try:
         with path.open("rb") as file:
-            # In pieces: memory for the whole file would take as long as going through it.
+            # Read in pieces, because allocating memory for the whole file would take as long as reading it.
             while piece := file.read(PIECE):
                 checksum = zlib.crc32(piece, checksum)
     except OSError:
@@ -137,7 +137,7 @@ def _name(digest: str, path: Path) -> str:
 
 
 def _digest() -> str:
-    """Changes with all that decides what the kept warehouse holds and who can read it."""
+    """A digest of everything that decides what the kept warehouse contains and who can read it."""
     digest = hashlib.sha256(f"{__version__} {LIBRARY}".encode())
     digest.update((PACKAGE / "store" / "schema.sql").read_bytes())
     for file in (FOLDER / "contents.csv", *(file.path for file in contents())):

@@ -1,8 +1,9 @@
-"""Storing texts beside facts: inputs, references and outputs of the documents and systems that facts have named.
+"""Stores texts beside facts: inputs, references and outputs of documents and systems that the facts have named.
 
-Texts decide nothing, so they never contradict: of two for one place the first stays, and a note says how many differ.
-What may not be stored at all was refused before, and which texts a file has is the business of its reader. What is
-looked at are the places of texts; they themselves stay in pieces where they are staged until they are stored.
+No result depends on a text, so texts never cause a contradiction: if two texts have the same place, the first one
+stays, and a note says how many differ. Texts that may not be stored at all were refused before. The reader decides
+which texts a file has. The queries here work on the places of texts; the texts themselves stay in pieces in the staged
+tables until they are stored.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, 
 
 @dataclass(frozen=True, slots=True)
 class StoredTexts:
-    """How many different texts of one form a file has, and how many were new; of how many the documents were not known,
-    in the place of how many others were, and how many are inputs of single systems.
+    """Counts of the texts of one form in a file: `read` different texts, of which `new` were stored. `unknown` were
+    left out because their documents are not known, `unlike` because a different text has their place. `own` are
+    inputs of single systems.
     """
 
     read: int
@@ -33,7 +35,7 @@ class StoredTexts:
 
 
 def notes_of(stored: Sequence[StoredTexts]) -> tuple[str, ...]:
-    """What there is to note of the texts of a file."""
+    """The notes on the texts of a file."""
     notes = {
         "left out, because nothing else is known about their documents": sum(texts.unknown for texts in stored),
         "left out, because other texts are stored in their place": sum(texts.unlike for texts in stored),
@@ -43,8 +45,8 @@ def notes_of(stored: Sequence[StoredTexts]) -> tuple[str, ...]:
 
 
 def store_texts(part: FilePart, import_id: int) -> StoredTexts:
-    """Stores the texts of one form that are not there yet, of a file whose facts are stored. To be called in the
-    transaction of these.
+    """Stores the texts of one form that are not stored yet. The facts of the file must be stored; call it in the same
+    transaction.
     """
     staging, form, database = part.staging, part.staging.form, part.staging.database
     place_test_sets(staging, part.staged)
@@ -72,22 +74,22 @@ def texts_of(database: Database, import_id: int) -> int:
 
 
 def _without_pieces(form: FactForm) -> FactForm:
-    """The form of whole texts, without what is stored of them."""
+    """The form of whole texts, without the fields for their pieces."""
     return replace(form, key=tuple(field for field in form.key if field is not PIECE), content=())
 
 
 def _keys(form: FactForm) -> tuple[str, ...]:
-    """The columns that tell one text from another."""
+    """The columns that identify a text."""
     return _without_pieces(form).key_columns
 
 
 def _same(form: FactForm) -> str:
-    """The condition that `a` and `b` are texts in the same place."""
+    """The condition that `a` and `b` are texts with the same place."""
     return " and ".join(f"a.{column} = b.{column}" for column in _keys(form))
 
 
 def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> None:
-    """Stores the pieces of texts, whose keys and places are in a table."""
+    """Stores the pieces of texts whose keys and places are in a table."""
     staging, keys = part.staging, _keys(form)
     into = f"insert into {form.table} ({', '.join(keys)}, piece, characters, text, import_id) "
     rows = (
@@ -99,8 +101,9 @@ def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> None:
 
 
 def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
-    """Stores the first input that a system was given of a document that has none as that of the document, and drops
-    all inputs that say the same. Returns how many were stored, and how many only repeat those of other systems.
+    """If a document has no input of its own, stores the first input that a system was given as the input of the
+    document. Then drops all inputs that are equal to it. Returns how many were stored, and how many only repeat
+    those of other systems.
     """
     database, form = part.staging.database, DOCUMENT_TEXTS
     keys = ", ".join(_keys(form))
@@ -118,7 +121,7 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
         f"where a.place not in ({_unlike_stored(part, form)})"
     )
     database.run(Sql(f"create or replace temp table alike as {alike}"))
-    # The first of those that were there before is one that the file has, and the others repeat it.
+    # One text for each document stored earlier is the file's own first copy; the others repeat it.
     first = "count(distinct (document_id, number)) filter (import_id <> ?)"
     [(repeats,)] = database.rows(Sql(f"select count(*) - {first} from alike", (import_id,)))
     database.run(Sql("delete from fact where place in (select place from alike)"))
@@ -127,8 +130,8 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
 
 
 def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:
-    """Drops the texts in whose place another was before in the file. Returns how many there were, and how many of them
-    say something else.
+    """Drops texts whose place another text earlier in the file already has. Returns how many there were, and how many
+    of them differ from it.
     """
     database, pieces, staged = part.staging.database, pieces_of(part.staging), part.staging.table
     keys = ", ".join(_keys(form))
@@ -153,7 +156,7 @@ def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:
 
 
 def _drop_stored(part: FilePart, form: FactForm) -> int:
-    """Drops the texts in whose place one is stored. Returns how many of them say something else."""
+    """Drops texts whose place a stored text already has. Returns how many of them differ from it."""
     database = part.staging.database
     [(unlike,)] = database.rows(Sql(f"select count(*) from ({_unlike_stored(part, form)})"))
     there = f"select a.place from fact as a join {form.table} as b on {_same(form)} and b.piece = 1"
@@ -162,7 +165,7 @@ def _drop_stored(part: FilePart, form: FactForm) -> int:
 
 
 def _unlike_stored(part: FilePart, form: FactForm) -> str:
-    """The query for the places of texts that are not what is stored in their place."""
+    """The query for the places of texts that differ from the stored text with the same key."""
     return (
         f"select distinct a.place from fact as a join {part.staging.table} as staged on staged.rowid = a.place "
         f"join {form.table} as b on {_same(form)} "

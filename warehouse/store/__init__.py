@@ -1,1 +1,3 @@
-"""The warehouse file: schema, names, opening, changing, keeping it sound. The only room that imports duckdb."""
+"""The warehouse file: its schema, its names, opening and changing it, and keeping it sound. The only room that imports
+duckdb.
+"""

@@ -1,5 +1,5 @@
-"""What a warehouse holds: evaluations, test sets, systems, attributes, imported measures. It answers questions about
-names, and asks the database no more often than it must; it does not decide what a query means.
+"""Answers questions about what a warehouse contains: evaluations, test sets, systems, attributes, imported measures. It
+queries the database no more often than it must. It does not decide what a query means.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from warehouse.tasks import TASKS
 from warehouse.tasks.observed import PLAIN_NOUN, Observed
 
 _MANY_ROWS = 1_000_000
-"""From so many rows on, to go through all of them is worth a detour."""
+"""A table with at least this many rows is large: reading all of it is avoided if a detour is cheaper."""
 
 _FEW_SYSTEMS = 20
-"""Up to so many systems are looked up one by one."""
+"""At most this many systems are looked up one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,10 @@ class KnownTestSet:
 
 
 class Catalog:
-    """The names in one warehouse. What was read once is remembered, so make a new one after a load.
+    """The names in one warehouse. Results of queries are cached, so make a new catalog after a load.
 
-    `facts` answers the one question that looks at every fact, where the database has only an outline of them.
+    `facts` runs the one kind of query that reads every fact. It differs from the database where that has only an
+    outline of the facts.
     """
 
     def __init__(self, database: Database, facts: Callable[[Sql], list[tuple[Any, ...]]] | None = None) -> None:
@@ -59,13 +60,13 @@ class Catalog:
 
     @cached_property
     def systems(self) -> dict[str, int]:
-        """Every system's id by its name, in order of name."""
+        """The id of every system by its name, in order of names."""
         rows = self._database.rows(Sql("select name, id from system order by name"))
         return {str(name): int(number) for name, number in rows}
 
     @cached_property
     def system_names(self) -> dict[int, str]:
-        """Every system's name by its id."""
+        """The name of every system by its id."""
         return {number: name for name, number in self.systems.items()}
 
     @cached_property
@@ -80,7 +81,7 @@ class Catalog:
         return tuple(KnownTestSet(int(number), str(name), str(evaluation)) for number, name, evaluation in rows)
 
     def short_name(self, test_set: KnownTestSet) -> str:
-        """The name of a test set, with its evaluation only where another one has the same name."""
+        """The name of a test set. The evaluation is added only if another test set has the same name."""
         same = [other for other in self.test_sets if other.name == test_set.name]
         return test_set.name if len(same) == 1 else test_set.full_name
 
@@ -92,8 +93,8 @@ class Catalog:
         return self._systems_with[key]
 
     def _found_with(self, table: str, test_set: int) -> frozenset[int]:
-        """The systems of a test set in a table. In a large one a sample of the rows shows most of them, and if it
-        leaves few of all systems these are looked up.
+        """The systems of a test set in a table. In a large table, a sample of the rows finds most systems, and if only
+        a few are missing, these are looked up one by one.
         """
         systems: frozenset[int] = frozenset()
         for part in ([" tablesample system(10%)"] if self._is_large(table) else []) + [""]:
@@ -107,12 +108,14 @@ class Catalog:
         return systems
 
     def _looked_up(self, table: str, test_set: int, systems: Collection[int]) -> frozenset[int]:
-        """Those of some systems that have rows. Rows are stored by system, so each takes no time, however many rows."""
+        """Which of these systems have rows. Rows are stored by system, so each lookup is fast however large the table
+        is.
+        """
         there = f"select 1 from {table} where test_set_id = " + value(test_set) + " and system_id = "
         return frozenset(system for system in systems if self._database.rows(there + value(system) + " limit 1"))
 
     def with_rows(self, task: str, test_set: int, among: Collection[int]) -> frozenset[int]:
-        """Those of some systems that have rows for a task on a test set."""
+        """Which of these systems have rows for a task on a test set."""
         table = TASKS[task].facts
         if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
             return self.systems_with(task, test_set) & frozenset(among)
@@ -127,7 +130,7 @@ class Catalog:
         return self._has_rows[key]
 
     def systems_failing(self, test_set: int) -> frozenset[int]:
-        """The ids of the systems that failed on something of a test set."""
+        """The ids of the systems that failed on some document of a test set."""
         rows = self._database.rows("select distinct system_id from failure where test_set_id = " + value(test_set))
         return frozenset(int(number) for (number,) in rows)
 
@@ -144,18 +147,18 @@ class Catalog:
         )
 
     def in_units(self, task: str, test_set: int) -> bool:
-        """Whether the rows of a task on a test set are of units of its documents."""
+        """Whether the rows of a task on a test set are about units of its documents."""
         units = f"select 1 from {TASKS[task].facts} where unit_id <> 0 and test_set_id = " + value(test_set)
         return bool(self._database.rows(units + " limit 1"))
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
-        """The counts of a task, on a test set where the data name them."""
+        """The counts of a task, including those that the data name for one test set."""
         if not TASKS[task].named_counts:
             return TASKS[task].counts
         return self._named_counts.get(test_set, ())
 
     def counts_apart(self, task: str) -> tuple[tuple[str, ...], ...]:
-        """The counts of a task, those of each test set where the data name them."""
+        """The counts of a task, separately for each test set whose data name them."""
         return tuple(self._named_counts.values()) if TASKS[task].named_counts else (TASKS[task].counts,)
 
     def all_counts(self, task: str) -> tuple[str, ...]:
@@ -165,7 +168,7 @@ class Catalog:
         return tuple(sorted({count for counts in self._named_counts.values() for count in counts}))
 
     def largest(self, count: str, test_set: int) -> int:
-        """The largest number of a named count that a document of a test set has."""
+        """The largest value of a named count in any document of a test set."""
         sums = "select sum(number) as total from counted where count = " + value(count) + " and test_set_id = "
         of_documents = sums + value(test_set) + " group by system_id, document_id"
         return int(self._facts("select coalesce(max(total), 0) from (" + of_documents + ") s")[0][0])
@@ -184,7 +187,9 @@ class Catalog:
         return named
 
     def runs(self, attribute: str, systems: frozenset[int]) -> dict[str, tuple[int, ...]]:
-        """The systems that share a value of an attribute, by this value; one without it is alone under its name."""
+        """The systems that share a value of an attribute, by that value. A system without the attribute stands alone
+        under its own name.
+        """
         rows = self._database.rows(
             "select system_id, value from system_attribute where name = " + value(attribute) + " order by system_id"
         )
@@ -197,10 +202,11 @@ class Catalog:
 
     @cached_property
     def older_runs(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """By test set the systems that are runs of a model that has a later one: by its date, or where no date tells,
-        by when it was loaded.
+        """For each test set, the systems that are runs of a model with a later run. Runs are ordered by their dates, or
+        by when they were loaded if the dates do not decide.
         """
-        # Dates may have offsets. What is no date to the database was written alike by whoever ran the model.
+        # Dates may have offsets. Dates that the database cannot parse are compared as texts: whoever ran the model
+        # wrote them all in the same form.
         later = "epoch(try_cast(newer.date as timestamptz)) > epoch(try_cast(older.date as timestamptz))"
         loaded = "(newer.import_id, newer.system_id) > (older.import_id, older.system_id)"
         rows = self._database.rows(
@@ -222,7 +228,7 @@ class Catalog:
         return frozenset(int(number) for (number,) in rows)
 
     def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
-        """How many runs of one system a document has, as many different numbers as there are."""
+        """How many runs of one system a document has: the set of different numbers that occur."""
         of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
         counted = (
             f"select count(distinct system_id) as runs from {TASKS[task].facts} join ({of}) using (system_id) where "
@@ -233,7 +239,7 @@ class Catalog:
         return {int(number) for (number,) in rows}
 
     def labelled(self, test_set: int) -> bool:
-        """Whether the key of a test set is known."""
+        """Whether the warehouse has the key of a test set."""
         return bool(
             self._database.rows(
                 "select 1 from key_label where annotator_id = 0 and test_set_id = " + value(test_set) + " limit 1"
@@ -241,7 +247,7 @@ class Catalog:
         )
 
     def annotators(self, test_set: int) -> tuple[str, ...]:
-        """Who labelled documents of a test set, beside the key."""
+        """Who labelled documents of a test set, except the key."""
         rows = self._facts(
             "select distinct n.name from key_label f join annotator n on n.id = f.annotator_id "
             "where f.annotator_id <> 0 and f.test_set_id = " + value(test_set)
@@ -249,10 +255,10 @@ class Catalog:
         return tuple(sorted(str(name) for (name,) in rows))
 
     def printed(self, test_set: int) -> dict[str, tuple[str, str]]:
-        """The measures of the published figures of a test set: task and measure as stored, by what they are called.
+        """The measures of the published figures of a test set: maps their names to task and measure as stored.
 
-        A measure that was printed of two tasks is called by its name where more systems have it, and as `task.name` for
-        the other: recall, extraction.recall.
+        If a measure was published for two tasks, its plain name means the task with more systems, and `task.name` means
+        the other one: recall, extraction.recall.
         """
         if test_set not in self._printed:
             rows = self._database.rows(
@@ -267,7 +273,7 @@ class Catalog:
         return self._printed[test_set]
 
     def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
-        """What the measures that were imported for a test set are called, as values or as published figures."""
+        """The names of the measures that were imported for a test set, as values or as published figures."""
         if not TASKS[task].by_document:
             return tuple(self.printed(test_set))
         key = (task, test_set)
@@ -281,7 +287,9 @@ class Catalog:
         return self._measures_of[key]
 
     def accuracies(self, test_set: int) -> tuple[str, ...]:
-        """What logs call the accuracy that was loaded of them for a test set, with its filter: exact_match:strict."""
+        """The names, with their filters, that logs give to the metric that was loaded as the accuracy for a test set:
+        exact_match:strict.
+        """
         loads = self._database.rows(
             "select distinct options from import where id in (select import_id from value where measure = "
             + value(ACCURACY)
@@ -292,16 +300,16 @@ class Catalog:
         return tuple(sorted({called for (options,) in loads if (called := json.loads(options).get("accuracy"))}))
 
     def stored_as(self, task: str, test_set: int, name: str) -> tuple[str, str]:
-        """The task and the name under which a measure is stored that was imported for a test set."""
+        """The task and the name under which an imported measure of a test set is stored."""
         return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
 
     def relevance(self, test_set: int) -> int:
-        """The lowest grade of a test set that is relevant, where nothing is said."""
+        """The lowest grade that counts as relevant on a test set, unless a query sets another one."""
         return relevance(self._database, test_set)
 
     @cached_property
     def directions(self) -> dict[str, bool]:
-        """Of each imported measure of which a load declared it, whether lower values are better."""
+        """For each imported measure with a declared direction, whether lower values are better."""
         rows = self._database.rows(Sql("select measure, bool_or(lower_is_better) from direction group by measure"))
         return {str(measure): bool(lower) for measure, lower in rows}
 
@@ -310,8 +318,8 @@ class Catalog:
         return declarations(self._database)
 
     def observed(self, task: str, test_set: int) -> Observed:
-        """What is declared of the documents that the rows of a task are about. A cluster is an attribute that some
-        document of the test set has.
+        """What is declared about the documents of a task's rows. A cluster counts only if some document of the test set
+        has that attribute.
         """
         declared = observed_in(self._declarations, task, test_set)
         if declared.cluster and not self.has_attribute(test_set, declared.cluster):
@@ -330,8 +338,9 @@ class Catalog:
         return self._clustered[key]
 
     def told_by(self, task: str, test_set: int) -> tuple[str, bool] | None:
-        """An attribute that the documents of a task have (True), or that they lack, where the test set has others too:
-        a pair of topic and document has the attribute topic, and a topic has not.
+        """An attribute that tells the documents of a task from other documents of the test set: they all have it (True)
+        or all lack it (False). For example, a pair of topic and document has the attribute topic, and a topic does
+        not. None if the test set has no other documents.
         """
         own = self.observed(task, test_set)
         others = [self.observed(other.name, test_set) for other in TASKS.values() if other.by_document]
@@ -341,7 +350,7 @@ class Catalog:
         return next(((other.cluster, False) for other in unlike if other.cluster), None)
 
     def documents(self, task: str, test_set: int) -> int:
-        """How many documents a test set has that rows of a task may be about."""
+        """How many documents of a test set the rows of a task may be about."""
         told_by = self.told_by(task, test_set)
         key = (test_set, told_by)
         if key not in self._documents:
@@ -352,14 +361,14 @@ class Catalog:
         return self._documents[key]
 
     def documents_without(self, attribute: str, task: str, test_set: int) -> int:
-        """How many documents that rows of a task are about lack an attribute."""
+        """How many documents with rows of a task lack an attribute."""
         about = f"select distinct document_id from {TASKS[task].facts} where test_set_id = " + value(test_set)
         lacking = " and document_id not in (select document_id from document_attribute where name = "
         return int(self._database.rows("select count(*) from (" + about + lacking + value(attribute) + "))")[0][0])
 
     @cached_property
     def definitions(self) -> dict[str, str]:
-        """The text of each measure that was defined, by its name."""
+        """The text of each defined measure, by its name."""
         rows = self._database.rows(Sql("select name, text from definition order by name"))
         return {str(name): str(text) for name, text in rows}
 
@@ -375,7 +384,9 @@ class Catalog:
         return {of: tuple(str(name) for kind, name in rows if kind == of) for of in ("document", "system")}
 
     def splitting_attributes(self, test_set: int, most: int) -> tuple[str, ...]:
-        """The attributes that make slices of the documents of a test set: with at most so many values, or numbers."""
+        """The attributes that can slice the documents of a test set: those with at most `most` values, and those whose
+        values are numbers.
+        """
         attributes = "select a.name from document_attribute a join document d on d.id = a.document_id "
         rows = self._database.rows(
             attributes
@@ -389,7 +400,7 @@ class Catalog:
 
     @cached_property
     def numeric_attributes(self) -> frozenset[tuple[str, str]]:
-        """The attributes, as ("document", "length"), every known value of which is a number."""
+        """The attributes whose known values are all numbers, as ("document", "length")."""
         rows = self._database.rows(
             Sql(
                 "select of, name from (select 'system' as of, name, value from system_attribute union all "
@@ -401,7 +412,7 @@ class Catalog:
 
     @cached_property
     def _attribute_digests(self) -> list[str]:
-        """The digests of the imports that brought attributes, which any question may choose rows by."""
+        """The digests of the imports that brought attributes. Any query may select rows by attributes."""
         rows = self._database.rows(
             Sql(
                 "select distinct i.sha256 from import i where i.id in "
@@ -415,7 +426,7 @@ class Catalog:
         key = (table, test_set)
         if key not in self._provenance:
             of = f" from {table} where test_set_id = " + value(test_set)
-            # The smallest and the largest number are known without going through the rows, and often they are the same.
+            # Minimum and maximum are known without reading the rows, and often they are equal.
             [(first, last)] = self._database.rows("select min(import_id), max(import_id)" + of)
             imports = {first, last} - {None}
             if first != last:
@@ -429,12 +440,12 @@ class Catalog:
         return self._provenance[key]
 
     def simulated(self, task: str, test_set: int) -> bool:
-        """Whether any row that decides the numbers of a task on a test set was simulated."""
+        """Whether any row behind the numbers of a task on a test set was simulated."""
         return any(simulated for table in TASKS[task].decided_by for _, simulated in self._brought(table, test_set))
 
     def fingerprint(self, task: str, test_set: int) -> str:
-        """Twelve hexadecimal digits that change when the files behind a task and test set do, whatever the order of
-        loading.
+        """Twelve hexadecimal digits that change if the files behind a task and test set change. They do not depend on
+        the order of loading.
         """
         digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
@@ -442,7 +453,9 @@ class Catalog:
 
 
 def relevance(database: Database, test_set: int) -> int:
-    """The lowest grade that the last load of judgments of a test set took for relevant; 1 where it said nothing."""
+    """The lowest grade that counts as relevant in the last load of judgments of a test set; 1 if that load did not set
+    it.
+    """
     loads = database.rows(
         "select options from import where id in (select import_id from judgment where test_set_id = "
         + value(test_set)
@@ -453,7 +466,7 @@ def relevance(database: Database, test_set: int) -> int:
 
 
 def documents_told_by(told_by: tuple[str, bool] | None) -> Sql:
-    """The condition that documents, `d`, have an attribute, or that they lack it; without one, no condition."""
+    """The SQL condition that documents, `d`, have an attribute or lack it; empty if there is no such attribute."""
     if told_by is None:
         return Sql("")
     attribute, has = told_by

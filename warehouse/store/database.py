@@ -1,8 +1,7 @@
 """The warehouse file: opening it, and running SQL on it.
 
-A warehouse that is asked is opened read-only and never changed; `warehouse.store.replacement` makes and changes them.
-This module knows the schema as a text to run and no more: what the tables mean is the business of loading and of the
-query compiler.
+For queries, a warehouse is opened read-only and never changed; `warehouse.store.replacement` makes and changes
+warehouses. This module only runs SQL. Loading and the query compiler know what the tables mean.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     import numpy
 
 PATIENCE = 0.5
-"""How long a file that another program writes is waited for, in seconds."""
+"""How many seconds to wait for a file that another program is writing."""
 
 _EXPLAIN = re.compile(
     r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain\s+(analyze\s+)?(\([^)]*\)\s*)?", flags=re.IGNORECASE | re.DOTALL
@@ -46,7 +45,7 @@ _OF_THE_QUERY = (
     duckdb.PermissionException,
     duckdb.TransactionException,
 )
-"""What is wrong with a query; anything else that is raised happens to queries that are as they should be."""
+"""Errors that mean that the query is wrong. Any other error happens to a correct query."""
 
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -55,37 +54,37 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
 }
 
 LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
-"""What DuckDB writes beside a file, behind its name."""
+"""The endings of the files that DuckDB writes beside a database file."""
 
 MOST_ROWS = 1_000_000
-"""How many rows a query that someone typed may yield."""
+"""How many rows a query that someone typed may return."""
 
 MOST_BYTES = 250_000_000
 """How much memory these rows may take."""
 
 PIECE = 1_000
-"""How many of them are fetched at a time, at most; in between Ctrl-C is heard."""
+"""At most this many of these rows are fetched at a time; between the pieces Ctrl-C is noticed."""
 
 PIECE_BYTES = 5_000_000
-"""How much memory these may take: no thread runs while DuckDB makes Python's objects of them."""
+"""How much memory such a piece may take. While DuckDB makes Python objects of it, no other thread runs."""
 
 LOADING_MEMORY = "300MB"
-"""What DuckDB may hold while a file is loaded; the rest is spilled to disk."""
+"""How much memory DuckDB may use while a file is loaded; it spills the rest to disk."""
 
 MUCH_MEMORY = "1GB"
-"""What it may hold of a file of many rows: with 300 MB it could not sort a hundred million."""
+"""How much it may use for a file with many rows: with 300 MB it could not sort a hundred million rows."""
 
 
 MANY_EXPRESSIONS = 50_000
-"""So long is a query of some hundred columns, in characters."""
+"""A query longer than this, in characters, has some hundred columns."""
 
 
 class Database:
-    """One open warehouse. Not to be used from two threads at once, but for `interrupt`."""
+    """One open warehouse. Only `interrupt` may be called from another thread."""
 
     path: Path | None
     spill: Path
-    """The folder for what does not fit into memory; it goes when the warehouse is closed."""
+    """The folder for data that does not fit into memory; it is removed when the warehouse is closed."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None, spill: Path) -> None:
         self.path = path
@@ -101,32 +100,33 @@ class Database:
             return self._connection.execute(sql.text, sql.params).fetchall()
 
     def columns(self, sql: Sql) -> dict[str, numpy.ndarray]:
-        """The columns of a query as arrays, masked where the query yields nulls. Raises WarehouseError."""
+        """The columns of a query as arrays, masked where the query returns nulls. Raises WarehouseError."""
         with sentences(self.path):
             return self._connection.execute(sql.text, sql.params).fetchnumpy()
 
     def run(self, sql: Sql) -> None:
-        """Runs a statement that yields nothing. Raises WarehouseError."""
+        """Runs a statement that returns nothing. Raises WarehouseError."""
         with sentences(self.path):
             self._connection.execute(sql.text, sql.params)
 
     def hold_more(self) -> None:
-        """Allows DuckDB what sorting many rows of a file takes. Raises WarehouseError."""
+        """Gives DuckDB the memory that it needs to sort the many rows of a file. Raises WarehouseError."""
         if self.path is not None:
             self.run(Sql(f"set memory_limit = '{MUCH_MEMORY}'"))
 
     def read(self, table: str, select: Sql) -> None:
-        """Makes the temporary table `table` of a query that reads a file; row ids are the places of rows, from 0.
+        """Creates the temporary table `table` from a query that reads a file. Row ids are the places of the rows, from
+        0.
 
-        Raises UnreadableError if the file is not what the query takes it for.
+        Raises UnreadableError if the file is not in the format that the query expects.
         """
         create = Sql("create or replace temp table ") + name(table) + " as "
         with while_reading(self.path), self._unshared(len(select.text) > MANY_EXPRESSIONS):
             self._connection.execute(create.text + select.text, select.params)
 
     def bring(self, table: str, columns: Mapping[str, numpy.ndarray], *, more: bool = False) -> None:
-        """Makes the temporary table `table` of arrays, a column each, or adds them to it where there are `more`; row
-        ids are the places of rows, from 0.
+        """Creates the temporary table `table` from arrays, one per column, or appends them to it if `more` is set. Row
+        ids are the places of the rows, from 0.
         """
         self._connection.register("brought", dict(columns))
         try:
@@ -137,8 +137,8 @@ class Database:
 
     @contextlib.contextmanager
     def _unshared(self, many: bool) -> Iterator[None]:
-        """Keeps DuckDB from looking for parts that expressions share, where they are many: it takes the square of their
-        number.
+        """If there are many expressions, stops DuckDB from searching for common subexpressions: the time for that grows
+        with the square of their number.
         """
         if many:
             self._connection.execute("set disabled_optimizers = 'common_subexpressions'")
@@ -149,11 +149,12 @@ class Database:
                 self._connection.execute("reset disabled_optimizers")
 
     def look(self, table: str, select: Sql) -> None:
-        """Makes the temporary view `table` of a query that reads a file, and reads all of it once; see `forget`.
+        """Creates the temporary view `table` from a query that reads a file, and reads all of it once. `forget` removes
+        it.
 
         Raises UnreadableError as `read` does.
         """
-        # A view takes no parameters, so its values stand in variables.
+        # A view takes no parameters, so their values are stored in variables.
         numbers = count()
         view = PLACEHOLDER.sub(
             lambda match: match[0] if match[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
@@ -166,7 +167,9 @@ class Database:
             self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
 
     def narrow(self, table: str, condition: Sql) -> None:
-        """Leaves only the rows of a temporary table or view that meet a condition, which has no values in it."""
+        """Keeps only the rows of a temporary table or view that meet a condition. The condition must have no
+        parameters.
+        """
         if table not in self._views:
             self.run(Sql(f"delete from temp.{table} where not (") + condition + ")")
             return
@@ -174,14 +177,14 @@ class Database:
         self.run(Sql(f"create or replace temp view {table} as {self._views[table]}"))
 
     def forget(self, table: str) -> None:
-        """Removes a temporary table or view, if it is there."""
+        """Removes a temporary table or view if it exists."""
         kind = "view" if self._views.pop(table, None) else "table"
         self.run(Sql(f"drop {kind} if exists temp.{table}"))
 
     def write(self, select: Sql, to: Path) -> None:
         """Writes the rows of a query to a new file in the format of its ending: CSV, TSV (also .gz) or Parquet.
 
-        Raises OSError if the file cannot be written, and WarehouseError. Where it may lie, see `open_to_export`.
+        Raises OSError if the file cannot be written, and WarehouseError. `open_to_export` says where the file may be.
         """
         self.run("create or replace temp table written as " + select)
         named = to.name.casefold()
@@ -197,7 +200,7 @@ class Database:
             self.run(Sql("drop table temp.written"))
 
     def write_parted(self, select: Sql, to: Path, by: str) -> None:
-        """Writes the rows of a query into a folder as Parquet, in a folder `by=…` for each value of a column.
+        """Writes the rows of a query into a folder as Parquet, with a subfolder `by=…` for each value of a column.
 
         Raises OSError and WarehouseError as `write` does.
         """
@@ -207,8 +210,8 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
-        """All that is run within becomes part of the warehouse together, or nothing does: if an exception leaves it, or
-        if it is only tried and not to `keep`.
+        """Commits everything that runs inside it, or nothing: it rolls back if an exception is raised inside, or if
+        `keep` is false (a dry run).
         """
         try:
             self.run(Sql("begin transaction"))
@@ -223,8 +226,8 @@ class Database:
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The column names and rows of one SELECT or EXPLAIN that someone typed.
 
-        It can change nothing, open no file and reach no network. Raises DataError if it is no such statement, fails, or
-        yields more than MOST_ROWS rows or MOST_BYTES bytes.
+        It cannot change anything, open files or use the network. Raises DataError if the text is not such a statement,
+        if it fails, or if it returns more than MOST_ROWS rows or MOST_BYTES bytes.
         """
         self.lock()
         try:
@@ -243,14 +246,14 @@ class Database:
         return columns, rows
 
     def _roll_back(self) -> None:
-        """Ends the transaction also where what began or ends it was interrupted, since the next one could not begin."""
+        """Ends the transaction even if its start or end was interrupted; otherwise the next one could not begin."""
         while True:
             try:
                 self._connection.execute("rollback")
             except duckdb.InterruptException:
                 continue
             except duckdb.TransactionException:
-                # It never began, or had ended before the interruption was heard.
+                # The transaction never began, or had ended before the interruption was noticed.
                 return
             else:
                 return
@@ -266,8 +269,8 @@ class Database:
             raise _refused(f"expected one SELECT or EXPLAIN, not {kind.name}")
 
     def confine(self, files: Sequence[Path] = (), folders: Sequence[Path] = ()) -> None:
-        """From here on these files are opened, what is in these folders and in the spill folder, and nothing else: no
-        network, no other database. It cannot be taken back. DuckDB compares where links lead.
+        """From here on, only these files, the files in these folders and the spill folder can be opened: no network, no
+        other database. This cannot be undone. DuckDB resolves links before it compares paths.
         """
         real = [Path(os.path.realpath(file)) for file in files]
         settings = {
@@ -279,25 +282,25 @@ class Database:
         self.run(Sql("set enable_external_access = false"))
 
     def lock(self) -> None:
-        """No file, no network, no other database and no settings from here on."""
+        """From here on, no file, network, other database or setting can be used."""
         if not self._locked:
             self.run(Sql("set enable_external_access = false"))
             self.run(Sql("set lock_configuration = true"))
             self._locked = True
 
     def bounds(self) -> dict[str, str | int]:
-        """What a query may use, by what it is called: memory, threads, and a folder for what memory does not hold."""
+        """What a query may use, by name: memory, threads, and the folder for data that does not fit into memory."""
         names = ("memory_limit", "threads", "temp_directory")
         settings = join(", ", (f"current_setting('{setting}')" for setting in names))
         [(memory, threads, folder)] = self.rows("select " + settings)
         return {"memory": str(memory), "threads": int(threads), "spill folder": str(folder)}
 
     def interrupt(self) -> None:
-        """Stops the query that runs in another thread; it then raises WarehouseError('interrupted')."""
+        """Stops the query that runs in another thread; that thread gets WarehouseError('interrupted')."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Closes the warehouse and removes what was spilled to disk. Closing twice is harmless."""
+        """Closes the warehouse and removes data that was spilled to disk. Closing twice is harmless."""
         self._connection.close()
         self._remove_spill()
 
@@ -309,7 +312,7 @@ class Database:
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
-    """All rows of a result, a piece at a time. Raises DataError where they are too many or too large."""
+    """All rows of a result, fetched in pieces. Raises DataError if they are too many or too large."""
     rows: list[tuple[Any, ...]] = []
     size, many = 0, 1
     while piece := cursor.fetchmany(many):
@@ -346,19 +349,22 @@ def in_memory() -> Database:
 
 
 def open_database(path: Path) -> Database:
-    """The warehouse at `path`, read-only and locked. Raises WarehouseError if there is none that can be read."""
+    """Opens the warehouse at `path`, read-only and locked. Raises WarehouseError if it does not exist or cannot be
+    read.
+    """
     return _open_checked(path, Database.lock)
 
 
 def open_own(path: Path) -> Database:
-    """A warehouse that the program made and keeps for itself, read-only and locked. Its catalogue is not looked through
-    where only this user can have changed the file. Raises WarehouseError as `open_database` does.
+    """Opens a warehouse that the program made for itself, read-only and locked. Its catalogue is not checked if only
+    this user can have changed the file. Raises WarehouseError as `open_database` does.
     """
     return _open_checked(path, Database.lock, strange=not publishing.ours_alone(path))
 
 
 def open_to_export(path: Path, folder: Path) -> Database:
-    """The warehouse at `path`, read-only, from which files can be written into a folder; only for SQL of our own.
+    """Opens the warehouse at `path` read-only, so that files can be written into a folder. Only for SQL that the
+    program wrote itself.
 
     Raises WarehouseError as `open_database` does.
     """
@@ -381,14 +387,14 @@ def _open_checked(path: Path, shut: Callable[[Database], None], *, strange: bool
 
 
 _LOOKED_THROUGH: dict[Path, tuple[int, ...] | None] = {}
-"""In which state the catalogue of a file was looked through. As long as the file stays in it, that is not repeated: it
-takes more than half of the time of opening.
+"""For each file, the state in which its catalogue was last checked. The check is not repeated while the state stays the
+same, because it takes more than half of the time of opening.
 """
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """What changes with every change of a file, which cannot set the time of its last change back; None where a part of
-    it is in a log beside it.
+    """A value that differs after every change of a file, because a program cannot reset the time of the last change
+    (ctime). None if a part of the file is in a log beside it.
     """
     if any(log.exists() for log in logs_of(path)):
         return None
@@ -397,7 +403,9 @@ def _state(path: Path) -> tuple[int, ...] | None:
 
 
 def look_into(path: Path, check: Callable[[Asking, Path], object] | None = None) -> None:
-    """Raises WarehouseError if a program writes to the file, for that holds a lock, and what a check of it raises."""
+    """Raises WarehouseError if a program is writing to the file, because that program holds a lock. Also raises what
+    `check` raises.
+    """
     extent = extent_of(path)
     with _connect(path) as database:
         _attach_to_ask(database, path)
@@ -408,21 +416,21 @@ def look_into(path: Path, check: Callable[[Asking, Path], object] | None = None)
 
 
 def _attach_to_ask(database: Database, path: Path) -> None:
-    """Attaches a file read-only. What a load in place left in its log is a part of it."""
+    """Attaches a file read-only. A log that a load in place left beside it is a part of it."""
     if any(log.exists() for log in logs_of(path)):
-        # A log is replayed while the file is attached, so files are closed before that.
+        # Attaching replays the log, so access to other files must be shut off before.
         database.confine([path, *logs_of(path)])
     _attach(database, path, writable=False)
 
 
 def logs_of(path: Path) -> list[Path]:
-    """What DuckDB may leave beside a file, and then is a part of it."""
+    """The log files that DuckDB may leave beside a file. They are a part of it."""
     return [Path(os.path.realpath(path) + ending) for ending in LOGS]
 
 
 def _check_whole(database: Database, path: Path, extent: Extent) -> None:
-    """Raises WarehouseError if a file lacks blocks that are in use. It may lack free ones at its end, and where a disk
-    was full, a part of one may be there.
+    """Raises WarehouseError if blocks that are in use are missing from a file. Free blocks at its end may be missing,
+    and after a full disk a block there may be incomplete.
     """
     if not extent.lacking:
         return
@@ -432,7 +440,7 @@ def _check_whole(database: Database, path: Path, extent: Extent) -> None:
 
 
 def _last_block(database: Database) -> int:
-    """The number of the last block that is in use."""
+    """The number of the last block in use."""
     tables = database.rows(Sql("select table_name from duckdb_tables() where database_name = 'warehouse'"))
     [(last,)] = database.rows(Sql("select coalesce(max(block_id), 0) from pragma_metadata_info()"))
     reaching = "select coalesce(max(greatest(block_id, list_max(additional_block_ids))), 0) from pragma_storage_info(?)"
@@ -440,19 +448,19 @@ def _last_block(database: Database) -> int:
 
 
 def open_to_load(path: Path, files: Iterable[Path]) -> Database:
-    """The DuckDB file at `path`, whatever is in it, to be written; it can read the named files and no others.
+    """Opens the DuckDB file at `path` for writing, whatever it contains. It can read the named files and no others.
 
     Raises WarehouseError if it cannot be opened.
     """
     with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
-        # Before it is attached, since a log beside it is replayed then.
+        # This comes before attaching, because attaching replays a log beside the file.
         database.confine([path, *logs_of(path), *files])
         _attach(database, path, writable=True)
     return database
 
 
 def open_new(path: Path) -> Database:
-    """A DuckDB file that this process has made or is to make, to be written; it can read every file."""
+    """Opens a DuckDB file for writing that this process made or is about to make. It can read every file."""
     with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
         _attach(database, path, writable=True)
     return database
@@ -496,9 +504,10 @@ def _is_utf8(path: Path) -> bool:
 
 
 def _attach(database: Database, path: Path, *, writable: bool) -> None:
-    # Attached and not connected to: connections to one path share a database, even after the file was replaced.
+    # The file is attached and not opened directly: connections to the same path share a database, even after the file
+    # was replaced.
     options = "type duckdb" if writable else "type duckdb, read_only"
-    # Named in full: a file may hold a schema that is called like the database.
+    # The full name is needed, because a file may contain a schema with the same name as the database.
     attaching = f"attach {_literal(path.absolute())} as {DATABASE} ({options}); use {DATABASE}.main"
     until = time.monotonic() + PATIENCE
     while True:

@@ -1,7 +1,7 @@
-"""What loads declared of the documents of test sets, and what holds where they said different things.
+"""What loads declared about the documents of test sets, and which declaration counts if they differ.
 
-What a setting said goes before what a reader says, later loads go before earlier ones, and what was said of one kind of
-rows and what was said of all of them count alike.
+A setting goes before a reader's declaration, and a later load before an earlier one. A declaration about one kind of
+rows and one about all kinds have equal rank.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from warehouse.tasks.observed import Observed
 
 @dataclass(frozen=True, slots=True, order=True)
 class Declaration:
-    """What was last declared of a test set in the same words, `by_setting` or by a reader; of all kinds of rows where
-    `task` is empty. In order, the one that counts most is the last.
+    """The latest of all equal declarations about a test set, made by a setting (`by_setting`) or by a reader. An empty
+    `task` means all kinds of rows. Declarations sort so that the one that counts most is the last.
     """
 
     by_setting: bool
@@ -36,7 +36,7 @@ class Declaration:
 
 
 def declarations(database: Database) -> tuple[Declaration, ...]:
-    """All that loads declared, what counts most last."""
+    """All declarations by loads; the one that counts most is the last."""
     rows = database.rows(
         Sql(
             "select by_setting, max(import_id), test_set_id, coalesce(task, ''), coalesce(noun, ''), "
@@ -47,7 +47,7 @@ def declarations(database: Database) -> tuple[Declaration, ...]:
 
 
 def observed_in(declared: Iterable[Declaration], task: str, test_set: int) -> Observed:
-    """What holds of the rows of a task on a test set, of declarations in their order."""
+    """What holds for the rows of a task on a test set, given declarations in their order."""
     observed = Observed()
     for declaration in declared:
         if declaration.is_about(task, test_set):

@@ -1,5 +1,5 @@
-"""Keeps the measures that users define: each as the text of its statement, under its name. What the text means is
-not known here.
+"""Stores the measures that users define: the text of each statement under the name of its measure. What the text means
+is not known here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warehouse.store.sql import Sql
 
 
 def keep(database: Database, name: str, text: str) -> None:
-    """Stores a definition in place of one of the same name, in any case."""
+    """Stores a definition. It replaces one of the same name, ignoring case."""
     with database.transaction():
         database.run(Sql("delete from definition where lower(name) = lower(?)", (name,)))
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,4 +1,4 @@
-"""What DuckDB says when something fails, as an error that names the file and says what helps. Runs no SQL."""
+"""Turns DuckDB's errors into errors that name the file and say what helps. Runs no SQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _release(version: str) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def sentences(path: Path | None) -> Iterator[None]:
-    """Whatever DuckDB raises within becomes a WarehouseError."""
+    """Turns every DuckDB error raised inside the block into a WarehouseError."""
     try:
         yield
     except duckdb.Error as error:
@@ -56,7 +56,9 @@ def sentences(path: Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def while_reading(path: Path | None) -> Iterator[None]:
-    """What DuckDB raises within is the fault of the file that it reads, unless it ran out of memory or was stopped."""
+    """DuckDB errors inside the block mean that the file being read is bad, unless DuckDB ran out of memory or was
+    stopped.
+    """
     try:
         yield
     except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
@@ -67,7 +69,7 @@ def while_reading(path: Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def while_writing(path: Path | None) -> Iterator[None]:
-    """What DuckDB raises within is an OSError if the file that it writes is to blame."""
+    """Turns DuckDB errors inside the block into an OSError if the file being written is the cause."""
     try:
         yield
     except duckdb.IOException as error:
@@ -77,7 +79,7 @@ def while_writing(path: Path | None) -> Iterator[None]:
 
 
 def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError:
-    """What DuckDB says of the warehouse at `path`, or in memory."""
+    """A DuckDB error about the warehouse at `path`, or in memory, as our error."""
     text = str(error)
     if isinstance(error, duckdb.InterruptException):
         return WarehouseError("interrupted")

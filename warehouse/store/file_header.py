@@ -1,6 +1,7 @@
-"""What the first bytes of a file say, so that what is no warehouse is told apart before DuckDB sees it.
+"""Reads the first bytes of a file, so that a file that is not a warehouse is refused before DuckDB opens it.
 
-Reads the file and nothing else; neither imports duckdb nor runs SQL. The places are those of DuckDB's storage format.
+This module only reads the file: it does not import duckdb and runs no SQL. The byte offsets are those of DuckDB's
+storage format.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 @value
 class Extent:
-    """How long a file is, how long with all the blocks that its headers count, and how long a block, in bytes."""
+    """The size of a file, its size with all the blocks that its headers count, and the size of a block, in bytes."""
 
     size: int
     whole: int
@@ -30,17 +31,17 @@ class Extent:
 
     @property
     def blocks(self) -> int:
-        """How many blocks are there from end to end."""
+        """How many complete blocks there are."""
         return (self.size - _HEADERS) // self.block
 
     @property
     def lacking(self) -> int:
-        """How many blocks are not there, or only in part."""
+        """How many blocks are missing or incomplete."""
         return -((self.size - self.whole) // self.block) if self.size < self.whole else 0
 
     @property
     def ends_within_a_block(self) -> bool:
-        """Whether the last block is there in part."""
+        """Whether the last block is incomplete."""
         return self.size < self.whole and (self.whole - self.size) % self.block > 0
 
 
@@ -68,10 +69,10 @@ def check_file(path: Path) -> None:
 
 
 def extent_of(path: Path) -> Extent:
-    """How long a file is by its headers, and how long it is.
+    """The size of a file as its headers say, and its actual size.
 
-    Not for a file that this process has open: closing it would let go of the lock that DuckDB holds on it. Raises
-    WarehouseError if it cannot be read.
+    Do not call it for a file that this process has open: closing the file would release DuckDB's lock on it. Raises
+    WarehouseError if the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -81,14 +82,14 @@ def extent_of(path: Path) -> Extent:
 
 
 def cut_off(path: Path) -> WarehouseError:
-    """What is said of a file that is shorter than it must be."""
+    """The error for a file that is shorter than it must be."""
     extent = extent_of(path)
     how = f": it has {extent.size} bytes of {extent.whole}" if extent.size < extent.whole else ""
     return WarehouseError(f"{path} is cut off{how}", ("restore it from a backup",))
 
 
 def written_by(path: Path) -> str:
-    """The version of DuckDB that wrote a file, such as 1.2.0; empty where there is no file or it does not say."""
+    """The version of DuckDB that wrote a file, such as 1.2.0; empty if there is no file or the file does not say."""
     try:
         with path.open("rb") as file:
             head = file.read(_LIBRARY_VERSION.stop)
@@ -100,9 +101,9 @@ def written_by(path: Path) -> str:
 def _extent(head: bytes, size: int) -> Extent:
     if len(head) < _HEADERS:
         return Extent(size, _HEADERS, 1)
-    # Each of the two: checksum, iteration, two places of metadata, number of blocks, size of a block.
+    # Each of the two headers has: checksum, iteration, two places of metadata, number of blocks, size of a block.
     _, blocks, block = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
     if block not in _BLOCK_SIZES:
-        # That is not of the format that is known here, and DuckDB will say so.
+        # The file has an unknown format. DuckDB will report that.
         return Extent(size, _HEADERS, 1)
     return Extent(size, _HEADERS + int(blocks) * int(block), int(block))

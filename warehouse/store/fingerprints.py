@@ -1,12 +1,12 @@
-"""Fingerprints of what is stored: for rows of a table a number that changes when any of them does.
+"""Fingerprints of what is stored: for each part of a table, a number that changes when any of its rows changes.
 
-They are kept beside the rows and compared with them by `evalhouse check`. They find damage and mistakes; who wants to
-deceive can compute them anew. What the rows mean is not known here.
+They are stored beside the rows, and `evalhouse check` compares the two. They find damage and mistakes, but no forgery,
+because anyone can compute them again. What the rows mean is not known here.
 
-A fingerprint is a sum over rows, mod 2^64, so it does not depend on their order. Of tables that grow with what is
-loaded, x·y is added up, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1: integers, so
-that every version of the database finds the same. Of smaller ones it is a hash of the row, which takes less time than
-the database takes to plan such a sum.
+A fingerprint is a sum over rows, mod 2^64, so it does not depend on the order of the rows. For tables that grow with
+every load, the sum is over x·y, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1.
+These are integers, so every version of the database gets the same result. For smaller tables it is a sum of hashes of
+the rows, computed in Python, because the database would need more time to plan a query.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from warehouse.tasks.records import FACT_TABLES
 
 _PRIME = 2**31 - 1
 _FACTORS = (48_271, 69_621), (16_807, 39_373)
-"""For x and for y: the factor of a row's first cell, and what that of each next cell is multiplied by."""
+"""For x and for y: the factor of the first cell of a row, and the number that gives each next factor by multiplication.
+"""
 
 _LARGEST_FACTOR = 2**26
-"""So that the sum of 31 cells does not leave 64 bits."""
+"""The largest factor for which the sum of 31 cells stays within 64 bits."""
 
 _RANGE = 2**16
-"""Names in large tables have a fingerprint for so many numbers each, so that a load need not look at all that were
-there before."""
+"""Large tables of names have one fingerprint for each range of this many ids, so that a load need not read all earlier
+names.
+"""
 
 LARGE_NAMES = ("document", "item")
 """The tables of names that grow with what is loaded."""
 
 _REPEATED = {"value": "measure", "counted": "count"}
-"""Columns of text in large tables that hold the same few texts: rows are added up by text first."""
+"""Text columns in large tables that repeat a few texts. Rows are summed by text first."""
 
 _PARTS = {**dict.fromkeys(FACT_TABLES, "import_id"), **dict.fromkeys(LARGE_NAMES, f"id // {_RANGE}")}
-"""By table that is added up in the database, the number of the part that a row belongs to; each part has a
+"""For each table that the database sums up, the SQL for the number of the part that a row belongs to. Each part has a
 fingerprint.
 """
 
@@ -53,23 +55,23 @@ _SMALL = (
     "direction",
     "definition",
 )
-"""Tables that are one part each, number 0."""
+"""Small tables, which have only part 0."""
 
 
 EVERY_NAME: Mapping[str, int] = dict.fromkeys(LARGE_NAMES, 0)
-"""All names that there are, as after a change that may be of any of them."""
+"""Selects all names, for a change that may affect any of them."""
 
 
 _Fingerprints = dict[tuple[str, int], tuple[int, str]]
-"""By table and part the number of rows and the digest of them; a part without rows has none."""
+"""By table and part, the number of rows and their digest. A part without rows has no entry."""
 
 
 def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[str, int] = EVERY_NAME) -> None:
-    """Stores the fingerprints of some imports, of the names in each large table from a number on, and of every smaller
-    table, in place of those that were stored of them. To be called at the end of a transaction that changes anything.
+    """Updates the fingerprints of some imports, of the names in each large table from an id on, and of every small
+    table. Call it at the end of every transaction that changes anything.
     """
     of_imports = " where import_id in " + values(imports)
-    # To plan a query with an exists for each table would take longer than all else here.
+    # One query per table with `exists` would take longer to plan than everything else here.
     with_rows = (f"(select '{table}' from " + name(table) + of_imports + " limit 1)" for table in FACT_TABLES)
     changed = {str(table): of_imports for (table,) in database.rows(join(" union all ", with_rows))}
     parts = {table: number // _RANGE for table, number in names_from.items()}
@@ -88,26 +90,26 @@ def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[
 
 
 def keep_all(database: Database) -> None:
-    """Stores the fingerprints of every table in place of all that were stored. To be called at the end of a
-    transaction that changes tables.
+    """Replaces all stored fingerprints by new ones for every table. Call it at the end of a transaction that changes
+    tables.
     """
     database.run(Sql("delete from fingerprint"))
     _store(database, _all(database))
 
 
 def next_numbers(database: Database) -> dict[str, int]:
-    """By large table of names, the number that its next name gets."""
+    """For each large table of names, the id that the next name will get."""
     last = (Sql(f"(select coalesce(max(id), 0) + 1 from {table})") for table in LARGE_NAMES)
     [numbers] = database.rows("select " + join(", ", last))
     return dict(zip(LARGE_NAMES, numbers, strict=True))
 
 
 def wrong(database: Database) -> tuple[str, ...]:
-    """The tables that are not what they were when they were written, a sentence each."""
+    """One sentence for each table whose rows differ from those that were stored."""
     stored = database.rows(Sql("select table_name, part, rows, digest from fingerprint"))
     then = {(str(table), int(part)): (int(rows), str(digest)) for table, part, rows, digest in stored}
     if not then:
-        return ()  # nothing was ever stored in it
+        return ()  # no fingerprint was ever stored
     now = _all(database)
     differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
     sentences = []
@@ -124,14 +126,14 @@ def _store(database: Database, fingerprints: _Fingerprints) -> None:
 
 
 def _all(database: Database) -> _Fingerprints:
-    """The fingerprints of all tables that there are: a warehouse of an older version has fewer."""
+    """The fingerprints of all tables. A warehouse of an older version may lack some tables."""
     there = {str(table) for (table,) in database.rows(Sql("select table_name from duckdb_tables() where not internal"))}
     large = {table: Sql("") for table in _PARTS if table in there}
     return _fingerprints(database, large, tuple(table for table in _SMALL if table in there))
 
 
 def _fingerprints(database: Database, tables: Mapping[str, Sql], small: Iterable[str] = _SMALL) -> _Fingerprints:
-    """The fingerprints of the rows of large tables that meet conditions, and of small tables."""
+    """The fingerprints of large tables, restricted to rows that meet a condition, and of small tables."""
     columns = {
         table: database.rows("select name, type from pragma_table_info(" + value(table) + ")") for table in tables
     }
@@ -153,7 +155,9 @@ def _hash(row: tuple[object, ...]) -> int:
 
 
 def _fingerprint(table: str, columns: Iterable[tuple[str, str]]) -> Sql:
-    """The query for the fingerprints of a table, as far as its condition; of a repeated text, for each text."""
+    """The query for the fingerprints of a table, to which a condition is appended. If the table repeats texts, there is
+    one row per text.
+    """
     text = _REPEATED.get(table)
     cells = [_whole(column, kind) for column, kind in columns if column not in ("import_id", text)]
     x, y = (_mixed(cells, *factors) for factors in _FACTORS)
@@ -178,7 +182,7 @@ def _whole(column: str, kind: str) -> str:
     elif kind == "BIGINT":
         whole = f"{quoted} % {_PRIME}"
     elif kind == "DOUBLE":
-        # Its bits, so that all of it counts.
+        # The bits of the number, so that every digit counts.
         whole = f"{quoted}::bit::bigint % {_PRIME}"
     else:
         whole = f"(md5_number_lower({quoted}::varchar) % {_PRIME})::bigint"

@@ -1,4 +1,4 @@
-"""A DataFrame or an Arrow table as a Parquet file. What it means is not known here."""
+"""Writes a DataFrame or an Arrow table to a Parquet file. What the table means is not known here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from warehouse.store.library import duckdb
 
 
 def write_frame(frame: Any, path: Path) -> None:
-    """Writes a table in memory, or a Parquet file that another program wrote, to a new Parquet file: NaN as nothing,
-    the same bytes for the same table. Raises DataError where it has a column that Parquet has no place for.
+    """Writes a table in memory, or a Parquet file of another program, to a new Parquet file. NaN becomes null, and
+    equal tables give equal bytes. Raises DataError if the table has a column that Parquet cannot hold.
     """
     connection = duckdb.connect(config={"pandas_analyze_sample": "0"})
     try:
@@ -22,7 +22,8 @@ def write_frame(frame: Any, path: Path) -> None:
             connection.register("frame", frame)
         described = connection.execute(f"select column_name, column_type from (describe from {rows})").fetchall()
         columns = ", ".join(_column(name, kind) for name, kind in described)
-        # By way of a table: what is copied as it is read is written in the parts in which it is read.
+        # The rows go through a table: rows that are copied while they are read are written in the chunks in which they
+        # are read.
         connection.execute(f"create table rows as select {columns} from {rows}")
         connection.execute(f"copy rows to {_literal(path)} (format parquet)")
     except duckdb.Error as error:

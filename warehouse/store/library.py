@@ -1,4 +1,4 @@
-"""DuckDB itself and its version. The modules of this room take it from here, and no other room imports it at all."""
+"""Imports DuckDB. The other modules of this room import it from here, and no other room imports it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     import duckdb
 else:
     try:
-        # The compiled part of the same package. What is around it (relations, expressions, query graphs) is not used
-        # here, and importing it takes longer than most questions.
+        # This is the compiled part of the package. The Python code around it (relations, expressions, query graphs) is
+        # not used here, and importing it takes longer than most queries.
         import _duckdb as duckdb
-    except ImportError:  # releases that keep it elsewhere
+    except ImportError:  # other releases keep it elsewhere
         import duckdb
 
 __all__ = ["LIBRARY", "duckdb"]
 
 LIBRARY = duckdb.__version__
-"""The version of DuckDB that reads and writes here."""
+"""The version of DuckDB that is in use."""

@@ -1,7 +1,8 @@
-"""One loader at a time: the lock file beside a warehouse, which says who is loading and since when.
+"""Lets only one process at a time load into a warehouse: the lock file beside the warehouse says who is loading and
+since when.
 
-The operating system holds the lock and lets go of it when the process ends, however it ends; so a file that a dead
-process left is taken over. Nothing here knows what is loaded.
+The operating system holds the lock and releases it when the process ends, however it ends. So the next process can take
+over the file of a dead one. Nothing here knows what is loaded.
 """
 
 from __future__ import annotations
@@ -20,27 +21,28 @@ from warehouse.faults import DiskFullError, WarehouseError
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - where there is no fcntl, loads into one warehouse are not kept apart
+except ImportError:  # pragma: no cover - without fcntl, two processes can load into one warehouse at once
     fcntl = None  # type: ignore[assignment]
 
 WAIT = 10.0
-"""How long a load of another process is waited for, in seconds; where several take their turn, for each of them."""
+"""How many seconds to wait for a load in another process; if several processes wait, for each load before their own."""
 
 _SOON = 0.5
-"""So many seconds nobody need be told of."""
+"""A wait shorter than this, in seconds, is not reported."""
 
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 def nobody(sentence: str) -> None:
-    """Does not tell it."""
+    """Reports nothing."""
 
 
 @contextlib.contextmanager
 def loading_lock(path: Path, wait: float = WAIT, tell: Callable[[str], None] = nobody) -> Iterator[None]:
-    """Holds the lock file of the warehouse at `path`, which may not be there yet. `tell` hears whom it waits for.
+    """Holds the lock file of the warehouse at `path`, which need not exist yet. `tell` is told which process it waits
+    for.
 
-    Raises WarehouseError if another process holds it for longer than `wait`, and at once if no file can be made there.
+    Raises WarehouseError if another process holds it for longer than `wait`, and at once if the file cannot be created.
     """
     lock = path.with_name(path.name + ".lock")
     try:
@@ -53,7 +55,7 @@ def loading_lock(path: Path, wait: float = WAIT, tell: Callable[[str], None] = n
         with publishing.provisional([lock]):
             yield
     finally:
-        # A file that stays is taken over: the lock is let go in any case.
+        # If the file stays, the next process takes it over: the lock itself is released in any case.
         with contextlib.suppress(OSError):
             lock.unlink()
         os.close(descriptor)
@@ -77,7 +79,7 @@ def _take(lock: Path, path: Path, wait: float, tell: Callable[[str], None]) -> i
             now, current = time.monotonic(), _holder(lock)
             if current not in ("", holder):
                 holder, until = current, now + wait
-            # Who has only just taken it has not yet said so.
+            # The process that has just taken the lock has not yet written its name.
             elif now > until + (0 if current else _SOON):
                 who = holder or "another process"
                 hint = "wait until it is done; load --wait SECONDS does"
@@ -103,7 +105,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def _is_still_there(descriptor: int, lock: Path) -> bool:
-    # The loader before may have removed the file between our opening and locking it.
+    # The previous loader may have removed the file after we opened it and before we locked it.
     try:
         return os.path.samestat(os.fstat(descriptor), lock.stat())
     except FileNotFoundError:
@@ -111,7 +113,7 @@ def _is_still_there(descriptor: int, lock: Path) -> bool:
 
 
 def _holder(lock: Path) -> str:
-    """Who holds a lock, as far as that is said."""
+    """The process that holds a lock, if the file says so."""
     try:
         holder = json.loads(lock.read_text(encoding="utf-8"))
         return f"process {int(holder['pid'])} since {holder['since']}"

@@ -1,9 +1,9 @@
-"""The SQL that computes measures of rankings: a row a system and topic and a column a measure, in one pass over what is
-stored.
+"""The SQL that computes measures of rankings in one pass over what is stored: one row per system and topic, one column
+per measure.
 
-Only judged items have a part in a measure, so runs are joined with judgments first, and few rows are left to be placed
-and summed. Sums are of whole numbers, each term times a power of two: they are the same in whatever order the rows
-come, and no term loses a digit that counts. Cutoffs and grades are whole numbers, and stand in the text.
+Only judged items affect a measure. So runs are joined with judgments first, which leaves few rows to rank and sum. Each
+term is multiplied by a power of two and summed as a whole number, so the sum is the same in any order of rows and no
+digit that matters is lost. Cutoffs and grades are whole numbers and are written into the SQL text.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from warehouse.measures.lists import (
 from warehouse.store.sql import Sql, join, value, values
 
 _SHARES = 100
-"""Terms between 0 and 1 are multiplied by 2 to this power: the sum of a million of them fits into 128 bits."""
+"""Terms between 0 and 1 are multiplied by 2 to this power. The sum of a million of them fits into 128 bits."""
 
 _GRADES = 70
-"""The same for terms as large as a grade."""
+"""The same power for terms as large as a grade."""
 
 _LIST = "system_id, document_id"
 _IN_ORDER = f"over (partition by {_LIST} order by rank)"
@@ -40,17 +40,17 @@ _BEFORE = f"over (partition by {_LIST} order by rank rows between unbounded prec
 
 
 def column_of(place: int) -> str:
-    """What the column of a measure is called, by its place among those that are computed."""
+    """The name of the column of a measure, by its position among the computed measures."""
     return f"m{place}"
 
 
 def ranked_lists(
     test_set: int, systems: Sequence[int] | None, wanted: Sequence[ListValue], filled: bool = False
 ) -> Sql:
-    """A row for each judged topic of a test set and system that has a list for it: test_set_id, system_id, document_id,
-    and the value of each measure. Of all systems where `systems` is None.
+    """One row for each system and judged topic of a test set for which the system has a list: test_set_id, system_id,
+    document_id, and the value of each measure. If `systems` is None, all systems are included.
 
-    With `filled` a system has a row for every judged topic, whose values are 0 where it has no list.
+    With `filled`, a system has a row for every judged topic; values are 0 for topics without a list.
     """
     here = " test_set_id = " + value(test_set)
     of_systems = here if systems is None else here + " and system_id in " + values(systems)
@@ -63,7 +63,7 @@ def ranked_lists(
         "topics as (select " + _listed("document_id", of_topic) + " from judgment where" + here + " group by all)",
         "lists as (" + _lists(of_systems, length, filled) + ")",
     ]
-    # What there is nothing to divide by is 0, as where no item is relevant.
+    # A value whose denominator is missing is 0, for example if no item is relevant.
     values_of = [f"coalesce({part.value}, 0)::double as {column_of(place)}" for place, part in enumerate(parts)]
     answer = join(", ", [value(test_set) + "::integer as test_set_id", _LIST, *values_of])
     tables = " from lists join topics using (document_id)"
@@ -83,10 +83,11 @@ def ranked_lists(
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What one measure takes, in SQL: what is summed over the judged items of a list, and its value from that.
+    """The SQL for one measure: the term that is summed over the judged items of a list, and the value computed from
+    that sum.
 
-    The columns that these read are made, by their names, of all judgments of a topic (`of_topic`), of the judged items
-    of a list in their order (`of_item`), and as sums over the best order of the judged items (`of_best`).
+    Both may use further columns, given here by name: computed from all judgments of a topic (`of_topic`), from the
+    judged items of a list in their order (`of_item`), or as sums over the judged items in the best order (`of_best`).
     """
 
     summed: str
@@ -106,7 +107,7 @@ def _listed(first: str, columns: Mapping[str, str]) -> str:
 
 
 def _lists(of_systems: Sql, length: bool, filled: bool) -> Sql:
-    """The topics that each system has a list for, with its `length` if that is asked for; of `filled` ones every judged
+    """The topics for which each system has a list, with its `length` if that is needed. With `filled`, every judged
     topic.
     """
     lists = f"select {_LIST} from ranking where rank = 1 and" + of_systems
@@ -120,7 +121,7 @@ def _lists(of_systems: Sql, length: bool, filled: bool) -> Sql:
 
 
 def _judged(here: Sql, of_systems: Sql, wanted: Sequence[ListValue]) -> Sql:
-    """The judged items of each list, as far as they have a part in any measure."""
+    """The judged items of each list that can affect any of the measures."""
     runs = f"select {_LIST}, item_id, rank from ranking where" + of_systems
     cutoffs = [None if one.removed or isinstance(one, RPrecision) else one.cutoff for one in wanted]
     if None not in cutoffs:
@@ -130,7 +131,7 @@ def _judged(here: Sql, of_systems: Sql, wanted: Sequence[ListValue]) -> Sql:
 
 
 def _best(here: Sql, of_best: Mapping[str, str]) -> Sql:
-    """Sums over the judged items of each topic in the best order."""
+    """Sums over the judged items of each topic in the best possible order."""
     placed = (
         "select document_id, grade, row_number() over (partition by document_id order by grade desc) as place "
         "from judgment where grade > 0 and" + here
@@ -139,10 +140,10 @@ def _best(here: Sql, of_best: Mapping[str, str]) -> Sql:
 
 
 def _parts(wanted: ListValue, x: str) -> _Parts:
-    """What a measure takes, its sum being called `x`."""
+    """The SQL parts of a measure; `x` is the name of its sum."""
     place, of_item = "rank", {}
     if wanted.removed:
-        # A grade below 0 says that an item is none of the judged ones (trec_eval).
+        # A grade below 0 means that the item was not judged (trec_eval).
         place, of_item = "place", {"place": f"greatest(count_if(grade >= 0) {_IN_ORDER}, 1)"}
     within = _within(place, wanted.cutoff)
     match wanted:
@@ -167,7 +168,7 @@ def _parts(wanted: ListValue, x: str) -> _Parts:
 
 
 def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: dict[str, str]) -> _Parts:
-    """What a measure takes that counts the items whose grade is at least some `rel`."""
+    """The SQL parts of a measure that counts items whose grade is at least some `rel`."""
     rel = wanted.rel
     is_relevant, relevant, other = f"grade >= {rel}", f"relevant_{rel}", f"other_{rel}"
     counts = _both(is_relevant, within)
@@ -211,17 +212,17 @@ def _both(condition: str, other: str) -> str:
 
 
 def _added(term: str, power: int, condition: str) -> str:
-    """The sum of a term over the items that meet a condition, as a whole number."""
+    """The sum of a term over the items that meet a condition, scaled to a whole number."""
     return f"sum(({term} * {2.0**power!r}::double)::hugeint) filter ({condition})"
 
 
 def _back(x: str, power: int) -> str:
-    """Such a sum as a number."""
+    """Scales such a sum back to a floating-point number."""
     return f"{x}::double / {2.0**power!r}::double"
 
 
 def _stops(highest: str) -> str:
-    """The chance that someone stops at an item, (2^grade − 1) / 2^highest, which is a gain too. Where grades are higher
-    than was said, they count as that.
+    """The probability of stopping at an item, (2^grade − 1) / 2^highest; it also serves as a gain. Higher grades than
+    `highest` count as `highest`.
     """
     return f"(pow(2.0, least(greatest(grade, 0), {highest}) - {highest}) - pow(2.0, -{highest}))"

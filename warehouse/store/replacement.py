@@ -1,7 +1,8 @@
-"""Changes of a warehouse as a whole file: made anew, replaced by a copy that was loaded into, changed in place, copied.
+"""Changes a warehouse as a whole file: creates it, replaces it by a copy with new imports, changes it in place, or
+backs it up.
 
-All of a change is there or nothing of it: the copy takes the place of the warehouse when it is known to be whole and
-written to disk, so that a crash leaves the old one. What is loaded is the business of loading.
+A change happens completely or not at all. The copy takes the place of the warehouse only when it is checked and written
+to disk, so a crash leaves the old warehouse. What is loaded is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FORMS
 
 Tell = Callable[[str], None]
-"""Who hears what a person should know of."""
+"""A function that shows a message to the user."""
 
 
 @contextlib.contextmanager
 def making(path: Path, *, wait: float = WAIT, tell: Tell = nobody) -> Iterator[Database]:
-    """A new warehouse to load into, which is there, at `path`, if all goes well, and else not.
+    """Creates a new warehouse to load into. It appears at `path` if everything succeeds, and not otherwise.
 
-    Raises WarehouseError if something is there already, or if the file cannot be written.
+    Raises WarehouseError if something exists at `path` or the file cannot be written.
     """
     _check_name_is_free(path)
     copy = _copy_of(path)
@@ -66,7 +67,7 @@ def _check_name_is_free(path: Path) -> None:
 
 
 def _publish(copy: Path, path: Path, tell: Tell) -> None:
-    """Lets a new file appear under its name, when it is on disk."""
+    """Gives a new file its final name, once it is written to disk."""
     with _writing_sentences(path):
         _check_name_is_free(path)
         _take_place(copy, path, tell)
@@ -76,12 +77,13 @@ def _publish(copy: Path, path: Path, tell: Tell) -> None:
 def replacing(
     path: Path, files: Iterable[Path] = (), *, keep: bool = True, wait: float = WAIT, tell: Tell = nobody
 ) -> Iterator[Database]:
-    """A copy of the warehouse at `path` to load `files` into; it takes the place of the warehouse if all goes well.
+    """Gives a copy of the warehouse at `path` to load `files` into. The copy takes the place of the warehouse if
+    everything succeeds.
 
-    On any exception, or where the load is only tried and not to `keep`, the copy is removed and the warehouse stays as
-    it was. A load of another process is waited for, and `tell` hears of it, and of other names of the warehouse. Raises
-    WarehouseError if the warehouse cannot be opened, if someone else goes on loading into it, if the copy turns out
-    unsound, or if the disk is full.
+    On any exception, or if `keep` is false (a dry run), the copy is removed and the warehouse stays as it was. It waits
+    for a load in another process. `tell` reports this wait, and other names of the warehouse. Raises WarehouseError if
+    the warehouse cannot be opened, if another process does not finish loading into it, if the copy is unsound, or if
+    the disk is full.
     """
     with replacing_any(path, files, keep=keep, check=check_schema, wait=wait, tell=tell) as database:
         yield database
@@ -97,7 +99,7 @@ def replacing_any(
     wait: float = WAIT,
     tell: Tell = nobody,
 ) -> Iterator[Database]:
-    """What `replacing` does, of a warehouse of any schema, which has to be of the present one in the end."""
+    """Like `replacing`, for a warehouse with any version of the schema. At the end it must have the current version."""
     path = _real(path, tell)
     copy = _copy_of(path)
     check_file(path)
@@ -129,10 +131,10 @@ def replacing_any(
 
 @contextlib.contextmanager
 def in_place(path: Path, files: Iterable[Path] = (), *, wait: float = WAIT, tell: Tell = nobody) -> Iterator[Database]:
-    """The warehouse at `path` itself to load `files` into: no copy is made, so nobody can read meanwhile.
+    """Opens the warehouse at `path` itself to load `files` into. No copy is made, so nobody can read it meanwhile.
 
     Each transaction is stored or not, but a crash can leave a file that cannot be opened. Raises WarehouseError if the
-    warehouse cannot be opened, or if someone else has it open.
+    warehouse cannot be opened or if another process has it open.
     """
     path = _real(path, tell)
     check_file(path)
@@ -161,7 +163,7 @@ def in_place(path: Path, files: Iterable[Path] = (), *, wait: float = WAIT, tell
 
 
 def _settled(path: Path) -> frozenset[int]:
-    """The imports of a warehouse that ran out of disk while it was loaded into, in or beside which they are."""
+    """The imports in a warehouse after the disk was full during a load, including those in the log beside it."""
     with contextlib.suppress(WarehouseError):
         _finish(path)
     with open_database(path) as database:
@@ -169,7 +171,7 @@ def _settled(path: Path) -> frozenset[int]:
 
 
 def _finish(path: Path) -> None:
-    """Finishes or undoes what a load in place has left in a log beside the warehouse."""
+    """Completes or undoes what a load in place left in a log beside the warehouse."""
     if any(log.exists() for log in logs_of(path)):
         with open_to_load(path, ()) as database:
             database.run(Sql("checkpoint"))
@@ -177,7 +179,7 @@ def _finish(path: Path) -> None:
 
 
 def _remove_logs(path: Path) -> None:
-    """Removes what is left of logs beside a file that has all of them in it. It would not belong to a later one."""
+    """Removes logs whose contents are already in the file. They would not belong to a later file of the same name."""
     with _writing_sentences(path):
         for log in logs_of(path):
             log.unlink(missing_ok=True)
@@ -188,7 +190,7 @@ def _imports(database: Database) -> frozenset[int]:
 
 
 def _real(path: Path, tell: Tell) -> Path:
-    """Where a link leads: what changes a file by any of its names takes one lock."""
+    """Follows a link, so that changes through any link to a file take the same lock."""
     if not path.is_symlink():
         return path
     real = Path(os.path.realpath(path))
@@ -201,7 +203,9 @@ def _copy_of(path: Path) -> Path:
 
 
 def _check_unchanged(path: Path, before: tuple[int, int, int]) -> None:
-    """Raises WarehouseError if a file is no longer in the state it was in: what was checked may not be what is used."""
+    """Raises WarehouseError if a file changed since its state was taken. Otherwise the file that is used might not be
+    the one that was checked.
+    """
     if not path.exists() or _state(path) != before:
         raise WarehouseError(f"{path} was changed by another program meanwhile; nothing was loaded")
 
@@ -219,10 +223,10 @@ def backup(
     wait: float = WAIT,
     tell: Tell = nobody,
 ) -> None:
-    """Copies the warehouse at `path` to the new file `to`, which is there if the copy is whole, and else not.
+    """Copies the warehouse at `path` to the new file `to`. The file appears if the copy is complete, and not otherwise.
 
-    What reads the warehouse goes on, and so does a load that will replace it; one in place has to wait. `proof` is
-    called with the copy, and what it raises is the end of it. Raises WarehouseError.
+    Reads of the warehouse can go on, and so can a load into a copy; a load in place has to wait. `proof` is called with
+    the copy and may raise an error to stop. Raises WarehouseError.
     """
     _check_name_is_free(to)
     check_file(path)
@@ -243,8 +247,8 @@ def backup(
 
 
 def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
-    """(import, rows it brought by the ledger, rows there are) of every import for which the two differ. Texts are not
-    counted in the ledger; that they are those that were stored is what fingerprints say.
+    """(import, rows that the ledger counts, rows that are there) for every import with different numbers. The ledger
+    does not count texts; fingerprints check these.
     """
     counted = join(" union all ", (Sql("select import_id from ") + name(form.table) for form in FORMS))
     differing = (
@@ -260,7 +264,7 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
 
 
 def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database: None) -> None:
-    """Opens a copy afresh and counts what is in it against its ledger."""
+    """Opens a copy again and compares the rows in it with its ledger."""
     with open_database(copy) as database:
         proof(database)
         for number, rows, present in unbalanced_imports(database):
@@ -268,8 +272,8 @@ def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database
 
 
 def _copy(path: Path, to: Path) -> None:
-    """Copies a file to a name that nothing has, with its mode and, as far as that is allowed, its owner."""
-    # The name was free, and what has taken it since then is not followed and not written over.
+    """Copies a file to a name that is free, with its mode and, if permitted, its owner."""
+    # The name was free. If something has taken it since then, it is neither followed nor overwritten.
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with open(descriptor, "wb") as out, path.open("rb") as file:
         shutil.copyfileobj(file, out, 1 << 20)
@@ -284,7 +288,7 @@ def _take_place(copy: Path, path: Path, tell: Tell) -> None:
 
 
 def _remove_copy(copy: Path) -> None:
-    # What cannot be removed now is removed by the next that makes a copy, which needs the name.
+    # A file that cannot be removed now is removed when the next copy is made, because that needs the name.
     for file in _all_of(copy):
         with contextlib.suppress(OSError):
             file.unlink()
@@ -300,7 +304,7 @@ def _all_of(copy: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def _said_of_a_full_disk(what: str) -> Iterator[None]:
-    """Adds to the sentence that the disk is full what has become of the change."""
+    """Adds to the error for a full disk what happened to the change."""
     try:
         yield
     except DiskFullError as error:

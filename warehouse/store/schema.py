@@ -1,8 +1,9 @@
-"""The schema of a warehouse: schema.sql, which makes one, and the catalogue of a file, which has to be what it makes.
+"""The schema of a warehouse: schema.sql, which creates one, and the check that a file's catalogue is the one that it
+creates.
 
 A file may come from a stranger. Its views, macros, triggers, types, indexes and defaults are programs that DuckDB would
-run, so a file is refused that has any of them which schema.sql does not have. Until then it is asked by functions of
-DuckDB alone, under their full names, which nothing in a file can take. What the tables mean is not known here.
+run, so a file that has any that schema.sql does not have is refused. Until this check is done, only DuckDB's own
+functions are called, by their full names, which nothing in a file can replace. What the tables mean is not known here.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from warehouse.store.sql import Sql
 SCHEMA_VERSION = 8
 
 DATABASE = "warehouse"
-"""What a file is called on the connection that it is attached to."""
+"""The name under which a file is attached to a connection."""
 
 CATALOGUE = "babdb62cf8eebac2e4a49101541ca72c"
-"""The digest of the catalogue that schema.sql makes. Where a file has another one, as under another version of DuckDB,
-schema.sql is run and the two are compared entry by entry.
+"""The digest of the catalogue that schema.sql creates. If a file has another digest, for example under another version
+of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.
 """
 
 LISTS = {
@@ -41,10 +42,12 @@ LISTS = {
     "trigger": "trigger_name, sql, null from system.main.duckdb_triggers() where true",
     "coordinate system": "crs_name, null, null from system.main.duckdb_coordinate_systems() where true",
 }
-"""By kind of entry, where names and definitions are listed. A file may define functions, so these have full names."""
+"""For each kind of entry, the query that lists names and definitions. Functions have full names, because a file may
+define functions of its own.
+"""
 
 _ACTS = re.compile(r"\b(?:DEFAULT|GENERATED|CHECK|COLLATE|REFERENCES)\b")
-"""What makes a table more than rows. Other programs may keep tables of rows in a warehouse."""
+"""What makes a table do more than hold rows. Other programs may keep plain tables in a warehouse."""
 
 _NOT_OURS = (
     "a warehouse made by evalhouse has nothing of the kind, and what someone else put in could do harm",
@@ -63,15 +66,16 @@ EARLIER: Mapping[int, str] = {
         "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id;"
     )
 }
-"""By the version that changed a table or view, what makes those of the version before of them: a file of an earlier
-version may have them as they were."""
+"""For each version that changed tables or views, the SQL that creates them as the version before had them. A file of an
+earlier version may have them in that form.
+"""
 
 Asking = Callable[[Sql], list[tuple[Any, ...]]]
-"""What gives the rows of a query."""
+"""A function that returns the rows of a query."""
 
 
 class CatalogueEntry(NamedTuple):
-    """Something in a catalogue, and how it is defined."""
+    """One entry of a catalogue and its definition."""
 
     kind: str
     schema: str
@@ -80,24 +84,25 @@ class CatalogueEntry(NamedTuple):
 
     @property
     def called(self) -> str:
-        """view scores, macro other.sum."""
+        """The kind and name of the entry: view scores, macro other.sum."""
         schema = "" if self.schema in ("main", self.name) else f"{self.schema}."
         return f"{self.kind} {schema}{self.name}"
 
 
 def statements(*, comments: bool) -> str:
-    """What makes the tables and views of an empty warehouse, in one transaction."""
+    """The SQL that creates the tables and views of an empty warehouse, in one transaction."""
     text = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
     if not comments:
-        # Comments are for other tools that open the file; in memory they would be a fifth of the cost.
+        # Comments are for other tools that open the file. A warehouse in memory does not need them, and they would be a
+        # fifth of the cost.
         text = re.sub(r"^comment on .*\n", "", text, flags=re.MULTILINE)
     return f"begin transaction;\n{text}\ncommit;"
 
 
 def catalogue(ask: Asking, of: str, kinds: Iterable[str] = LISTS) -> frozenset[CatalogueEntry]:
-    """All that a database holds but rows, or all of some kinds."""
+    """Everything that a database contains except rows, or only the entries of some kinds."""
     here = f" and database_name = '{of}'"
-    # One by one, which takes DuckDB less time than all together.
+    # DuckDB takes less time for one query per kind than for one query over all.
     return frozenset(
         CatalogueEntry(kind, schema, name, " ".join(filter(None, defined)))
         for kind in kinds
@@ -107,7 +112,7 @@ def catalogue(ask: Asking, of: str, kinds: Iterable[str] = LISTS) -> frozenset[C
 
 @cache
 def made() -> frozenset[CatalogueEntry]:
-    """The catalogue that schema.sql makes."""
+    """The catalogue that schema.sql creates."""
     with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
         empty.execute(statements(comments=False))
         return catalogue(lambda query: empty.execute(query.text).fetchall(), "memory", ("table", "view", "type"))
@@ -115,7 +120,7 @@ def made() -> frozenset[CatalogueEntry]:
 
 @cache
 def made_before(version: int) -> frozenset[CatalogueEntry]:
-    """The catalogue of an earlier version, and what later ones added."""
+    """The catalogue of an earlier version, and entries that later versions added."""
     with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
         empty.execute(statements(comments=False))
         for changed in sorted((later for later in EARLIER if later > version), reverse=True):
@@ -124,7 +129,7 @@ def made_before(version: int) -> frozenset[CatalogueEntry]:
 
 
 def digest(entries: frozenset[CatalogueEntry]) -> str:
-    """What changes with any entry."""
+    """A digest that changes with any entry."""
     return hashlib.sha256(repr(sorted(map(tuple, entries))).encode()).hexdigest()[:32]
 
 
@@ -143,15 +148,16 @@ def check_schema(ask: Asking, path: Path) -> None:
 
 
 def schema_version(ask: Asking, path: Path) -> str:
-    """The version of the schema of a file that was just opened, as it is written there.
+    """The version of the schema that a file which was just opened states.
 
-    Raises WarehouseError if the file is not a warehouse, or holds what no version up to the present one makes.
+    Raises WarehouseError if the file is not a warehouse, or contains entries that no version up to the current one
+    creates.
     """
     return _looked_at(ask, path)[0]
 
 
 def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
-    """The version of the schema, and what of the present schema is not there."""
+    """The version of the schema, and the entries of the current schema that are missing."""
     entries = catalogue(ask, DATABASE)
     if "meta" not in {entry.name.casefold() for entry in entries}:
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
@@ -173,13 +179,13 @@ def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
 
 
 def _holds_rows_only(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> bool:
-    """Whether an entry is a table of another program that can do nothing."""
+    """Whether an entry is a harmless table of another program, which can only hold rows."""
     of_ours = entry.name.casefold() in {other.name for other in expected}
     return entry.kind == "table" and not of_ours and not _ACTS.search(entry.definition)
 
 
 def _said(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> str:
-    """What is wrong with an entry that a warehouse does not have."""
+    """The error message for an entry that a warehouse does not have."""
     same = next((other for other in expected if other.name == entry.name.casefold()), None)
     if same is None:
         return f"holds the {entry.called}, which is not part of a warehouse"
@@ -192,5 +198,5 @@ def _said(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> str:
 
 
 def _number(version: str) -> int:
-    """A version as a number; 0 where it is none."""
+    """A version as a number; 0 if it is not one."""
     return int(version) if re.fullmatch("[0-9]{1,6}", version) else 0

@@ -1,4 +1,6 @@
-"""Is a warehouse sound: what points to nothing, what stands twice, where does the ledger not agree. Changes nothing."""
+"""Checks whether a warehouse is sound: references to missing rows, duplicate rows, and counts that differ from the
+ledger. Changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, TEXT_FORMS
 
 _NAMED_ALONE = ("evaluation", "system", "unit", "annotator", "item")
-"""The tables of names that are the same wherever they stand."""
+"""The tables of names in which each name occurs only once."""
 
 _UNIQUE = (
     ("meta", ("key",)),
@@ -23,12 +25,12 @@ _UNIQUE = (
     ("direction", ("measure", "import_id")),
     *((form.table, form.key_columns) for form in (*FORMS, *TEXT_FORMS)),
 )
-"""Tables, and columns in all of which no two rows of a table agree."""
+"""Tables with the columns that identify a row: no two rows may agree in all of them."""
 
 
 def check(database: Database) -> tuple[str, ...]:
-    """What is wrong with a warehouse, a sentence each; nothing where it is sound. Every row is read, and with it every
-    block, whose checksum the database compares: raises WarehouseError where one is wrong.
+    """What is wrong with a warehouse, one sentence each; empty if it is sound. Every row is read, and with it every
+    block, whose checksum the database verifies. Raises WarehouseError if a checksum is wrong.
     """
     return (
         *fingerprints.wrong(database),
@@ -83,7 +85,7 @@ def _misplaced(database: Database) -> list[str]:
 
 
 def _counted(database: Database, rows: Mapping[str, Sql]) -> list[str]:
-    """The sentences about rows that there should not be, with their number, for those that there are."""
+    """The sentences about rows that should not exist, with their number, for those that do."""
     counted = ("(select count(*) from " + wrong + ")" for wrong in rows.values())
     [counts] = database.rows("select " + join(", ", counted))
     return [f"{sentence}: {count}" for sentence, count in zip(rows, counts, strict=True) if count]

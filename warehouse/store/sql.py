@@ -1,7 +1,7 @@
 """SQL with its parameters beside it.
 
-A value never becomes part of the text: it stands as `?` and travels in `params`, in order. Only identifiers are written
-into the text, quoted by `name`. Nothing here runs SQL or knows which tables there are.
+A value never becomes part of the text: the text has `?`, and the values are in `params`, in order. Only identifiers are
+written into the text, quoted by `name`. Nothing here runs SQL or knows the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
-"""A question mark that stands for a value, or what is in quotes, where it stands for itself."""
+"""A question mark that stands for a value, or quoted text, in which a question mark is only a character."""
 
 Value = str | int | float | bool | None
 
@@ -44,13 +44,13 @@ def value(it: Value) -> Sql:
 
 
 def values(them: Iterable[Value]) -> Sql:
-    """(?, ?, …): a list of values for IN; (NULL), which nothing is in, where there are none."""
+    """(?, ?, …): a list of values for IN. Without values it is (NULL), which matches nothing."""
     listed = [value(it) for it in them]
     return "(" + join(", ", listed or [Sql("null")]) + ")"
 
 
 def pattern_of(file: Path) -> str:
-    """A path as DuckDB wants it, which takes paths for patterns: each special character stands in brackets."""
+    """A path for DuckDB, which treats paths as patterns: each special character is put in brackets."""
     return re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
 
 

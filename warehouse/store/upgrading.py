@@ -1,5 +1,5 @@
-"""Brings a warehouse that an older version made to the present schema. One entry a step; the last one is of this
-version.
+"""Upgrades a warehouse that an older version made to the current schema. There is one entry per step; the last one
+leads to this version.
 """
 
 from __future__ import annotations
@@ -121,19 +121,19 @@ STEPS = {
         "for inputs that every system was given.';"
     ),
 }
-"""By the version that a warehouse has, what makes the next one of it."""
+"""For each version of a warehouse, the SQL that upgrades it to the next version."""
 
 
 FINGERPRINTS_SINCE = 2
-"""The first version that says what its rows add up to."""
+"""The first version that stores fingerprints of its rows."""
 
 
 def upgrade(path: Path, tell: Tell = nobody) -> tuple[int, int]:
-    """Brings the warehouse at `path` up to date, as safely as a load: all of it or nothing. Returns the version it had
-    and the one it has.
+    """Upgrades the warehouse at `path`, as safely as a load: completely or not at all. Returns the old and the new
+    version.
 
-    Raises WarehouseError if that cannot be done, as where a newer evalhouse made it, or where its rows are not those
-    that were stored: new fingerprints would hide the damage.
+    Raises WarehouseError if it cannot be upgraded, for example because a newer evalhouse made it, or because its rows
+    are not those that were stored: new fingerprints would hide the damage.
     """
     if _version(path) == str(SCHEMA_VERSION):
         return SCHEMA_VERSION, SCHEMA_VERSION

@@ -1,4 +1,4 @@
-"""The command `query`: statements in, results on standard output or in a file."""
+"""The command `query`: runs statements and writes the results to standard output or a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def query(args: argparse.Namespace) -> int:
-    """Runs statements from the line or from standard input."""
+    """Runs statements from the command line or from standard input."""
     piped = args.statements == "-"
     text = typed() if piped else args.statements
     with open_on_engine(args) as session:
@@ -35,8 +35,8 @@ def query(args: argparse.Namespace) -> int:
 
 
 def help_on(text: str, session: Session) -> int | None:
-    """Answers `help` and `help WORD`; None where a text asks for no help."""
-    # Looked at first, since what answers takes longer to import than many a query.
+    """Answers `help` and `help WORD`; None if the text does not ask for help."""
+    # This check comes first, because the imports for statements take longer than many queries.
     if not text.lstrip().casefold().startswith(("help", "?")):
         return None
     from warehouse.render.style import clean, clean_lines
@@ -54,8 +54,8 @@ def help_on(text: str, session: Session) -> int | None:
 
 
 def given(args: argparse.Namespace, session: Session, text: str) -> bool:
-    """Sets the variables given with --param, for statements that use them. False if one is wrong, after an error
-    message about it.
+    """Sets the variables given with --param, for the statements that use them. If one is invalid, prints an error and
+    returns False.
     """
     from grammar.errors import QueryError
     from warehouse.render.style import clean
@@ -73,8 +73,8 @@ def given(args: argparse.Namespace, session: Session, text: str) -> bool:
 
 
 def _are_used(params: Mapping[str, str], text: str) -> bool:
-    """Whether each variable that is given stands in the statements, or in the value of another; else after an error
-    message. Of statements that cannot be read nothing is said here.
+    """Whether each given variable is used in the statements or in the value of another variable; if not, prints an
+    error. If the statements cannot be parsed, nothing is reported here.
     """
     from grammar.editing.hints import hints
     from grammar.errors import QueryError
@@ -98,8 +98,8 @@ def _are_used(params: Mapping[str, str], text: str) -> bool:
 
 
 def answer(args: argparse.Namespace, session: Session, text: str) -> int:
-    """Runs statements and prints each result as soon as it is there; results before an error stay printed. Formats that
-    make one document of all results are written at the end.
+    """Runs statements and prints each result as soon as it is ready, so results before an error stay printed. Formats
+    that put all results into one document are written at the end.
     """
     from grammar.errors import QueryError
 
@@ -128,13 +128,13 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
 
 
 def status_of(outcomes: Iterable[Met | None]) -> int:
-    """The exit status that goes with what was expected: not met outweighs undecided."""
+    """The exit status for the outcomes of `expect`: not met goes before undecided."""
     said = set(outcomes)
     return NOT_MET if "not met" in said else UNDECIDED if "undecided" in said else DONE
 
 
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
-    """The next item, None after the last, with a clock on the terminal meanwhile. Ctrl-C stops the work."""
+    """The next item, or None after the last. Meanwhile the terminal shows a clock. Ctrl-C stops the work."""
     from warehouse.interrupting import interruptibly
 
     with patience(args) as waiting, session.watched(waiting.progress):
@@ -142,7 +142,7 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
-    """The format to print or write in, and whether all results make one document. Raises DataError."""
+    """The format to print or write, and whether all results go into one document. Raises DataError."""
     from warehouse.render import format_named
 
     if file is not None:
@@ -167,8 +167,8 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
 
 
 def show(args: argparse.Namespace, result: Result) -> None:
-    """Prints a result, and its notes where the format has no place for them. What was expected is not printed with
-    --quiet: the exit status says it.
+    """Prints a result, and its notes if the format has no place for them. With --quiet, the result of `expect` is not
+    printed, because the exit status gives its outcome.
     """
     if args.quiet and result.outcome is not None:
         return
@@ -179,7 +179,7 @@ def show(args: argparse.Namespace, result: Result) -> None:
     style = Style(digits=args.digits, width=width or 80, colour=coloured(args), theme=args.theme or "auto")
     format = format_named(args.format or ("table" if terminal else "tsv"))
     sys.stdout.write(format.draw(result, style))
-    # Into a pipe too each result goes when it is there, and not when the last one is.
+    # Each result is flushed when it is ready, also into a pipe, and not only at the end.
     sys.stdout.flush()
     if not format.has_notes:
         for text in result.notes:

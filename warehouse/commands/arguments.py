@@ -1,5 +1,5 @@
-"""The words of a command line, read with argparse: the options that every command takes, and those of the commands that
-occur in the line. It runs nothing, and `--help` imports nothing but this and the table of commands.
+"""Parses a command line with argparse: the options of every command, and the arguments of the commands that occur in
+the line. It runs nothing, and `--help` imports nothing but this module and the table of commands.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ GIVEN_NOTHING = {
     "theme": None,
     "threads": None,
 }
-"""Defaults of the options that every command takes. They may stand before or after the command, so argparse itself must
-not have defaults for them: the default of one place would overwrite the value from the other.
+"""Defaults of the options that every command takes. These options may come before or after the command, so argparse
+itself must not know their defaults: the default of one position would overwrite the value from the other.
 """
 
 
 class _Help(argparse.HelpFormatter):
-    """Help as wide as the terminal, without the half dozen modules that argparse imports to measure it."""
+    """Help text as wide as the terminal, without the half dozen modules that argparse imports to measure the width."""
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, width=_columns() - 2, **options)
@@ -52,13 +52,13 @@ def _columns() -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors of the command line in the same form as all other errors."""
+    """Prints errors of the command line in the same form as all other errors."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Raises OSError where the help that was asked for cannot be written, which argparse passes over."""
+        """Raises OSError if the requested help cannot be written; argparse would ignore that."""
         sys.stdout.flush()
         super().exit(status, message)
 
@@ -68,8 +68,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse.ArgumentParser:
-    """The parser for these words. Only the commands that occur in them get their arguments, and where the line begins
-    with a command there is no other: help and errors of a command do not list them. This saves time.
+    """The parser for these words. Only commands that occur among the words get their arguments. If the line begins with
+    a command, no other command is added, and its help and errors do not list others. This saves time.
     """
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     warehouse = "the warehouse; default $EVALHOUSE_DB, then ./evalhouse.duckdb, then, on a terminal, the sample data"
@@ -94,7 +94,7 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
         parents=[everywhere],
     )
     parser.add_argument("--version", action="version", version=f"evalhouse {__version__}")
-    # A completion script is made of the options of all commands.
+    # A completion script needs the options of all commands.
     parser.set_defaults(everything=lambda: parser_for([command.name for command in COMMANDS], every_command=True))
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     first = words[0] if words else ""
@@ -113,7 +113,7 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
 
 
 def _as_set(name: str) -> Callable[[str], object]:
-    """How an option is read: as the setting of its name is."""
+    """Reads an option in the same way as the setting of the same name."""
 
     def read(text: str) -> object:
         from warehouse.commands.settings import SETTINGS

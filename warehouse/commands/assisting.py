@@ -1,4 +1,4 @@
-"""The command `mcp`: questions as tools for assistants, over standard input and output."""
+"""The command `mcp`: offers questions as tools to assistants, over standard input and output."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The command `completion`: a script for the shell of the system, which shtab makes of the command line itself.
-Statements are not completed there; the shell of evalhouse does that.
+"""The command `completion`: prints a completion script for the system's shell, which shtab generates from the command
+line. It does not complete statements; the shell of evalhouse does that.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def completion(args: argparse.Namespace) -> int:
 
 
 def _say_what_may_follow(parser: argparse.ArgumentParser, file: object) -> None:
-    """Adds what only completion needs to know: the names of the formats, and which arguments are files."""
+    """Adds what only completion needs: the names of the formats, and which arguments are files."""
     from warehouse.render import FORMATS
 
     for action in parser._actions:

@@ -1,4 +1,4 @@
-"""The command `config`: what holds of every setting, and where that was said."""
+"""The command `config`: prints the value of every setting, and where it was set."""
 
 from __future__ import annotations
 

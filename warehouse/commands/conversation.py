@@ -1,4 +1,4 @@
-"""The shell, which starts where no command is given."""
+"""The interactive shell, which starts if no command is given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shell(args: argparse.Namespace) -> int:
 
     if sys.stdin.isatty():
         ending.leave_ctrl_c()
-    # On a terminal the banner says what the note would.
+    # On a terminal, the banner says what the note would say.
     opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args, typed=False)
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
     digits, quiet = args.digits, args.quiet

@@ -1,4 +1,4 @@
-"""The command `demo`: the main job on the sample data, from start to finish."""
+"""The command `demo`: shows the main use on the sample data, from start to finish."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QUESTIONS = (
 
 
 def demo(args: argparse.Namespace) -> int:
-    """Loads the sample data and runs the questions, each below its purpose."""
+    """Loads the sample data and runs each question below its purpose."""
     args.format = args.format or "table"
     from warehouse.loading.sample import fill
     from warehouse.session import Session

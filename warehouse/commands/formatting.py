@@ -1,4 +1,4 @@
-"""Reading a script, and the command `fmt`, which lays scripts out."""
+"""Reads scripts, and the command `fmt`, which formats them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def script(file: Path) -> str:
 
 
 def lay_out(args: argparse.Namespace) -> int:
-    """Lays scripts out; a script that cannot be parsed is left as it is."""
+    """Formats scripts. A script that cannot be parsed is left unchanged."""
     from grammar.editing.layout import layout
     from grammar.errors import QueryError
     from warehouse.render.style import clean
@@ -54,7 +54,7 @@ def lay_out(args: argparse.Namespace) -> int:
 
 
 def _rewrite(file: Path, text: str) -> None:
-    """Replaces the text of a file, whole or not at all, and keeps its permissions. Raises DataError."""
+    """Replaces the text of a file completely or not at all, and keeps its permissions. Raises DataError."""
     real = Path(os.path.realpath(file))
     try:
         with files_in(real.parent, [real.name]) as draft:

@@ -1,5 +1,6 @@
-"""The commands that make, describe, check and copy a warehouse: `init`, `info`, `check`, `backup`,
-`upgrade`."""
+"""The commands that create, describe, check, copy and upgrade a warehouse: `init`, `info`, `check`, `backup`,
+`upgrade`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def init(args: argparse.Namespace) -> int:
-    """Makes a warehouse, empty or with the sample data."""
+    """Creates a warehouse, empty or with the sample data."""
     from warehouse.store.replacement import making
 
     with making(Path(args.file), tell=partial(note, args)) as database:
@@ -31,7 +32,7 @@ def init(args: argparse.Namespace) -> int:
 
 
 def info(args: argparse.Namespace) -> int:
-    """Prints what a warehouse holds; notes say the versions, and the memory and threads a query may use."""
+    """Prints what a warehouse contains. Notes give the versions, and the memory and threads that a query may use."""
     from warehouse.query.compile.inventory import ANY_TEXT
     from warehouse.store.library import LIBRARY
     from warehouse.store.schema import SCHEMA_VERSION
@@ -80,7 +81,7 @@ def bring_up_to_date(args: argparse.Namespace) -> int:
 
 
 def _named(args: argparse.Namespace, to: str) -> Path:
-    """The warehouse the line names. Raises WarehouseError where there is only the sample data."""
+    """The warehouse that the line names. Raises WarehouseError if that is only the sample data."""
     from warehouse.faults import WarehouseError
 
     path = path_of(args)

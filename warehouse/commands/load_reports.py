@@ -1,4 +1,6 @@
-"""What the command `load` says: what each file is and why, what was stored of it, and what became of all of them."""
+"""What the command `load` prints: what each file is and why, what was stored from it, and what happened to all files
+together.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,19 @@ if TYPE_CHECKING:
     from warehouse.results import Result
 
 FEW = 8
-"""Up to so many files are told one by one."""
+"""Up to this many files are reported one by one."""
 
 NAMED = 5
-"""So many names are listed, and the others counted."""
+"""Up to this many names are listed; the others are counted."""
 
 _HOW_MANY = re.compile(r"(?<=: )[0-9]+(?=;|$)")
-"""Where a note says how many there are: topics without output: 2; …"""
+"""The number in a note such as "topics without output: 2; …"."""
 
 
 def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPlan) -> None:
-    """Which reader was found for each file and why, if nobody named one; a dry run shows it in its table."""
+    """Prints which reader was found for each file and why, unless a reader was named. A dry run shows this in its
+    table.
+    """
     from warehouse.loading.planning import AUTO
 
     if request.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
@@ -37,7 +41,7 @@ def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPla
 
 
 def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
-    """What was stored of a file."""
+    """Prints what was stored from a file."""
     known = loaded.rows_read + loaded.texts_read - loaded.rows_new - loaded.texts_new
     new, read = _amount(loaded.rows_new, loaded.texts_new), _amount(loaded.rows_read, loaded.texts_read)
     if not loaded.parts:
@@ -59,17 +63,17 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
 
 
 def _nothing_new(known: int) -> str:
-    """What is said of rows that were stored already, be it by an earlier load or by another file of this one."""
+    """The text about rows that an earlier load, or another file of this load, has already stored."""
     return f"; {known:,} more {'adds' if known == 1 else 'add'} nothing new" if known else ""
 
 
 def _amount(rows: int, texts: int) -> str:
-    """12 rows and 24 texts."""
+    """An amount in words: 12 rows and 24 texts."""
     return f"{rows:,} rows" + (f" and {texts:,} texts" if texts else "")
 
 
 def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
-    """What became of all files: those that were loaded one by one if they are few, and what was left out."""
+    """Prints what happened to all files: each loaded file if there are few, and what was left out."""
     loaded = [loaded for _, loaded in done.loaded]
     if not args.in_place and len(loaded) <= FEW:
         for one in loaded:
@@ -91,7 +95,9 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
 
 
 def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
-    """The notes on many files, each once; of a note that differs in how many there are, from how few to how many."""
+    """Prints the notes on many files, each one once. If notes differ only in a number, prints one note with the range
+    of the numbers.
+    """
     sources: dict[str, list[tuple[str, str]]] = {}
     for one in loaded:
         for text in one.notes:
@@ -126,8 +132,8 @@ def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
 
 
 def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
-    """A table of the files in the order of loading: what each is and why, and what it brings. Of a single file also the
-    first rows.
+    """Prints a table of the files in the order of loading: what each file is and why, and what it adds. For a single
+    file, also prints the first rows.
     """
     from warehouse.query.table_rows import TableRows
     from warehouse.results import Column, Result
@@ -167,6 +173,6 @@ def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
 
 
 def _some(names: Sequence[str]) -> str:
-    """A, B and 7 more."""
+    """A list of names, shortened: A, B and 7 more."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more:,} more"

@@ -1,4 +1,4 @@
-"""The command `load`: files, folders and archives of them into a warehouse, all or nothing."""
+"""The command `load`: loads files, folders and archives into a warehouse, all or nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def load_files(args: argparse.Namespace) -> int:
 
 
 def _request(args: argparse.Namespace) -> LoadRequest:
-    """What the line asks for; a template with a part that there is not is a mistake in it."""
+    """The load that the line asks for. A template with an unknown part is an error on the command line."""
     from warehouse.loading.planning import LoadRequest
     from warehouse.loading.staging.door import EVERYWHERE, Door
     from warehouse.loading.staging.templates import filled
@@ -77,7 +77,9 @@ def _request(args: argparse.Namespace) -> LoadRequest:
 
 
 def _directions(args: argparse.Namespace) -> dict[str, bool]:
-    """By measure whether lower values are better, as the line declares it; a contradiction is a mistake in the line."""
+    """For each measure whose direction the line declares, whether lower values are better. A contradiction is an error
+    on the command line.
+    """
     directions: dict[str, bool] = {}
     for lower, words in ((True, args.lower_is_better), (False, args.higher_is_better)):
         for measure in (part.strip() for word in words for part in word.split(",")):
@@ -90,8 +92,8 @@ def _directions(args: argparse.Namespace) -> dict[str, bool]:
 
 
 def _opened(path: Path, files: Sequence[Path], args: argparse.Namespace) -> AbstractContextManager[Database]:
-    """What the files are loaded into. A dry run loads them in earnest, for files may build on each other, as runs do on
-    qrels, but into a copy that is then removed.
+    """The warehouse to load into. A dry run really loads the files, because files may depend on each other, as runs
+    depend on qrels, but it loads them into a copy that is then removed.
     """
     from warehouse.store.database import in_memory
     from warehouse.store.replacement import in_place, replacing

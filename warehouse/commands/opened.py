@@ -1,4 +1,4 @@
-"""Opening the warehouse that a command line names, and reading its FIELD=VALUE arguments."""
+"""Opens the warehouse that a command line names, and parses its FIELD=VALUE arguments."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DEFAULT_FILE = Path("evalhouse.duckdb")
 
 
 def path_of(args: argparse.Namespace) -> Path | None:
-    """The warehouse that is named, or lies in the folder; None where there is none, and where the line asks for the
-    sample data.
+    """The path of the named warehouse, or of the default one in this folder. None if there is none, or if the line asks
+    for the sample data.
     """
     if args.said["sample"]:
         if args.said["db"]:
@@ -37,11 +37,11 @@ def path_of(args: argparse.Namespace) -> Path | None:
 
 
 def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | None:
-    """The warehouse that questions are asked of; None for the sample data, of which a note says so.
+    """The path of the warehouse to query; None for the sample data, which a note announces.
 
-    Those answer where they are asked for, and on a terminal, where a person reads the note; `typed` says whether a
-    person typed what is asked. Raises WarehouseError where there is none elsewhere: a script that has lost its
-    warehouse would go on with numbers of others.
+    The sample data are used if the line asks for them, or on a terminal, where a person reads the note; `typed` says
+    whether a person typed the statements. In any other case a missing warehouse raises WarehouseError: a script that
+    has lost its warehouse must not go on with other numbers.
     """
     path = path_of(args)
     if path is None and not args.sample and not (typed and sys.stdout.isatty() and not os.environ.get("CI")):
@@ -58,18 +58,18 @@ def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | Non
 
 
 def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
-    """A session on the warehouse that questions are asked of, as `question_path` finds it. Raises WarehouseError."""
+    """Opens a session on the warehouse that `question_path` finds. Raises WarehouseError."""
     from warehouse.session import Session
 
     session = Session.open(question_path(args, typed=typed))
-    # The statements of one command are about one state of the warehouse.
+    # All statements of one command see the same state of the warehouse.
     session.follows = False
     session.tell = partial(note, args)
     return prepared(args, session)
 
 
 def prepared(args: argparse.Namespace, session: Session) -> Session:
-    """The session with what is set for all statements."""
+    """The session with the options that hold for all statements."""
     if args.level is not None:
         session.level = Number(number_value(args.level))
     session.theme = args.theme or "auto"
@@ -77,7 +77,7 @@ def prepared(args: argparse.Namespace, session: Session) -> Session:
 
 
 def open_on_engine(args: argparse.Namespace) -> Session:
-    """A session on the engine that the line names. Raises WarehouseError."""
+    """Opens a session on the engine that the line names. Raises WarehouseError."""
     from warehouse.session import Session
 
     if args.engine != "spark":
@@ -92,7 +92,7 @@ def open_on_engine(args: argparse.Namespace) -> Session:
 
 
 def pairs(words: Iterable[str], form: str) -> dict[str, str]:
-    """FIELD=VALUE words as a dictionary; anything else is a mistake on the command line."""
+    """FIELD=VALUE words as a dictionary. Any other word is an error on the command line."""
     pairs: dict[str, str] = {}
     for word in words:
         field, sign, value = word.partition("=")

@@ -1,6 +1,6 @@
-"""The command line: arguments in, exit status out. Nothing heavy is imported before a command needs it.
+"""The command line: runs one command and returns its exit status. Nothing heavy is imported before a command needs it.
 
-Standard output is data only; notes, progress and errors go to standard error.
+Standard output carries only data; notes, progress and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def command() -> int:
-    """The installed command: `main`, then an immediate exit. Freeing all objects one by one would take a seventh of the
-    time of a short query. If another thread is still running, Python exits in the usual way.
+    """The entry point of the installed command: runs `main`, then exits at once. Freeing all objects one by one would
+    take a seventh of the time of a short query. If another thread is still running, Python exits in the usual way.
     """
-    # Before anything is imported that takes its time.
+    # This comes before any slow import.
     ending.at_once()
     try:
         status = main()
@@ -46,7 +46,7 @@ def command() -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and gives its exit status."""
+    """Runs one command and returns its exit status."""
     import argparse
     import gc
 
@@ -57,9 +57,11 @@ def main(arguments: list[str] | None = None) -> int:
     from warehouse.memory import bound
     from warehouse.threads import allow
 
-    # The matrix products here are small, so threads of their own cost more than they save. numpy reads this on import.
+    # The matrix products here are small, so starting threads costs more than it saves. numpy reads this variable on
+    # import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A short-lived process keeps nearly all objects it makes: collecting garbage would take 5% of a short query's time.
+    # A short-lived process keeps nearly all objects it makes: garbage collection would take 5% of the time of a short
+    # query.
     gc.set_threshold(100_000)
     words = sys.argv[1:] if arguments is None else arguments
     make_safe(own=arguments is None)
@@ -75,11 +77,11 @@ def main(arguments: list[str] | None = None) -> int:
             bound()
         return _guarded(args)
     except BrokenPipeError:
-        # The reader has closed the pipe, as `head` does; what Python still flushes is dropped.
+        # The reader has closed the pipe, as `head` does. Whatever Python still flushes is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OutputError as error:
-        # What is still to be flushed is dropped, before the next word makes Python try again.
+        # Drop the output that is not flushed yet, before the next write makes Python try again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         say(f"error: standard output cannot be written: {(error.strerror or 'it is closed').lower()}")
         return CLOSED
@@ -92,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _guarded(args: argparse.Namespace) -> int:
-    """Runs a command; every error becomes a text on standard error and an exit status."""
+    """Runs a command and turns every error into a message on standard error and an exit status."""
     from warehouse.commands.table import run
 
     try:
@@ -100,14 +102,14 @@ def _guarded(args: argparse.Namespace) -> int:
         sys.stdout.flush()
         return status
     except Exception as error:
-        # What is stopped says so in words of its own, DuckDB in these.
+        # Interrupted work raises an error of its own; DuckDB's error has this text.
         if ending.heard() or str(error) == "Query interrupted":
             return ending.status()
         return _said(error, args)
 
 
 def _said(error: Exception, args: argparse.Namespace) -> int:
-    """The exit status for an error, which is said on standard error. Raises OSError."""
+    """Prints an error on standard error and returns its exit status. Raises OSError."""
     from warehouse.commands import CLOSED, WRONG
     from warehouse.commands.talk import say
     from warehouse.faults import DataError, WarehouseError
@@ -116,7 +118,7 @@ def _said(error: Exception, args: argparse.Namespace) -> int:
         case DataError():
             from warehouse.render.diagnostics import data_error
 
-            # Files before this one are stored already where each is loaded in place.
+            # If each file is loaded in place, the files before this one are already stored.
             lost = "nothing of this file was stored" if getattr(args, "in_place", False) else "nothing was stored"
             say(data_error(error, lost if args.command == "load" else ""))
             return WRONG
@@ -144,7 +146,7 @@ def _said(error: Exception, args: argparse.Namespace) -> int:
 
 
 def _check_words(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Ends with an error on the command line where a word is not UTF-8: neither DuckDB nor a result can say it."""
+    """Exits with a command line error if a word is not UTF-8, because neither DuckDB nor a result can hold it."""
     for word in (*words, os.environ.get("EVALHOUSE_DB", "")):
         try:
             word.encode()
@@ -153,7 +155,9 @@ def _check_words(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _set(args: argparse.Namespace) -> None:
-    """Gives the arguments what is set elsewhere; ends with an error where something is wrong there."""
+    """Fills arguments from settings in the environment and the settings file; exits with an error if one of them is
+    invalid.
+    """
     from warehouse.commands import MISUSED
     from warehouse.commands.settings import SettingError, fill
     from warehouse.commands.talk import say
@@ -166,7 +170,7 @@ def _set(args: argparse.Namespace) -> None:
 
 
 def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
-    """Ends with an error on the command line where no format has this name."""
+    """Exits with an error on the command line if there is no format of this name."""
     if named is None:
         return
     from warehouse.render import FORMATS

@@ -1,4 +1,4 @@
-"""The command `publish`: the pages of a warehouse as files."""
+"""The command `publish`: writes the pages of a warehouse as files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def publish(args: argparse.Namespace) -> int:
-    """Writes a site, all of it or nothing. Raises DataError and OSError."""
+    """Writes a site, completely or not at all. Raises DataError and OSError."""
     from grammar.errors import QueryError
     from warehouse.interrupting import interruptibly
     from warehouse.web.publication import Publication, SiteOptions

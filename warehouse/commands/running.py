@@ -1,4 +1,4 @@
-"""The command `run`: a study, its results on standard output, in a file, or as a report."""
+"""The command `run`: runs a study and writes its results to standard output, to a file, or as a report."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
-    """A session on the warehouse the line names, or on an empty one that lasts as long as the study runs."""
+    """A session on the warehouse that the line names, or on an empty one that lasts as long as the study runs."""
     if not own:
         with open_on_engine(args) as session:
             yield session
@@ -112,7 +112,7 @@ def _report(
 
 
 def _now() -> datetime:
-    """The time that stands in a report: that of SOURCE_DATE_EPOCH, where it is set."""
+    """The time printed in a report: SOURCE_DATE_EPOCH if it is set, else now."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     if not seconds:
         return datetime.now(UTC)

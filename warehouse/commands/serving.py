@@ -1,4 +1,4 @@
-"""The command `serve`: pages of a warehouse, until Ctrl-C."""
+"""The command `serve`: serves the pages of a warehouse until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def serve(args: argparse.Namespace) -> int:
-    """Serves pages until it is told to end."""
+    """Serves pages until the process is told to end."""
     from warehouse.session import Session
     from warehouse.web.server import Server
 
     path = question_path(args)
-    # What is wrong with the warehouse is said before anyone looks at a page.
+    # Problems with the warehouse are reported here, before anyone opens a page.
     Session.open(path).close()
     server = Server(
         lambda: Session.open(path),

@@ -1,5 +1,6 @@
-"""SETTINGS, the one table of what a user may set once for all commands: on the line, in the environment, or in a file
-of their own, in this order. It reads and checks them; what they do is the business of what is set.
+"""SETTINGS, the one table of everything that a user may set once for all commands: on the command line, in the
+environment, or in the user's settings file, in this order of precedence. This module reads and checks settings;
+other modules act on them.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
 THEMES = ("auto", "light", "dark")
 
 MOST_BYTES = 1_000_000
-"""A larger file is no file of settings."""
+"""A larger file cannot be a settings file."""
 
 
 class SettingError(Exception):
-    """What is wrong with a setting, and where it stands."""
+    """What is wrong with a setting, and where it was set."""
 
 
 @value
 class Settable:
-    """What can be set: its name, which is that of its option, what it says, what holds where it is not set, and how a
-    value is read, which raises ValueError with what a value must be.
+    """A setting: its name, which is also the name of its option, its description, its default, and how its value is
+    read. Reading raises ValueError with a description of valid values.
     """
 
     name: str
@@ -38,13 +39,13 @@ class Settable:
 
     @property
     def variable(self) -> str:
-        """The variable of the environment that sets it."""
+        """The environment variable that sets it."""
         return f"EVALHOUSE_{self.name.upper()}"
 
 
 @value
 class Held:
-    """What holds of a setting: as it was written, what that means, and where it was: empty where it was nowhere."""
+    """The value of a setting: as it was written, what it means, and where it was set (empty if it was not set)."""
 
     setting: Settable
     written: str | None = None
@@ -68,7 +69,7 @@ def _format(written: str) -> str:
 
 
 def digits(written: str) -> int:
-    """A number of decimals. Raises ValueError."""
+    """A number of decimal places. Raises ValueError."""
     return _whole(written, 0, 15)
 
 
@@ -79,7 +80,7 @@ def _whole(written: str, least: int, most: int) -> int:
 
 
 def level(written: str) -> str:
-    """A level as it is written in a statement: 0.01 or 1%. Raises ValueError."""
+    """A significance level as statements write it: 0.01 or 1%. Raises ValueError."""
     import math
 
     share = math.nan
@@ -124,7 +125,7 @@ SETTINGS = (
 
 
 def file_of_user() -> Path:
-    """Where the user's settings are kept, whether they are there or not."""
+    """The path of the user's settings file, whether it exists or not."""
     from pathlib import Path
 
     if named := os.environ.get("EVALHOUSE_CONFIG"):
@@ -135,8 +136,9 @@ def file_of_user() -> Path:
 
 
 def held(given: Mapping[str, object]) -> list[Held]:
-    """What holds of each setting, by the options of the line (None or False where they are not given), the environment
-    and the file. Raises SettingError for what is wrong in the environment and the file, wherever it is.
+    """The current value of each setting, from the options of the line (None or False if they are not given), the
+    environment and the file. Raises SettingError for an invalid setting in the file, even if it is overridden,
+    and for an invalid variable of the environment that is used.
     """
     kept = _kept()
     listed = []
@@ -153,7 +155,8 @@ def held(given: Mapping[str, object]) -> list[Held]:
 
 
 def fill(args: argparse.Namespace) -> None:
-    """Gives the arguments of a command what is set elsewhere, and remembers as `said` what the line gave itself.
+    """Fills arguments of a command that the line does not give from the environment and the file. Remembers in `said`
+    which ones the line gave.
 
     Raises SettingError.
     """
@@ -171,7 +174,7 @@ def _read(setting: Settable, written: str, where: str) -> Held:
 
 
 def _kept() -> dict[str, Held]:
-    """What the user's file says, each setting as it would be written in the environment, with its line."""
+    """The settings in the user's file, each written as in the environment, with its line number."""
     file = file_of_user()
     try:
         with file.open("rb") as opened:

@@ -1,4 +1,6 @@
-"""The standard streams of a command: texts that come in, errors of what goes out, and how wide the terminal is."""
+"""The standard streams of a command: reads text from standard input, marks errors of standard output, and finds the
+width of the terminal.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,15 @@ import re
 import sys
 
 LARGEST_TEXT = 16 * 1024 * 1024
-"""The longest script, and the longest file of results, in bytes."""
+"""The longest script and the longest file of results that are read, in bytes."""
 
 
 class OutputError(OSError):
-    """Standard output cannot be written; what other files there are has its own errors."""
+    """Standard output cannot be written. Other files raise other errors."""
 
 
 class _Output(io.FileIO):
-    """Standard output, whose errors say that they are of it."""
+    """Standard output, which raises its own kind of error."""
 
     def write(self, data: object, /) -> int:
         try:
@@ -28,8 +30,8 @@ class _Output(io.FileIO):
 
 
 def make_safe(*, own: bool) -> None:
-    """Replaces closed streams by the null device, and shows characters that a stream cannot encode by their codes.
-    Where the process is the command's `own`, standard output tells its errors, and COLUMNS says a width or nothing.
+    """Replaces closed streams by the null device, and escapes characters that a stream cannot encode. If the process is
+    the command's `own`, write errors of standard output become OutputError, and an invalid COLUMNS is removed.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
@@ -40,7 +42,7 @@ def make_safe(*, own: bool) -> None:
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     if own and columns_said() is None:
-        # What draws tables would read it, too.
+        # The code that draws tables would read COLUMNS too.
         os.environ.pop("COLUMNS", None)
     if own and isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
         plain = sys.stdout
@@ -53,7 +55,7 @@ def make_safe(*, own: bool) -> None:
 
 
 def typed() -> str:
-    """All of standard input. Raises DataError where it is not UTF-8, or longer than a script may be."""
+    """Reads all of standard input. Raises DataError if it is not UTF-8, or longer than a script may be."""
     source = getattr(sys.stdin, "buffer", None)
     if source is None:
         return sys.stdin.read()
@@ -61,19 +63,19 @@ def typed() -> str:
 
 
 def text_of(raw: bytes, called: str) -> str:
-    """Some bytes as text. Raises DataError where they are not UTF-8, or more than a script may have."""
+    """Decodes bytes to text. Raises DataError if they are not UTF-8, or more than a script may have."""
     from warehouse.faults import DataError, Fault
 
     if len(raw) > LARGEST_TEXT:
         raise DataError((Fault(called, None, f"is longer than {LARGEST_TEXT // 2**20} MiB"),))
     try:
-        # Lines end as they do in Python's own texts.
+        # Line ends are normalized as Python does for text files.
         return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise DataError((Fault(called, None, "is not UTF-8"),)) from None
 
 
 def columns_said() -> int | None:
-    """How wide COLUMNS says that the terminal is; None where it says nothing of the kind."""
+    """The width that COLUMNS gives for the terminal; None if COLUMNS is not a valid width."""
     said = os.environ.get("COLUMNS", "")
     return int(said) if re.fullmatch("[1-9][0-9]{0,3}", said) else None

@@ -1,5 +1,5 @@
-"""COMMANDS, the one table of the commands of the command line: for each its meaning, an example, its own arguments and
-what runs it. What the arguments mean to a command is its own business; here it is imported only when it is run.
+"""COMMANDS, the one table of the commands: for each command its description, an example, its arguments and the function
+that runs it. Each command decides what its arguments mean; its module is imported only when it is run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A command: its name, what it does in one line, an example, and its own arguments."""
+    """A command: its name, a description in one line, an example, and its own arguments."""
 
     __slots__ = ("example", "meaning", "name", "words")
 
@@ -216,14 +216,14 @@ def _completion_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _no_words(parser: argparse.ArgumentParser) -> None:
-    """A command without arguments of its own."""
+    """Adds no arguments."""
 
 
 # --- what runs each command -------------------------------------------------------------------------------------------
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command that the line names, or the shell where it names none. Only its own module is imported."""
+    """Runs the command that the line names, or the shell if it names none. Imports only the module of that command."""
     match args.command:
         case None:
             from warehouse.commands.conversation import shell as command

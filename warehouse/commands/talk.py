@@ -24,7 +24,7 @@ def note(args: argparse.Namespace, text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Prints on standard error, after what was printed before. Nothing in the text is a control of the terminal."""
+    """Prints to standard error, after everything printed before. Control characters in the text are escaped."""
     if not text.replace("\n", "").isascii() or not text.replace("\n", "").isprintable():
         from warehouse.render.style import clean
 
@@ -34,14 +34,16 @@ def say(text: str) -> None:
 
 
 def progress(args: argparse.Namespace, what: str) -> AbstractContextManager[Callable[[float, str], None] | None]:
-    """A bar on standard error for what takes longer than a second, on a terminal only."""
+    """Shows a progress bar on standard error for work that takes longer than a second, on a terminal only."""
     from warehouse.render.progress import bar
 
     return bar(what) if _is_watched(args) else nullcontext()
 
 
 def patience(args: argparse.Namespace) -> AbstractContextManager[Waiting]:
-    """Shows after a second, on a terminal only, that something still runs and how far it is; wiped away at the end."""
+    """After a second, and on a terminal only, shows that work is still running and how far it is. The line is erased at
+    the end.
+    """
     from warehouse.render.progress import clock
 
     return clock(_is_watched(args))
@@ -52,6 +54,6 @@ def _is_watched(args: argparse.Namespace) -> bool:
 
 
 def coloured(args: argparse.Namespace) -> bool:
-    """Whether standard output takes colours."""
+    """Whether standard output shows colours."""
     wanted = not args.no_color and not os.environ.get("NO_COLOR")
     return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""The command `verify`: whether saved results still reproduce."""
+"""The command `verify`: checks whether saved results still reproduce."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Says of each result whether it still reproduces; status 1 unless all do."""
+    """Prints for each result whether it still reproduces. The status is 1 unless all of them do."""
     from warehouse.verification import claims
     from warehouse.verification import verify as verified
 
@@ -34,7 +34,7 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def _read(named: str) -> tuple[str, str]:
-    """The text that an argument names, and what to call it in messages. Raises DataError."""
+    """The text that an argument gives or names, and its name in messages. Raises DataError."""
     if named == "-":
         return typed(), "standard input"
     path = Path(named)
@@ -44,7 +44,7 @@ def _read(named: str) -> tuple[str, str]:
         with path.open("rb") as file:
             return text_of(file.read(LARGEST_TEXT + 1), named), named
     except OSError as error:
-        if " | " in named:  # A signature longer than the name of a file may be.
+        if " | " in named:  # a signature may be longer than a file name can be
             return named, "signature"
         reason = (error.strerror or "for an unknown reason").lower()
         raise DataError((Fault(named, None, f"cannot be read: {reason}"),)) from None

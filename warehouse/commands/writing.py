@@ -1,5 +1,5 @@
-"""The commands that write a warehouse out: `export-scores`, rows as files that `load` takes; `export-eee`, records of
-Every Eval Ever; `export-lake`, all as Parquet.
+"""The commands that export a warehouse: `export-scores` writes rows to files that `load` accepts, `export-eee` writes
+records of Every Eval Ever, and `export-lake` writes everything as Parquet.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def export(args: argparse.Namespace) -> int:
-    """Writes one kind of rows to a file, or all into a folder."""
+    """Writes one kind of rows to a file, or all kinds into a folder."""
     from shlex import quote
 
     from warehouse.loading.exporting import export_all, export_form, of_earlier_exports
@@ -79,7 +79,7 @@ def export_records(args: argparse.Namespace) -> int:
 
 
 def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
-    """What an export gives of the warehouse that the line names. Ctrl-C stops it."""
+    """Runs an export of the warehouse that the line names, and returns its result. Ctrl-C stops it."""
     from warehouse.interrupting import interruptibly
 
     with _opened(question_path(args), folder) as database, patience(args) as waiting:
@@ -87,7 +87,9 @@ def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], 
 
 
 def _opened(path: Path | None, folder: Path) -> Database:
-    """The warehouse at the path, else the sample data, to write files into a folder. Raises WarehouseError."""
+    """Opens the warehouse at the path, or the sample data, so that files can be written into a folder. Raises
+    WarehouseError.
+    """
     from warehouse.loading.sample import sample
     from warehouse.store.database import open_to_export
 

@@ -1,4 +1,6 @@
-"""The command line in a checkout: `python cli.py`. What is installed has `evalhouse` and `python -m evalhouse`."""
+"""The command line in a checkout: `python cli.py`. An installed package has `evalhouse` and `python -m evalhouse`
+instead.
+"""
 
 from __future__ import annotations
 

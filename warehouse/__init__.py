@@ -1,6 +1,6 @@
 """The rooms of evalhouse; ARCHITECTURE.md says what is in each. Programs use `import evalhouse`.
 
-This module imports nothing heavy, for every command imports it.
+This module imports nothing heavy, because every command imports it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from os import PathLike
 from warehouse.version import __version__
 
 TYPE_CHECKING = False
-"""As type checkers read it: to import typing takes longer than all that `--help` needs of this package."""
+"""The value that type checkers take for true. Importing typing would take longer than everything that `--help` needs of
+this package.
+"""
 
 if TYPE_CHECKING:
     from warehouse.session import Session
@@ -19,7 +21,7 @@ __all__ = ["__version__", "open"]
 
 
 def open(path: str | PathLike[str] | None = None) -> Session:
-    """A session on the warehouse at `path`, or on the sample data. Programs take `evalhouse.open`, which came after it.
+    """A session on the warehouse at `path`, or on the sample data. Programs use the newer `evalhouse.open`.
 
     Raises `warehouse.faults.WarehouseError` if there is no sound warehouse at the path.
     """

@@ -1,7 +1,7 @@
-"""What changes the facts of a warehouse, and what is said of it afterwards: files that are loaded, imports that are
-forgotten.
+"""The statements that change the facts of a warehouse, `load` and `forget`, and the results that report the change.
 
-How the warehouse is replaced, whole or not at all, is given: a session knows where its warehouse is and opens it again.
+The caller passes a function that replaces the warehouse, whole or not at all: a session knows where its warehouse is
+and opens it again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Changing = Callable[[Database], None]
 
 
 def requested(reader: Name, path: Path, confined: Path | None) -> LoadRequest:
-    """What the statement `load` asks for: no file outside of the folder that it is confined to, if it is. Raises
-    QueryError for a reader that there is not.
+    """The load that the statement `load` asks for. If it is confined to a folder, it opens no file outside it. Raises
+    QueryError for an unknown reader.
     """
     word = reader.text.casefold()
     known = [*READERS, *plugins(), AUTO]
@@ -47,10 +47,11 @@ def loaded(
     keep: bool,
     progress: Callable[[float], None],
 ) -> Result:
-    """Loads files, and says what of each was new. `replace` makes the change, given the files that it reads.
+    """Loads files, and reports how much of each was new. `replace` makes the change and is given the files that the
+    change reads.
 
-    Files are called by their places in the folder `called_from`, as far as they are in it, or as `called` says by their
-    paths. `progress` hears the share done. Raises DataError.
+    Files in the folder `called_from` are named by their path in it; `called` maps paths to other names. `progress` is
+    called with the share done. Raises DataError.
     """
     with temporary() as scratch:
         with in_memory() as store:
@@ -83,7 +84,7 @@ def loaded(
 
 
 def forgotten(number: int, text: str, replace: Callable[[Changing], None]) -> Result:
-    """Removes what an import brought, and says how many rows that were. Raises DataError."""
+    """Removes what an import brought, and reports how many rows were removed. Raises DataError."""
     removed: list[Forgotten] = []
     replace(lambda database: removed.append(forget(database, number)))
     counts = {"import": number, "rows_removed": removed[0].rows}
@@ -96,7 +97,9 @@ def forgotten(number: int, text: str, replace: Callable[[Changing], None]) -> Re
 
 
 def changed_in_memory(database: Database, change: Changing, *, keep: bool) -> Database:
-    """A warehouse in memory after a change, from which what came before an error is taken again, or all of it."""
+    """Changes a warehouse in memory, and returns it. After an error, or if `keep` is false, all new imports are removed
+    again.
+    """
     last = Sql("select coalesce(max(id), 0) from import")
     [(before,)] = database.rows(last)
     done = False

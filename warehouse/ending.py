@@ -1,9 +1,11 @@
-"""How the program ends when it is told to: soon, quietly, with the status that says so, and with nothing half done.
+"""How the program ends when a signal tells it to: soon, quietly, with the matching exit status, and with nothing half
+done.
 
-Until a command begins there is nothing to put in order, so SIGINT, SIGTERM and SIGHUP end the process at once. While it
-runs they become exceptions, so that whatever is unfinished is removed on the way out. What hears no exception (a call
-that blocks, a library that swallows it) is ended from outside, after a moment, by a thread that hears of a signal from
-Python itself. This module imports nothing that takes time: until it is imported, Python answers with a traceback.
+Until a command begins there is nothing to clean up, so SIGINT, SIGTERM and SIGHUP end the process at once. While a
+command runs, signals become exceptions, so that unfinished work is removed on the way out. If an exception has no
+effect (in a call that blocks, or in a library that swallows it), a thread that Python notifies of signals ends the
+process after a moment. This module imports nothing slow: until it is imported, Python answers a signal with a
+traceback.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 SIGNALS = tuple(getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name))
 
 GRACE = 0.5
-"""How long a command may take to put things in order, in seconds."""
+"""How many seconds a command may take to clean up."""
 
 _MAIN = _thread.get_ident()
 
@@ -31,22 +33,22 @@ _heard: list[int] = []
 _lasting = set(SIGNALS)
 
 UNFINISHED: set[str] = set()
-"""Files and folders that are of no use to anyone when the process ends now."""
+"""Files and folders to remove when the process ends now, because nobody else can use them."""
 
 PATIENCE = _thread.RLock()
-"""Nobody ends the process from outside while a thread holds it: what is half written would be of no use to anyone."""
+"""While a thread holds this lock, the process is not ended from outside, so that no half-written work is left."""
 
 
 def at_once() -> None:
-    """From here on a signal ends the process at once. Only the installed command is told to end by signals."""
+    """From now on a signal ends the process at once. Only the installed command ends on signals."""
     global _stage
     _stage = "at once"
     _listen(_leave)
 
 
 def in_order() -> None:
-    """From here on, since there is something to put in order, a signal is an exception in the main thread, and ends the
-    process if that does not.
+    """From now on there is something to clean up: a signal raises an exception in the main thread, and ends the process
+    if the exception does not.
     """
     global _stage
     if _stage != "at once" or _thread.get_ident() != _MAIN:
@@ -61,33 +63,33 @@ def in_order() -> None:
 
 
 def leave_ctrl_c() -> None:
-    """Ctrl-C is an exception from here on and no more: who types wants to go on."""
+    """From now on, Ctrl-C only raises an exception: a person who types wants to go on."""
     _lasting.discard(_signal.SIGINT)
 
 
 def heard() -> bool:
-    """Whether the process has been told to end."""
+    """Whether a signal has told the process to end."""
     return any(number in _lasting for number in _heard)
 
 
 def status() -> int:
-    """The exit status of a command that was stopped."""
+    """The exit status of a command that a signal stopped."""
     return 128 + (_heard[-1] if _heard else _signal.SIGINT)
 
 
 def _listen(hear: Callable[[int, FrameType | None], object]) -> None:
     for number in SIGNALS:
-        # What ignores a signal, as behind nohup, goes on ignoring it.
+        # A signal that is ignored, as with nohup, stays ignored.
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, hear)
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
     if heard():
-        # Whatever puts things in order is not to be stopped.
+        # Nothing may stop the clean-up.
         return
     _heard.append(number)
-    # The shell's prompt takes away what the other thread listens to.
+    # The prompt of the shell replaces the file descriptor that the other thread reads, so this thread ends the process.
     _thread.start_new_thread(_end, (number,))
     if number == _signal.SIGINT:
         raise KeyboardInterrupt
@@ -95,7 +97,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def _watch(reading: int) -> None:
-    """Hears of each signal when it comes, whatever the main thread does."""
+    """Receives each signal as it comes, whatever the main thread is doing."""
     while True:
         _end(os.read(reading, 1)[0])
 
@@ -111,7 +113,7 @@ def _end(number: int) -> None:
 
 
 def _leave(number: int, frame: FrameType | None = None) -> None:
-    # It is never let go.
+    # This lock is never released.
     PATIENCE.acquire()
     for path in tuple(UNFINISHED):
         _remove(path)
@@ -119,7 +121,7 @@ def _leave(number: int, frame: FrameType | None = None) -> None:
 
 
 def _remove(path: str) -> None:
-    """Removes a file or folder, as far as that is possible."""
+    """Removes a file or folder; errors are ignored."""
     import shutil
     from contextlib import suppress
 
@@ -130,7 +132,7 @@ def _remove(path: str) -> None:
 
 
 def _all_but_interruptions(say: Callable[[Any], object]) -> Callable[[Any], object]:
-    """An interruption that comes where nothing can be raised is not worth a traceback: the process ends anyway."""
+    """Hides the traceback of an interruption that comes where no exception can be raised: the process ends anyway."""
 
     def hook(unraisable: Any) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt | SystemExit):

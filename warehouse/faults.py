@@ -1,4 +1,4 @@
-"""What can be wrong with data and with a warehouse, as data. Drawing it is the business of rendering."""
+"""Errors of data and of warehouses, as data. `warehouse/render/diagnostics.py` draws them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grammar.value import value
 
 @value
 class Fault:
-    """One thing wrong in a file. `line` counts from 1 and is None where the file as a whole is meant."""
+    """One error in a file. `line` counts from 1; it is None if the error is about the whole file."""
 
     source: str
     line: int | None
@@ -20,8 +20,7 @@ class Fault:
 
 
 class DataError(EvalhouseError):
-    """A file that cannot be loaded: up to 20 faults, how many there are in all, and what would help. Nothing was
-    stored.
+    """A file that cannot be loaded: up to 20 faults, the total number of faults, and hints. Nothing was stored.
 
     Examples
     --------
@@ -44,11 +43,11 @@ class DataError(EvalhouseError):
 
 
 class UnreadableError(Exception):
-    """An input file that DuckDB could not read; the text is DuckDB's own, for a reader to turn into faults."""
+    """An input file that DuckDB could not read. The text is DuckDB's own; the reader turns it into faults."""
 
 
 class WarehouseError(EvalhouseError):
-    """A warehouse that cannot be opened or written: what is so, and what would help.
+    """A warehouse that cannot be opened or written: the problem, and hints.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class WarehouseError(EvalhouseError):
 
 
 class MemoryShortError(WarehouseError):
-    """More memory is needed than there may be. What would need less is for whoever asked for it to say."""
+    """The work needs more memory than is allowed. The caller knows what would need less, and says so."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -81,7 +80,7 @@ class MemoryShortError(WarehouseError):
 
 
 class DiskFullError(WarehouseError):
-    """There was no room to write. What has become of the change is for whoever made it to say."""
+    """There was no room on the disk. The caller knows what happened to the change, and says so."""
 
     def __init__(self) -> None:
         super().__init__("the disk is full", ("make room on it; what does not fit into memory is written there, too",))

@@ -1,7 +1,7 @@
-"""Work that Ctrl-C stops within a tenth of a second, wherever it is: in DuckDB, in numpy, in Python.
+"""Runs work that Ctrl-C stops within a tenth of a second, wherever it is: in DuckDB, in numpy, in Python.
 
-DuckDB does not look for signals while a query runs, so the work is done in a thread of its own and the main thread
-waits for the key.
+DuckDB does not check for signals while a query runs. So the work runs in a thread of its own, and the main thread waits
+for the key.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 STARTING = threading.Lock()
-"""Held while work starts a thread and while it is stopped: until a new thread runs, Python takes it for the one that
-started it, so what is to stop the one would end the other, for whose start the one would then wait for ever.
+"""Held while work starts a thread and while work is stopped. Until a new thread runs, Python identifies it by the
+thread that started it. An exception meant for the starting thread would then end the new thread, and the starting
+thread would wait for ever for it to start.
 """
 
 T = TypeVar("T")
 
 PACE = 0.02
-"""How often the main thread looks up, in seconds."""
+"""How often the main thread checks, in seconds."""
 
 
 def interruptibly(
     work: Callable[[], T], interrupt: Callable[[], None], waiting: Callable[[float], None] = lambda seconds: None
 ) -> T:
-    """What `work` gives or raises; it runs in another thread, and nothing else runs there.
+    """Runs `work` in another thread and returns its result or raises its error. Nothing else runs in that thread.
 
-    On Ctrl-C, a signal that ends the program, or whatever `waiting` raises, `interrupt` is called to stop what runs
-    outside Python, and the exception goes on once the work has stopped. `waiting` is told now and then for how many
-    seconds the work has been going on.
+    On Ctrl-C, a signal that ends the program, or any exception from `waiting`, `interrupt` is called to stop what runs
+    outside Python, and the exception is raised again once the work has stopped. `waiting` is called regularly with the
+    number of seconds since the work began.
     """
     task = Interruptible(work)
     began = time.monotonic()
@@ -45,10 +46,10 @@ def interruptibly(
 
 
 def stop(task: Interruptible[T], interrupt: Callable[[], None]) -> None:
-    """Ends work that was started, and comes back when it has ended.
+    """Stops work that was started, and returns when it has ended.
 
-    It asks again and again: a query that had not begun yet could not be interrupted. A second Ctrl-C changes nothing,
-    for a thread that is left behind in DuckDB takes the whole program down when it ends.
+    It interrupts repeatedly, because a query that had not begun yet could not be interrupted. A second Ctrl-C changes
+    nothing, because a thread left behind in DuckDB would crash the whole program when it ends.
     """
     while True:
         try:
@@ -61,7 +62,7 @@ def stop(task: Interruptible[T], interrupt: Callable[[], None]) -> None:
 
 
 class Interruptible(threading.Thread, Generic[T]):
-    """Work in a thread of its own, and what came of it. What is stopped before it begins does not begin any more."""
+    """Work in a thread of its own, and its result. Work that is stopped before it begins does not begin."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         super().__init__(daemon=True)
@@ -73,7 +74,7 @@ class Interruptible(threading.Thread, Generic[T]):
         self._unwanted = False
 
     def run(self) -> None:
-        """The work, in the thread."""
+        """Does the work, in the thread."""
         try:
             if self._unwanted:
                 return
@@ -84,11 +85,11 @@ class Interruptible(threading.Thread, Generic[T]):
             with self._finishing:
                 self.done.set()
         except KeyboardInterrupt:
-            # It came when the work was done already.
+            # The exception came after the work was done.
             self.done.set()
 
     def stop(self) -> None:
-        """Raises KeyboardInterrupt in the thread, at the next instruction of Python."""
+        """Raises KeyboardInterrupt in the thread, at the next Python instruction."""
         self._unwanted = True
         with STARTING, self._finishing:
             if not self.done.is_set() and self.ident is not None:
@@ -97,7 +98,7 @@ class Interruptible(threading.Thread, Generic[T]):
                 )
 
     def result(self) -> T:
-        """What the work gave. Raises what it raised."""
+        """Returns the result of the work, or raises its error."""
         if self._error is not None:
             raise self._error
         return self._value[0]

@@ -1,7 +1,8 @@
-"""IPython and Jupyter: `%load_ext evalhouse` gives `%%evalhouse [FILE]`, whose cell is statements, and completes them.
+"""Support for IPython and Jupyter: `%load_ext evalhouse` adds `%%evalhouse [FILE]` for cells of statements, with
+completion.
 
-All cells share one warehouse, the file that was named last, or the sample data. The last result is the value of the
-cell; the others are shown above it.
+All cells share one warehouse: the file that was named last, or the sample data. The value of a cell is its last result;
+earlier results are shown above it.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 class _Cells:
-    """The warehouse that the cells of a notebook share."""
+    """The warehouse that all cells of a notebook share."""
 
     def __init__(self) -> None:
         self._warehouse: Warehouse | None = None
 
     def run(self, line: str, cell: str | None = None) -> PrintedResult | None:
-        """`%evalhouse STATEMENTS`, or `%%evalhouse [FILE]` over a cell of statements."""
+        """Runs `%evalhouse STATEMENTS`, or `%%evalhouse [FILE]` above a cell of statements."""
         try:
             warehouse = self.on(line.strip() if cell is not None else "")
             results = list(warehouse.results(line if cell is None else cell))
@@ -52,7 +53,7 @@ class _Cells:
         return results[-1]
 
     def on(self, file: str) -> Warehouse:
-        """The warehouse of the cells, which is another where a file is named. Raises WarehouseError."""
+        """The warehouse for the cells; if a file is named, it becomes the warehouse. Raises WarehouseError."""
         if self._warehouse is None or file:
             warehouse = opened(Path(file).expanduser() if file else None, read_only=False)
             if self._warehouse is not None:
@@ -62,7 +63,7 @@ class _Cells:
 
 
 def _matcher(cells: _Cells) -> Any:
-    """What completes the statements of cells, as IPython asks for it. In other cells it offers nothing."""
+    """Completes statements in cells, in the form that IPython needs. In other cells it offers nothing."""
     from IPython.core.completer import SimpleCompletion, context_matcher
 
     @context_matcher()  # type: ignore[untyped-decorator]
@@ -77,7 +78,7 @@ def _matcher(cells: _Cells) -> Any:
         else:
             return {"completions": [], "suppress": False}
         try:
-            # A file that stands above the cell is opened when the cell is run, and not while it is typed.
+            # A file named above the cell is opened when the cell is run, and not while it is typed.
             there = candidates(text, cells.on("").session)
         except EvalhouseError:
             there = []

@@ -1,9 +1,11 @@
-"""Files and folders that appear under their names whole or not at all, whoever is killed and whatever the disk does.
+"""Lets files and folders appear under their names completely or not at all, even if a process is killed or the disk
+fails.
 
-What is new is made in a draft: a hidden folder beside its place, which the process that makes it holds locked. When all
-of it is on disk it takes its place by one renaming, in the place of a folder by an exchange. Several files need several
-renamings: then the draft says which, and whoever writes in this folder next finishes them. What else a dead process has
-left is removed by the next one. This module does not know what is written, and follows no link in writing it.
+New files are written into a draft: a hidden folder beside their place, locked by the process that writes it. When
+everything is on disk, a single file or folder gets its place by one renaming; a folder that replaces another is
+exchanged with it. Several files need several renamings: then the draft lists them, and if the process dies, the next
+process that writes in this folder finishes them. That process also removes everything else that dead processes left.
+This module does not know what is written, and does not follow links when it writes.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from warehouse import ending
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - where there is no fcntl, what dead processes have left stays
+except ImportError:  # pragma: no cover - without fcntl, nothing removes what dead processes left
     fcntl = None  # type: ignore[assignment]
 
 _DRAFT = re.compile(r"\.evalhouse-[0-9a-f]{16}")
@@ -33,16 +35,17 @@ _SCRATCH = re.compile(r"evalhouse-[0-9a-f]{16}\.spill")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 _held: dict[Path, int] = {}
-"""The folders that this process has locked, and by which descriptors."""
+"""The folders that this process has locked, and the file descriptors of the locks."""
 _cleared: list[str] = []
 
 
 @contextmanager
 def files_in(folder: Path, names: Sequence[str]) -> Iterator[Path]:
-    """A draft to write the files `names` into, which are in `folder`, all of them, if all goes well, and else none.
+    """A draft in which to write the files `names` of `folder`. All of them appear if everything succeeds, and none
+    otherwise.
 
-    What they replace goes, and gives them its mode and owner. The last file to appear is the last of `names`. Raises
-    OSError.
+    Existing files of these names are replaced; the new files get their mode and owner. The last of `names` appears
+    last. Raises OSError.
     """
     with _draft(folder) as draft:
         yield draft / "new"
@@ -52,7 +55,7 @@ def files_in(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 
 @contextmanager
 def folder_at(path: Path) -> Iterator[Path]:
-    """A draft of a folder to write into, which takes its place at `path` if all goes well, and else does not.
+    """A draft of a folder to write into. It appears at `path` if everything succeeds, and not otherwise.
 
     The folder that it replaces is removed. Raises OSError.
     """
@@ -64,12 +67,12 @@ def folder_at(path: Path) -> Iterator[Path]:
 
 
 def clear(folder: Path) -> None:
-    """Finishes or removes the drafts in a folder whose processes died, as whoever writes there does too."""
+    """Finishes or removes drafts whose processes died. Everyone who writes in the folder does this too."""
     _clear(folder, _DRAFT)
 
 
 def scratch() -> Path:
-    """A new folder for what lives no longer than the process; the system's folder for temporary files has it."""
+    """A new temporary folder that lives no longer than the process, in the system's folder for temporary files."""
     folder = Path(tempfile.gettempdir())
     if str(folder) not in _cleared:
         _cleared.append(str(folder))
@@ -79,7 +82,7 @@ def scratch() -> Path:
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """What `scratch` gives, as long as it is needed."""
+    """A `scratch` folder that is removed at the end of the block."""
     folder = scratch()
     try:
         yield folder
@@ -88,7 +91,7 @@ def temporary() -> Iterator[Path]:
 
 
 def discard(path: Path) -> None:
-    """Removes a draft, or what came of `scratch`."""
+    """Removes a draft or a `scratch` folder."""
     shutil.rmtree(path, ignore_errors=True)
     ending.UNFINISHED.discard(str(path))
     _let_go(path)
@@ -102,7 +105,9 @@ def _let_go(path: Path) -> None:
 
 @contextmanager
 def provisional(paths: Iterable[Path]) -> Iterator[None]:
-    """Within, files at these paths are of use to nobody but this process; they may not be there."""
+    """Inside the block, files at these paths are removed if the process ends, because nobody else can use them. They
+    need not exist.
+    """
     names = {str(path) for path in paths}
     ending.UNFINISHED.update(names)
     try:
@@ -112,8 +117,8 @@ def provisional(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def take_place(new: Path, path: Path) -> OSError | None:
-    """Lets a file take the place of another when it is on disk. Raises OSError where it could not, and gives what the
-    disk said where it has, but a loss of power might bring back the other.
+    """Moves a file that is on disk into the place of another. Raises OSError if that fails. Returns the disk's error if
+    the file was moved but the move is not confirmed, so a loss of power might bring back the old file.
     """
     sync(new)
     os.replace(new, path)
@@ -125,7 +130,7 @@ def take_place(new: Path, path: Path) -> OSError | None:
 
 
 def ours_alone(path: Path) -> bool:
-    """Whether a file is this user's, and neither it nor the folder it is in can be written by others. No link is."""
+    """Whether a file belongs to this user, and nobody else can write to it or to its folder. Never true for a link."""
     if not hasattr(os, "geteuid"):
         return False
     file, folder = path.lstat(), path.parent.stat()
@@ -135,7 +140,7 @@ def ours_alone(path: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Has a file or folder written to disk; where folders cannot be opened, the system sees to them itself."""
+    """Writes a file or folder to disk. Systems that cannot open folders take care of them by themselves."""
     if os.name == "nt" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -146,7 +151,7 @@ def sync(path: Path) -> None:
 
 
 def like(about: os.stat_result, path: Path) -> None:
-    """Gives a file or folder the mode and, as far as that is allowed, the owner of another."""
+    """Gives a file or folder the mode of another and, if permitted, its owner."""
     if hasattr(os, "chown"):
         for user, group in ((-1, about.st_gid), (about.st_uid, -1)):
             with suppress(PermissionError):
@@ -167,7 +172,7 @@ def _draft(folder: Path) -> Iterator[Path]:
         yield draft
     except BaseException:
         if os.path.lexists(draft / "names"):
-            # What was there before may be in it. The next process that writes here finishes what this one could not.
+            # The draft may contain the old files. The next process that writes here finishes the work.
             _let_go(draft)
         else:
             discard(draft)
@@ -176,14 +181,14 @@ def _draft(folder: Path) -> Iterator[Path]:
 
 
 def _publish(draft: Path, folder: Path, names: Sequence[str]) -> None:
-    """Lets what is in a draft take its place."""
+    """Moves the contents of a draft into their places."""
     for name in names:
         with suppress(FileNotFoundError):
             about = os.lstat(folder / name)
             if not stat.S_ISLNK(about.st_mode):
                 like(about, draft / "new" / name)
     _sync_all(draft / "new")
-    # From here on the draft may be all there is of what was there before.
+    # From now on the draft may have the only copy of the old files.
     ending.UNFINISHED.discard(str(draft))
     if len(names) == 1 and _in_one_step(draft / "new" / names[0], folder / names[0]):
         return
@@ -201,7 +206,7 @@ def _publish(draft: Path, folder: Path, names: Sequence[str]) -> None:
 
 
 def _in_one_step(new: Path, path: Path) -> bool:
-    """Whether one call of the system did it. What the disk does not confirm is taken back."""
+    """Whether one system call was enough to publish the file. If the disk does not confirm it, it is undone."""
     back: Callable[[], object] = partial(_exchanged, new, path)
     if not os.path.lexists(path):
         os.replace(new, path)
@@ -220,7 +225,7 @@ def _in_one_step(new: Path, path: Path) -> bool:
 
 
 def _exchanged(new: Path, path: Path) -> bool:
-    """Whether two names have been exchanged, which not every system can."""
+    """Whether two names were exchanged. Not every system can do that."""
     import ctypes
 
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
@@ -235,15 +240,15 @@ def _exchanged(new: Path, path: Path) -> bool:
 
 
 def _write_down(draft: Path, names: Sequence[str]) -> None:
-    """From here on what is to be moved will be moved, by this process or by another."""
+    """Records the files to move. From now on they will be moved, by this process or by another."""
     (draft / "unfinished").write_text(json.dumps(list(names)), encoding="utf-8")
     if error := take_place(draft / "unfinished", draft / "names"):
         raise error
 
 
 def _move(draft: Path, folder: Path, names: Iterable[str]) -> None:
-    """Moves what is old out of the way and what is new into its place, as far as that has not been done. At no moment
-    is a part of both there.
+    """Moves old files out of the way and new ones into their places, continuing where an earlier run stopped. At no
+    moment does the folder hold a mix of old and new files.
     """
     waiting = [name for name in names if os.path.lexists(draft / "new" / name)]
     for name in waiting:
@@ -265,7 +270,7 @@ def _move_back(draft: Path, folder: Path, names: Iterable[str]) -> None:
 def _sync_all(path: Path) -> None:
     for folder, _, files in os.walk(path):
         for file in files:
-            # Where a link leads is not ours to write.
+            # The target of a link is not part of the draft.
             if not os.path.islink(Path(folder, file)):
                 sync(Path(folder, file))
         sync(Path(folder))
@@ -275,7 +280,7 @@ def _sync_all(path: Path) -> None:
 
 
 def _locked(folder: Path, name: Callable[[str], str]) -> Path:
-    """A new folder of a name that nobody can guess, which nobody clears away while this process lives."""
+    """A new folder with a name that nobody can guess. No other process removes it while this process lives."""
     ending.in_order()
     while True:
         path = folder / name(os.urandom(8).hex())
@@ -284,17 +289,19 @@ def _locked(folder: Path, name: Callable[[str], str]) -> Path:
         try:
             descriptor = _taken(path)
         except OSError:
-            # This kind of file system has no locks, so nobody clears it away.
+            # This file system has no locks, so no other process removes the folder.
             return path
         if descriptor is not None:
             _held[path] = descriptor
             return path
-        # Another process took it for one that was left, in the moment between the two calls.
+        # Between the two calls, another process took the folder for one that a dead process left.
         ending.UNFINISHED.discard(str(path))
 
 
 def _taken(path: Path) -> int | None:
-    """The descriptor of a folder of ours, by which it is locked now; None where another has it. Raises OSError."""
+    """Locks a folder of this user and returns its file descriptor; None if another process holds the lock. Raises
+    OSError.
+    """
     if fcntl is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     try:
@@ -316,7 +323,7 @@ def _taken(path: Path) -> int | None:
 
 
 def _clear(folder: Path, pattern: re.Pattern[str]) -> None:
-    """Finishes or removes what processes that died have left in a folder."""
+    """Finishes or removes what dead processes left in a folder."""
     with suppress(OSError):
         for name in filter(pattern.fullmatch, os.listdir(folder)):
             with suppress(OSError):
@@ -336,10 +343,10 @@ def _settle(folder: Path, left: Path) -> None:
 
 
 def _written_down(left: Path) -> list[str]:
-    """The files that are to be moved out of a draft that was left."""
+    """The files that have to be moved out of a draft that a dead process left."""
     try:
         names = json.loads((left / "names").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return []
-    # Whoever can make such a folder here can make these files here, and no others.
+    # A person who can create such a folder here can also create these files here, and no others.
     return [name for name in names if isinstance(name, str) and name not in ("", ".", "..") and "/" not in name]

@@ -1,7 +1,7 @@
-"""What comes back from a query: frozen tables with their caption, signature and notes. Nothing here prints or draws.
+"""What a query returns: immutable tables with a caption, a signature and notes. Nothing here prints or draws.
 
-Values are in the units of the data: proportions from 0 to 1, null (None) where something is undefined. Percentages and
-dashes are the business of rendering, which finds in each column's kind what it holds.
+Values are in the units of the data: proportions from 0 to 1, and null (None) for undefined values. Rendering turns them
+into percentages and dashes, according to the kind of each column.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from warehouse.charts import Chart
 
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that could steer a terminal or hide text; they are shown by their code instead."""
+"""Unicode categories of characters that could control a terminal or hide text. They are shown by their code instead."""
 
 CellKind = Literal[
     "name", "text", "count", "proportion", "difference", "probability", "number", "whole", "letters", "passage"
 ]
-"""What a column holds. A difference is one of proportions, in points on screen; whole is a number without separators
-(a seed); a passage is a text that may be as long as it likes, of which a screen shows the beginning.
+"""What a column holds. A difference is a difference of proportions, shown in points; whole is a number without
+separators (a seed); a passage is a text of any length, of which a screen shows the beginning.
 """
 
 TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
@@ -35,11 +35,11 @@ Cell = str | int | float | bool | None
 
 @value
 class Column:
-    """A column: its name in data, what it holds, and its heading on screen.
+    """A column: its name in the data, the kind of its values, and its heading on screen.
 
-    A column that is not `on_screen` stands in data only. An `upper` limit is drawn together with the column before it,
-    its lower limit, as one interval below the heading of that. Of the columns with a number in `spare` the highest is
-    the first that a screen leaves out where it has no room.
+    A column that is not `on_screen` is only in the data. An `upper` limit is drawn together with the column before it,
+    its lower limit, as one interval under the heading of that column. If a screen is too narrow, columns with a number
+    in `spare` are left out, the highest number first.
     """
 
     name: str
@@ -82,11 +82,11 @@ class Table:
 EMPTY = Table((), ())
 
 Met = Literal["met", "not met", "undecided"]
-"""Whether what `expect` says holds; undecided where the data, or so many shuffles, cannot tell."""
+"""Whether the expectation of `expect` holds; undecided if the data, or this number of shuffles, cannot tell."""
 
 
 class UnmetError(EvalhouseError):
-    """What was expected was not shown; `result` says what was seen.
+    """An expectation was not shown to hold; `result` has the details.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class UnmetError(EvalhouseError):
 
 
 class NotMetError(UnmetError):
-    """What was expected does not hold.
+    """An expectation does not hold.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class NotMetError(UnmetError):
 
 
 class UndecidedError(UnmetError):
-    """Whether what was expected holds cannot be decided.
+    """It cannot be decided whether an expectation holds.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class UndecidedError(UnmetError):
 
 @value
 class SideBySide:
-    """How rows become columns on screen: one line for each combination of the `key` columns that stands in `lines`, the
+    """How rows become columns on screen: one line for each combination of the `key` columns in `lines`, and the
     `spread` columns repeated for each value of `across`.
     """
 
@@ -152,23 +152,23 @@ class SideBySide:
 
 @value
 class TableSection:
-    """Rows that stand on screen as a table of their own below a title, in an order of their own. They may hold rows
-    that data do not have, as that of a system which all others are compared with.
+    """Rows that the screen shows as a table of their own under a title, in their own order. They may include rows that
+    the data do not have, such as the row of the system that all others are compared with.
     """
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
     shown: int | None = None
-    """So many rows stand on a screen and on paper; a page that one can scroll has all."""
+    """How many rows a screen or paper shows; a page that can be scrolled shows all."""
 
 
 @value
 class Triangle:
-    """How rows about pairs become a triangle on screen, one for each value of the `within` columns.
+    """How rows about pairs become triangles on screen, one for each value of the `within` columns.
 
-    `first` and `second` name the two of a pair, with their values; `cell` is what stands where they meet and `mark` the
-    column whose value marks it. `legend` says what the marks mean. The systems stand in the order of their values, the
-    highest first, but in the triangles of `lowest_first`.
+    `first` and `second` name the two systems of a pair, and `first_value` and `second_value` their values. `cell` is
+    shown where they meet, and `mark` is the column whose value marks it; `legend` explains the marks. Systems are
+    sorted by value, highest first, except in the triangles of `lowest_first`.
     """
 
     within: tuple[str, ...]
@@ -184,7 +184,9 @@ class Triangle:
 
 @value
 class GridMeasure:
-    """A measure of a grid: what it is called in the data and in the grid, what its values are, and which are better."""
+    """A measure of a grid: its name in the data, its heading in the grid, the kind of its values, and whether lower is
+    better.
+    """
 
     label: str
     heading: str
@@ -194,11 +196,11 @@ class GridMeasure:
 
 @value
 class Grid:
-    """How rows about a system, a test set and a measure become the table that a paper prints: one line per system, and
+    """How rows about a system, a test set and a measure become a table as papers print it: one line per system, and
     under each test set one column per measure.
 
-    `test_sets` have their headings beside them. `counted` are those on which systems were scored on different numbers
-    of documents, which then have a column of their own. `letters` are what systems are called beside values.
+    `test_sets` come with their headings. `counted` are the test sets on which systems were scored on different numbers
+    of documents; these get a column for the number. `letters` are the names of systems beside values.
     """
 
     systems: tuple[str, ...]
@@ -210,9 +212,9 @@ class Grid:
     letters: tuple[tuple[str, str], ...] = ()
     digits: int | None = None
     label: str = ""
-    """What the table is referred to by."""
+    """The label for references to the table."""
     legend: tuple[str, ...] = ()
-    """What stands below it: what the marks mean, and how they were got."""
+    """The text below the table: what the marks mean, and how they were computed."""
 
 
 @value
@@ -230,18 +232,18 @@ class Result:
     grid: Grid | None = None
     sections: tuple[TableSection, ...] = ()
     how: str = ""
-    """What the caption says behind what it is of: how much was observed, and how it was tested."""
+    """The last part of the caption: how much was observed, and how it was tested."""
     chart: Chart | None = None
-    """The picture that was asked for; the tables are then what it is drawn from."""
+    """The requested picture; the tables then hold its data."""
     outcome: Met | None = None
-    """Whether what was expected holds; None where nothing was."""
+    """Whether the expectation holds; None if there was none."""
     p_values: tuple[float, ...] = ()
-    """The p of each comparison that was tested, before any adjustment, whether a column shows it or not."""
+    """The unadjusted p-value of each comparison that was tested, whether a column shows it or not."""
     one_by_one: bool = False
-    """Whether its rows are such that people read them one at a time, as documents are."""
+    """Whether people read its rows one at a time, as they read documents."""
 
     def raise_for(self) -> Result:
-        """The result itself, where what was expected holds, or nothing was.
+        """Return the result itself if its expectation holds, or if it has none.
 
         Returns
         -------
@@ -272,7 +274,9 @@ class Result:
 
     @property
     def signed(self) -> bool:
-        """Whether the signature says more than the statement: what lists or changes something has no other."""
+        """Whether the signature says more than the statement. Results that list or change something have only their
+        statement.
+        """
         return self.signature not in ("", self.statement)
 
     @property
@@ -386,8 +390,8 @@ class Result:
         return pandas.DataFrame(self.to_numpy())
 
     def to_numpy(self) -> dict[str, Any]:
-        """An array a column: text as objects, numbers as float64 with NaN for null, whole numbers without nulls as
-        int64.
+        """One array per column: text as objects, numbers as float64 with NaN for null, and whole numbers without nulls
+        as int64.
 
         Returns
         -------
@@ -414,7 +418,7 @@ class Result:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON on one line; what could steer a terminal or hide text stands there by its code."""
+    """A value as JSON on one line. Characters that could control a terminal or hide text are escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if text.isascii():
         return text

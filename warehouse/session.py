@@ -1,4 +1,4 @@
-"""A session: one warehouse, its variables, and `run`, which leads a text through all stages to results. It draws
+"""A session: one warehouse, its variables, and `run`, which takes a text through all stages to its results. It draws
 nothing.
 """
 
@@ -42,20 +42,22 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_ITEMS = 20_000
-"""How many names a variable may stand for: more than a statement of 64 KB can list, however often lists double."""
+"""How many names a variable may hold: more than a statement of 64 KB can list, but limited because lists of lists can
+double.
+"""
 
 
 class Session:
-    """Questions asked of one warehouse, one after another.
+    """Runs statements on one warehouse, one after another.
 
-    `variables` are those that were let; `fixed` are variables given from outside, which a `let` does not change. Paths
-    in statements begin at `folder`, and may not lead out of it where the session is `confined`. With `force` an export
-    writes over a file that is there. A session that `follows` its warehouse asks what others loaded meanwhile, and says
-    so in a note of the result; one that does not asks what there was when it was opened. With `only` it answers
-    questions, and refuses whatever changes something or writes a file. `tell` hears whom a statement waits for that
-    changes the warehouse. `level` is that of statements that say none, and stands in their results; pictures are
-    written as `theme` says. What is in memory is changed where it is `changeable`. `lake` is what is asked by Spark,
-    and never changed; empty for a warehouse.
+    `variables` were set by `let`; `fixed` variables were given from outside, and `let` does not change them. Paths in
+    statements are relative to `folder`, and must stay inside it if the session is `confined`. With `force`, an export
+    overwrites an existing file. A session that `follows` its warehouse sees what other programs loaded meanwhile, and
+    says so in a note; any other session sees the warehouse as it was opened. With `only`, it answers questions but
+    refuses statements that change something or write a file. `tell` reports which program a changing statement waits
+    for. `level` is the level for statements that do not state one, and appears in their results. Pictures use `theme`.
+    A warehouse in memory can be changed if it is `changeable`. `lake` names the lake that Spark queries, which never
+    changes; it is empty for a warehouse.
     """
 
     def __init__(
@@ -93,8 +95,8 @@ class Session:
 
     @contextmanager
     def watched(self, progress: Progress) -> Iterator[None]:
-        """Within, `progress` hears what share of a comparison or a load is done, from 0 to 1, in the thread that does
-        it.
+        """Inside the block, `progress` is called with the share of a comparison or load that is done, from 0 to 1, in
+        the thread that does the work.
         """
         before, self._progress = self._progress, progress
         try:
@@ -113,7 +115,7 @@ class Session:
 
     @classmethod
     def in_memory(cls) -> Session:
-        """A session on a new warehouse that is in no file, and gone when it is closed."""
+        """A session on a new warehouse in memory, which is lost when the session is closed."""
         from warehouse.store.database import in_memory
 
         session = cls(in_memory())
@@ -122,7 +124,7 @@ class Session:
 
     @classmethod
     def on_lake(cls, folder: str, master: str | None = None) -> Session:
-        """A session on a lake, whose facts are summed on Spark. Raises WarehouseError."""
+        """A session on a lake; Spark sums its facts. Raises WarehouseError."""
         from warehouse.lake.spark import open_lake
 
         lake = open_lake(folder, master)
@@ -131,11 +133,11 @@ class Session:
         return session
 
     def interrupt(self) -> None:
-        """Stops the statement that runs in another thread."""
+        """Stops the statement that is running in another thread."""
         self._engine.interrupt()
 
     def set(self, name: str, text: str) -> None:
-        """Gives a variable its value from outside, as it would stand after `let $name =`. Raises QueryError."""
+        """Sets a variable from outside. The value is written as after `let $name =`. Raises QueryError."""
         statements = parse(f"let ${name} = {text}")
         if len(statements) != 1 or not isinstance(statements[0], n.Let):
             raise QueryError(f"{name} is given no value")
@@ -143,7 +145,7 @@ class Session:
         self.fixed.add(name)
 
     def run(self, text: str) -> Result:
-        """The result of the last statement of a text that has one. Raises QueryError, with the place drawn in a
+        """The result of the last statement of a text that has a result. Raises QueryError, with the place drawn in a
         note.
         """
         last = None
@@ -158,16 +160,14 @@ class Session:
         return last
 
     def results(self, text: str) -> Iterator[Result]:
-        """The result of each statement that has one, one at a time. The whole text is parsed before the first is
-        run.
-        """
+        """Yields the result of each statement that has one. The whole text is parsed before anything runs."""
         for statement in parse(text):
             result = self.answer(statement)
             if result is not None:
                 yield result
 
     def answer(self, statement: n.AnyStatement) -> Result | None:
-        """The result of a statement; those that only change the session have none. Raises QueryError."""
+        """The result of a statement; None for statements that only change the session. Raises QueryError."""
         if self.only is not None:
             self.only.check(statement)
         if isinstance(statement, n.Let):
@@ -179,12 +179,12 @@ class Session:
 
     @property
     def version(self) -> object:
-        """What is another once the warehouse was replaced, and this session has seen it; None for the sample data."""
+        """A value that changes once this session has seen that the warehouse was replaced; None for the sample data."""
         return self._opened
 
     def follow(self) -> str:
-        """Opens the warehouse anew where another program has replaced it, and gives a note on that. Raises
-        WarehouseError where it cannot be opened.
+        """Opens the warehouse again if another program has replaced it, and returns a note about that. Raises
+        WarehouseError if it cannot be opened.
         """
         if self._opened is None:
             return ""
@@ -231,7 +231,9 @@ class Session:
             raise QueryError(error.message, _place(error, statement), error.hints) from None
 
     def _export(self, planned: Planned, to: n.Text | n.Variable) -> Result:
-        """Writes the rows of a question to a file in the format of its ending; what is there is kept unless forced."""
+        """Writes the rows of a question to a file, in the format of its ending. An existing file is overwritten only
+        with `force`.
+        """
         from warehouse import written_files
 
         named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
@@ -241,7 +243,7 @@ class Session:
         return written_files.said(planned.plan.text, "exported", named, result)
 
     def _plot(self, planned: Planned, to: n.Text | n.Variable) -> Result:
-        """Writes the picture of a question to a file; what is there is kept unless forced."""
+        """Writes the picture of a question to a file. An existing file is overwritten only with `force`."""
         from warehouse import written_files
 
         named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
@@ -253,7 +255,9 @@ class Session:
         return written_files.said(planned.plan.text, "drawn", named, result)
 
     def _inside(self, named: str, place: Span) -> Path:
-        """The path of a file, which is in the folder of a confined session, wherever links lead. Raises QueryError."""
+        """The path of a file. In a confined session it must be inside the folder after links are followed. Raises
+        QueryError.
+        """
         if "\0" in named:
             raise QueryError("no file has a name with a NUL in it", place)
         path = self.folder / named
@@ -284,7 +288,7 @@ class Session:
         counts = {task: self.catalog.counts_apart(task) for task in COUNTED}
         check(statement, self.catalog.definitions, counts, text)
         if self.path is None and not self.changeable:
-            # The sample data and lakes are not changed; the definition lives as long as the session.
+            # The sample data and lakes are not changed; there the definition lasts as long as the session.
             same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]
             for name in same:
                 del self.catalog.definitions[name]
@@ -311,11 +315,11 @@ class Session:
         keep: bool = True,
         wait: float = WAIT,
     ) -> Result:
-        """Loads files, all or nothing, and says what of each was new; unless they are to be kept, only says it.
+        """Loads files, all or nothing, and reports how much of each was new. If `keep` is false, it only reports.
 
-        Files are called by their places in the folder `called_from`, as far as they are in it, or as `called` says by
-        their paths. Raises DataError, and WarehouseError where the warehouse cannot be changed, after having waited for
-        others that change it.
+        Files in the folder `called_from` are named by their path in it; `called` maps paths to other names. Raises
+        DataError. Raises WarehouseError if the warehouse cannot be changed; it waits first for other programs that
+        change it.
         """
         from warehouse.changes import loaded
 
@@ -346,7 +350,9 @@ class Session:
         keep: bool = True,
         wait: float = WAIT,
     ) -> None:
-        """Changes a copy of the warehouse by files, lets it take the place of the warehouse, and goes on with it."""
+        """Changes a copy of the warehouse, puts the copy in its place, and continues with it. `files` are the files
+        that the change reads.
+        """
         if self.path is None and self.changeable:
             from warehouse.changes import changed_in_memory
 
@@ -381,7 +387,7 @@ class Session:
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:
-    """What changes when a file takes the place of another; None where there is none."""
+    """A value that changes when another file takes the place of this one; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -390,5 +396,5 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def _place(error: QueryError, statement: n.AnyStatement) -> Span:
-    """Where an error is that was found in the data: at the statement as a whole, unless it knows better."""
+    """The place of an error that was found in the data: its own place if it has one, else the whole statement."""
     return error.span if error.span != NOWHERE else statement.span

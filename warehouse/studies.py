@@ -1,5 +1,5 @@
-"""A study run on a session: its parts in their order, each statement with its result or with what is wrong with it; and
-the description of a report of it.
+"""Runs the parts of a study on a session, in order, and gives each statement its result or its error. Also describes a
+report of the study.
 
 It draws nothing, writes nothing and opens no warehouse.
 """
@@ -27,9 +27,11 @@ from warehouse.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a part of a study. Prose has neither a result nor an error, nor has what only sets a variable.
+    """The outcome of one part of a study. Prose has neither a result nor an error, and neither does a statement that
+    only sets a variable.
 
-    The place of the error is one in the whole study. `closed` says that the warehouse failed, not the statement.
+    The place of an error counts from the start of the study. `closed` means that the warehouse failed, not the
+    statement.
     """
 
     part: Part
@@ -39,8 +41,8 @@ class Answer:
 
 
 def answers(session: Session, parts: Sequence[Part], keep_going: bool = False) -> Iterator[Answer]:
-    """Runs a study. The first error ends it, and one that parsing can find is found before anything is run; with
-    `keep_going` the statements after an error are run all the same.
+    """Runs a study. The first error ends it, and errors that parsing can find are reported before anything runs. With
+    `keep_going`, the statements after an error run too.
     """
     if not keep_going:
         wrong = next((answer for answer in map(_parsed, parts) if answer.error), None)
@@ -55,7 +57,7 @@ def answers(session: Session, parts: Sequence[Part], keep_going: bool = False) -
 
 
 def loads_first(parts: Sequence[Part]) -> bool:
-    """Whether a study begins with `load`, but for variables, and so brings its data along."""
+    """Whether the first statement of a study, except `let`, is `load`, so that the study brings its own data."""
     first = next((part for part in parts if isinstance(part, Written) and not _begins(part, "let")), None)
     return first is not None and _begins(first, "load")
 
@@ -100,7 +102,7 @@ def _answered(session: Session, part: Part) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study that is run: what its file is called, and its whole text."""
+    """A study that is run: the name of its file, and its text."""
 
     name: str
     text: str
@@ -114,7 +116,7 @@ class Study:
 def report(
     study: Study, answers: Sequence[Answer], session: Session, warehouse: str, given: Mapping[str, str], made: str
 ) -> Report:
-    """The description of a report of a study that was run; `warehouse` says in words which data were used."""
+    """The description of a report of a study that was run; `warehouse` describes the data that were used."""
     title, answers = _titled(study, answers)
     sections: list[Section] = []
     number = 0
@@ -143,7 +145,7 @@ _TITLE = re.compile(r"\s*#[ \t]+(?P<title>[^\n]*?)[ \t#]*(\n|$)")
 
 
 def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answer]]:
-    """The heading that the study begins with, and the rest; without one it is called by its name."""
+    """The heading at the start of the study, and the rest. A study without a heading gets the name of its file."""
     if answers and isinstance(answers[0].part, Prose):
         first = answers[0].part
         heading = _TITLE.match(first.text)
@@ -169,7 +171,7 @@ def _source(row: Mapping[str, Cell]) -> Source:
     ]
     return Source(
         number=int(row["import"] or 0),
-        # Where a file lies on the disk of who loaded it says nothing to others.
+        # The path of a file on the disk of the person who loaded it means nothing to others.
         name=PurePath(name).name if PurePath(name).is_absolute() else name,
         reader=str(row["reader"]),
         rows=int(row["rows"] or 0),

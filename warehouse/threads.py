@@ -1,6 +1,6 @@
-"""How many threads the process may compute with: DuckDB's, and those that share out chunks of shuffles.
+"""How many threads the process may compute with: those of DuckDB, and those that share the chunks of shuffles.
 
-They change how long an answer takes and nothing in it.
+The number of threads changes how long an answer takes, and nothing else.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ _said: list[int] = []
 
 
 def allow(threads: int) -> None:
-    """Lets the process compute with so many threads, from the next warehouse on that is opened."""
+    """Sets the number of threads, beginning with the next warehouse that is opened."""
     _said[:] = [threads]
 
 
 def allowed() -> int:
-    """As many as were asked for, else one for each processor that the process may use."""
+    """The number of threads that was set, else one for each processor that the process may use."""
     if _said:
         return _said[0]
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # systems that do not tell
+    except AttributeError:  # systems without this call
         return os.cpu_count() or 1

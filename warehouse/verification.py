@@ -23,15 +23,15 @@ from warehouse.results import Cell
 from warehouse.session import Session
 
 BAR = " | "
-"""What stands between the parts of a signature."""
+"""The separator between the parts of a signature."""
 
 Repetition = Literal["same", "different", "unknown", "not repeatable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a saved result says: the statement, the parts of the signature behind it, and its rows and summary if they
-    were saved. `source` says where it stands.
+    """What a saved result claims: the statement, the other parts of its signature, and its rows and summary if they
+    were saved. `source` says where the claim was found.
     """
 
     source: str
@@ -42,7 +42,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on the numbers of a claim, with the reasons, a sentence each."""
+    """The verdict on the numbers of a claim, and the reasons, one sentence each."""
 
     claim: Claim
     verdict: Repetition
@@ -59,7 +59,7 @@ def claims(text: str, source: str) -> list[Claim]:
         raise _wrong(source, "there is nothing in it")
     if not text.startswith(("{", "[")):
         return [_signed(text, source)]
-    # A whole number may have more digits than Python takes; then it is no number of a result.
+    # A whole number with more digits than Python converts cannot be part of a result.
     decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 4_000 else math.inf)
     claimed: list[Claim] = []
     place = 0
@@ -91,7 +91,9 @@ def _claim(value: Any, source: str) -> Claim:
 
 
 def _signed(text: str, source: str) -> Claim:
-    """A signature. Names may contain bars, but then stand in quotes, so the statement ends at the first bar outside."""
+    """Reads a signature. Names may contain bars, but only inside quotes, so the statement ends at the first bar outside
+    quotes.
+    """
     for bar in re.finditer(r'"[^"]*"|(?P<bar> \| )', text):
         if bar["bar"]:
             statement, rest = text[: bar.start()], text[bar.end() :]
@@ -145,7 +147,9 @@ def _question(text: str) -> n.AnyStatement:
 
 @contextmanager
 def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None]:
-    """Inside the block, measures that a signature defines are known, unless the warehouse has others of that name."""
+    """Inside the block, measures that a signature defines are known, unless the warehouse has measures with the same
+    names.
+    """
     before = dict(definitions)
     known = {name.casefold() for name in definitions}
     for part in parts:
@@ -174,7 +178,7 @@ Rows = Sequence[Mapping[str, Cell]]
 
 
 def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tuple[str, ...]]:
-    """The verdict on whole tables, with the first cell that differs and the number of others."""
+    """The verdict on whole tables, with the first cell that differs and the number of other differing cells."""
     for before, after, what in zip(then, now, ("rows", "rows of the summary"), strict=False):
         if len(before) != len(after):
             return "different", (f"{len(before):,} {what} then, {len(after):,} now",)
@@ -198,7 +202,7 @@ def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tu
 
 
 def _close(a: Cell, b: Cell) -> bool:
-    """Whether two numbers agree to ten digits, which all machines compute alike."""
+    """Whether two numbers agree to ten digits. All machines compute these alike."""
     return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-10)
 
 

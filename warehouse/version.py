@@ -1,3 +1,3 @@
-"""The version, where every room can read it."""
+"""The version, in a place that every room can import."""
 
 __version__ = "0.1.0"

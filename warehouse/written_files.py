@@ -1,4 +1,6 @@
-"""Files that `export` and `plot` write: which ending names what, what may be written over, and what is said of it."""
+"""Files that `export` and `plot` write: the format for each ending, whether a file may be overwritten, and the result
+that reports the file.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def format_of(path: Path, named: str, place: Span, *, force: bool) -> str:
-    """The format that a file is to be written in. Raises QueryError as `_check` does."""
+    """The format in which a file is to be written. Raises QueryError as `_check` does."""
     formats = {form.suffix: form.name for form in FORMATS if form.suffix}
     _check(path, named, formats, "a format", place, force)
     return formats[path.suffix.casefold()]
 
 
 def drawing_of(path: Path, named: str, place: Span, *, force: bool) -> Draw:
-    """What draws the picture that a file is to hold. Raises QueryError as `_check` does."""
+    """The function that draws the picture for a file. Raises QueryError as `_check` does."""
     from warehouse.render.vega import FILES
 
     _check(path, named, FILES, "a kind of picture", place, force)
@@ -33,7 +35,7 @@ def drawing_of(path: Path, named: str, place: Span, *, force: bool) -> Draw:
 
 
 def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Span, force: bool) -> None:
-    """Raises QueryError for an ending that says nothing, and for a file that is there, unless it is forced."""
+    """Raises QueryError for an unknown ending, and for a file that exists unless overwriting is forced."""
     if path.suffix.casefold() not in endings:
         called = path.name if named.strip() else "a file without a name"
         raise QueryError(f"{called} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
@@ -42,7 +44,7 @@ def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Spa
 
 
 def write(path: Path, drawn: str | bytes, place: Span) -> None:
-    """Writes a file, all of it or nothing. Raises QueryError at the place where it was named."""
+    """Writes a file, completely or not at all. Raises QueryError at the place where the statement names the file."""
     from warehouse.render.files import write_all
 
     try:
@@ -52,7 +54,7 @@ def write(path: Path, drawn: str | bytes, place: Span) -> None:
 
 
 def said(statement: str, what: str, named: str, result: Result) -> Result:
-    """What is said of a file that was written."""
+    """The result that reports a written file."""
     columns = (Column("file", "name"), Column("rows", "count"))
     rows = TableRows.of(columns)
     rows.add(file=named, rows=len(result.table.rows))

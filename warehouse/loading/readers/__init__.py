@@ -1,4 +1,4 @@
-"""Which formats can be loaded: one table, in the order in which help lists them.
+"""The table of formats that can be loaded, in the order in which help lists them.
 
 Importing this module reads no file and imports neither duckdb nor numpy, so that the command line can list the readers
 at once.
@@ -62,7 +62,7 @@ READERS: dict[str, Reader] = {
 
 @cache
 def plugins() -> dict[str, Reader]:
-    """The readers that installed packages offer. A name that is in READERS already is not theirs to take."""
+    """The readers that installed packages offer. They cannot replace a reader in READERS."""
     from importlib.metadata import entry_points
 
     return {entry.name: entry.load() for entry in entry_points(group=PLUGINS) if entry.name not in READERS}

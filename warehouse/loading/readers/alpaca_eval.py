@@ -1,8 +1,9 @@
-"""Annotations of AlpacaEval, `annotations.json`: for each instruction whose output an annotator preferred.
+"""Annotations of AlpacaEval, `annotations.json`: for each instruction, which output an annotator preferred.
 
-A document is an instruction, by its text. The value is `win_rate`, the preference for the second output over the first:
-1 where it won, 0 where it lost, 0.5 for a draw, and what is between where annotators weigh. The test set is
-`alpaca_eval` and the model that answers are compared with, since wins over different models cannot be compared.
+A document is an instruction, named by its text. The value is `win_rate`, the preference for the second output over the
+first: 1 for a win, 0 for a loss, 0.5 for a draw, and other values in between if annotators give weights. The test set
+is named `alpaca_eval` and the model that answers are compared with, because wins over different models cannot be
+compared.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ EXAMPLE = """\
 MEASURE = "win_rate"
 
 _LONGEST = 60
-"""The characters of an instruction that stand in the name of its document."""
+"""How many characters of an instruction go into the name of its document."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the preferences. Raises DataError where the file is not a list of annotations."""
+    """Stages the preferences. Raises DataError if the file is not a list of annotations."""
     times: Counter[tuple[str, str, str]] = Counter()
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
@@ -67,7 +68,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _checked(document: Document, place: int, annotation: Any) -> dict[str, Any]:
-    """An annotation. Raises DataError where it is not one."""
+    """One annotation. Raises DataError if it is not one."""
     wanted = ("instruction", "generator_1", "generator_2", "preference")
     lacking = [key for key in wanted if not isinstance(annotation, dict) or key not in annotation]
     if lacking:
@@ -80,13 +81,13 @@ def _checked(document: Document, place: int, annotation: Any) -> dict[str, Any]:
 
 
 def _annotator(annotation: dict[str, Any]) -> str | None:
-    """Who annotated: the same outputs judged by another annotator are another run."""
+    """The annotator. The same outputs judged by another annotator are another run."""
     said = annotation.get("annotator")
     return str(said) if said else None
 
 
 def _name(instruction: str) -> str:
-    """A name for an instruction: its text on one line, with a part of its digest where it is cut."""
+    """The name of an instruction: its text on one line; if the text is cut, part of its digest is added."""
     text = " ".join(instruction.split())
     plain = "".join(character if character.isprintable() else " " for character in text)
     if len(plain) <= _LONGEST:

@@ -1,8 +1,9 @@
-"""Annotations of BRAT: an archive (.tar, .tar.gz) of folders of `.ann` files, the one named gold being the key.
+"""Annotations of BRAT: an archive (.tar, .tar.gz) of folders of `.ann` files. The folder named gold is the key.
 
-Every other folder is a system, and a file in it is a document. Text-bound annotations (T lines) are compared: the same
-place and type is correct; the same place and another type is incorrect, and counts under the type of the key; an
-overlap of the same type is partial where that is asked for. Relations, events, attributes and notes are not read.
+Every other folder is a system, and a file in it is a document. Only text-bound annotations (T lines) are compared. The
+same place and type is correct. The same place with another type is incorrect, and counts under the type of the key. An
+overlap with the same type is partial, if the option asks for that. Relations, events, attributes and notes are not
+read.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Ar
 _ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t.*)?")
 
 _OTHERS = "REAMN*#"
-"""What the lines of relations, events, attributes, normalizations, equivalences and notes begin with."""
+"""The first characters of lines for relations, events, attributes, normalizations, equivalences and notes."""
 
 Stretches = tuple[tuple[int, int], ...]
-"""The fragments of an annotation: from where to before where."""
+"""The fragments of an annotation, each as start and end; the end is exclusive."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +42,7 @@ class Annotation:
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a score tuple a system, document and type. Raises DataError where there is no folder of the key."""
+    """Stages one score tuple per system, document and type. Raises DataError if there is no folder with the key."""
     gold = staging.options.get("gold") or "gold"
     overlap = staging.options.get("overlap") == "partial"
     folders: dict[str, dict[str, list[Annotation]]] = {}
@@ -92,7 +93,7 @@ def _annotations(document: Document) -> list[Annotation]:
 
 
 def tallies(key: list[Annotation], predicted: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
-    """The counts of each type in one document; each annotation is matched once, from left to right."""
+    """The counts of each type in one document. Each annotation is matched at most once, from left to right."""
     same = Counter(key) & Counter(predicted)
     outcomes = Counter((annotation.kind, "correct") for annotation in same.elements())
     left = sorted((Counter(key) - same).elements())

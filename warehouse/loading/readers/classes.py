@@ -1,8 +1,9 @@
-"""Predicted classes, as they are written for scikit-learn: a CSV table with the columns id, y_true and y_pred.
+"""Predicted classes, as people write them for scikit-learn: a CSV table with the columns id, y_true and y_pred.
 
-Two classes that are yes and no in some spelling (1 and 0, true and false, yes and no) are filtering: labels for y_true
-and decisions for y_pred, with the column `score` as confidence. Any others are extraction: every class is a unit, in
-which a document has one possible item if that is its class, and one actual item if that is what was predicted.
+Two classes that mean yes and no in some spelling (1 and 0, true and false, yes and no) are loaded as filtering: y_true
+becomes labels, y_pred becomes decisions, and the column `score` the confidence. All other classes are loaded as
+extraction: each class is a unit. A document has one possible item in the unit of its class, and one actual item in the
+unit of its predicted class.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 NAMED = ("id", "y_true", "y_pred")
 
 INPUTS = ("input", "text", "question", "prompt", "sentence")
-"""What a column is called that holds what was classified."""
+"""Names of the column with the classified text."""
 
 NumberedRow = tuple[int, dict[str, str]]
-"""The line of a row, and its cells by heading."""
+"""The line number of a row, and its cells by heading."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages labels and decisions, or score tuples by class. Raises DataError where a column or a cell is lacking."""
+    """Stages labels and decisions, or score tuples by class. Raises DataError if a column or a cell is missing."""
     names: set[str] = set()
     row: dict[str, str] = {}
     for _, row in _rows(staging):

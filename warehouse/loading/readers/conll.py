@@ -1,8 +1,8 @@
-"""Columns of CoNLL: a token a line with its tags, gold and answers in one file, or each in a file of its own.
+"""CoNLL columns: one token per line with its tags. Gold tags and answers are in one file or in two.
 
-Which columns hold the tags is found by what tags they hold, or said by --map. A document is a sentence, numbered from
-1; a unit is an entity type, and every sentence has every type of the file. Where texts are marked, the number of its
-text is an attribute of a sentence, so that texts can be exchanged as a whole.
+The columns of tags are found by their contents, or named by --map. A document is a sentence, numbered from 1. A unit is
+an entity type, and every sentence has every type that occurs in the file. If the file marks texts, each sentence has
+the number of its text as an attribute, so that tests can exchange whole texts.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ rained O O
 """
 
 GOLD, ANSWERS = "gold", "answers"
-"""What --map calls the columns of tags."""
+"""The names of the columns of tags in --map."""
 
 _GOLD = re.compile(r"(^|[._ -])(gold|key|truth)([._ -]|$)")
-"""What is called gold."""
+"""Names that mean gold."""
 
 
 class Judged(NamedTuple):
-    """The tags of some sentences behind one another: of each the line on which it begins, the number of its text, 0
-    where texts are not marked, and how many tokens it has.
+    """The tags of consecutive sentences: for each sentence the line on which it begins, the number of its text (0 if
+    texts are not marked) and its number of tokens.
     """
 
     lines: numpy.ndarray
@@ -62,11 +62,11 @@ class Judged(NamedTuple):
     gold: Sequence[str]
     answers: Sequence[str]
     words: Sequence[str]
-    """The tokens themselves; none where no column holds them."""
+    """The tokens; empty if no column holds them."""
 
 
 class Tags(NamedTuple):
-    """Where the tags of one side stand: in which column of which file."""
+    """Where the tags of one side are: the file and the column."""
 
     staging: Staging
     columns: Columns
@@ -74,10 +74,11 @@ class Tags(NamedTuple):
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a score tuple a sentence and type, and how many tokens a sentence has, and how many with the right tag.
+    """Stages one score tuple per sentence and type, and for each sentence the number of tokens and of tokens with the
+    right tag.
 
-    Raises DataError where it is not certain which tags are gold and which are answers, where a column holds no entity,
-    and where the tokens of gold and answers differ.
+    Raises DataError if it is unclear which tags are gold and which are answers, if a column holds no entity, or if the
+    tokens of gold and answers differ.
     """
     with Sheets(staging, SCORES, DOCUMENTS, COUNTS, named=(GOLD, ANSWERS)) as sheets:
         scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
@@ -100,7 +101,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _count_at_once(
     judged: Iterator[Judged], kinds: Sequence[str], scores: Sheet, tokens: Sheet, attributes: Sheet
 ) -> tuple[Scheme, Scheme]:
-    """Adds what `_count` does by the rules of conlleval, many sentences at a time."""
+    """Does the same as `_count` by the rules of conlleval, for many sentences at a time."""
     import numpy
 
     arrays = TagArrays(kinds)
@@ -129,7 +130,7 @@ def _count(
     tokens: Sheet,
     attributes: Sheet,
 ) -> tuple[Scheme, Scheme]:
-    """Adds the tallies of each sentence; gives the schemes of gold and of answers."""
+    """Adds the tallies of each sentence. Returns the tagging schemes of gold and of answers."""
     nothing = Tally().cells
     schemes = Scheme(), Scheme()
     for number, (line, text, gold, answers) in enumerate(_one_by_one(judged), start=1):
@@ -152,7 +153,7 @@ def _count(
 
 
 def _one_by_one(judged: Iterable[Judged]) -> Iterator[tuple[int, int, Sequence[str], Sequence[str]]]:
-    """Of each sentence the line, the number of the text, and the tags of gold and of answers."""
+    """For each sentence, its line, the number of its text, and the tags of gold and of answers."""
     for lines, texts, lengths, gold, answers, _ in judged:
         begin = 0
         for line, text, length in zip(lines.tolist(), texts.tolist(), lengths.tolist(), strict=True):
@@ -161,8 +162,8 @@ def _one_by_one(judged: Iterable[Judged]) -> Iterator[tuple[int, int, Sequence[s
 
 
 def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Iterator[Judged]:
-    """Passes sentences on, and where texts are wanted adds those that have words: the tokens with blanks between them,
-    the entities of gold and of answers in brackets.
+    """Passes sentences on. If texts are stored, also adds the texts of sentences that have words: the tokens separated
+    by blanks, and the entities of gold and of answers in brackets.
     """
     number = 0
     for some in judged:
@@ -181,7 +182,7 @@ def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Ite
 
 
 def _marked(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
-    """[PER Ada Lovelace] saw [LOC Turin]"""
+    """A sentence with its entities in brackets: [PER Ada Lovelace] saw [LOC Turin]"""
     shown = list(words)
     for kind, begin, end in entities(tags, scheme):
         shown[begin] = f"[{kind} {shown[begin]}"
@@ -190,15 +191,15 @@ def _marked(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
 
 
 def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
-    """Where gold and answers are: in the columns that are named, else in the only two that share a type.
+    """Where gold and answers are: in the named columns, or else in the only two columns that share an entity type.
 
-    None for a file of gold tags that other files are judged by.
+    None if this is a file of gold tags that other files are judged by.
     """
     own = columns_of(staging)
     said = bool(staging.columns.keys() & {GOLD, ANSWERS})
     named = staging.options.get("gold")
     if named is None:
-        # In one file gold comes first, unless it is said which column is the one or the other.
+        # In one file gold comes first, unless an option names the columns.
         pairs = _pairs(staging, own, staging, own)
         pairs = [(theirs, ours) for theirs, ours in pairs if theirs.place < ours.place or (said and theirs != ours)]
         if len(pairs) == 1:
@@ -216,14 +217,14 @@ def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
 
 
 def _pairs(key: Staging, of_key: Columns, staging: Staging, own: Columns) -> list[tuple[TagColumn, TagColumn]]:
-    """The columns that could be gold and answers: those that are named, else those that have a type in common."""
+    """The pairs of columns that could be gold and answers: the named ones, or those with an entity type in common."""
     both_named = staging.columns.keys() >= {GOLD, ANSWERS}
     gold, answers = _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS)
     return [(theirs, ours) for theirs in gold for ours in answers if both_named or theirs.kinds & ours.kinds]
 
 
 def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn]:
-    """The column that is named for a side, else all that hold entities. Raises DataError where there is none."""
+    """The column named for one side, or else all columns with entities. Raises DataError if there is none."""
     said = staging.columns.get(side)
     if said is None:
         candidates = [column for column in columns.tagged if column.kinds]
@@ -244,7 +245,7 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
 
 
 def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: list[TagColumn]) -> DataError:
-    """Why it is not certain what is gold and what are answers, and what would settle it."""
+    """The error for unclear columns: why they are unclear, and which option decides."""
     several = any(one is not other and one.kinds & other.kinds for one in gold for other in answers)
     ours = " and ".join(map(str, answers))
     if key is not staging:
@@ -266,7 +267,7 @@ def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: l
 
 
 def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
-    """The sentences with both their tags. Raises DataError where two files do not have the same tokens."""
+    """The sentences with the tags of both sides. Raises DataError if the tokens of the two files differ."""
     import numpy
 
     theirs, ours = gold.tags.place, answers.tags.place
@@ -283,7 +284,7 @@ def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
 
 
 def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Sentences]]:
-    """As many sentences of the one file as of the other. Raises DataError where one of them has more."""
+    """Yields the same number of sentences from both files. Raises DataError if one file has more."""
     of_key, of_given = sentences(gold.staging), sentences(answers.staging)
     number = 0
     key, given = next(of_key, None), next(of_given, None)
@@ -303,7 +304,7 @@ def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Senten
 
 
 def _check_tokens(gold: Tags, answers: Tags, key: Sentences, given: Sentences) -> None:
-    """Raises DataError where sentences have other tokens in the one file than in the other."""
+    """Raises DataError if sentences have different tokens in the two files."""
     by_words = gold.columns.words is not None and answers.columns.words is not None
     if (key.lengths == given.lengths).all() and (not by_words or _words(gold, key) == _words(answers, given)):
         return
@@ -322,16 +323,16 @@ def _check_tokens(gold: Tags, answers: Tags, key: Sentences, given: Sentences) -
 
 
 def _words(tags: Tags, of: Sentences | Sentence) -> list[str]:
-    """The words of a side."""
+    """The words of one side."""
     return [] if tags.columns.words is None else list(of.columns[tags.columns.words])
 
 
 def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str:
-    """Which columns were compared, and how they are tagged."""
+    """A note on which columns were compared and which tagging schemes they use."""
     parts = []
     for side, tags, scheme in ((GOLD, gold, of_gold), (ANSWERS, answers, of_answers)):
         name, wrong, what = scheme.named()
-        # The note is said of the file of answers, and of many such files once.
+        # The note is about the file of answers. For many such files it is printed once.
         where = str(tags.tags) if tags.staging is answers.staging else f"{tags.tags} of {tags.staging.source.name}"
         but = f" but for {counted(wrong, 'tag')} {what}" if wrong else ""
         parts.append(f"{side}: {where}, {name}{but}")
@@ -339,12 +340,12 @@ def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str
 
 
 def _is_called_gold(path: Path) -> bool:
-    """Whether the name of a file, or of its folder, says that it holds the gold tags."""
+    """Whether the name of a file or of its folder says that it holds gold tags."""
     return any(_GOLD.search(name) for name in (path.name.casefold(), path.absolute().parent.name.casefold()))
 
 
 def _recognizes(start: Start) -> Recognition | None:
-    """Goes by columns that hold tags and nothing else; what is called gold, and holds one side alone, is the key."""
+    """Recognizes files by columns that hold only tags. A file called gold that has one side only is a key."""
     separator, rows = " ", list[list[str]]()
     for line in start.lines[:2000]:
         if not line.startswith((TEXT_BEGINS, "#")):

@@ -1,5 +1,5 @@
-"""Tables of counts: a row a system, document and unit with its counts in columns of their own, or a row a count as they
-are exported. What is divided by what is no business of a table; `define measure` says that.
+"""Tables of counts: one row per system, document and unit, with a column for each count; or one row per count, as they
+are exported. The table does not say which count is divided by which; `define measure` does.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ qa,tuned,Q2,5,1
 """
 
 CELLS = FactForm("count_cells", "", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, UNIT), attributes=True)
-"""The table as it is, each column that is no field being a count."""
+"""The table as it is: each column that is not a field is a count."""
 
 TOGETHER = tuple(map(frozenset, (("count", "number"), ("attempts", "passed"), ("tp", "fp"), ("tp", "fn"))))
-"""Columns that are counts where they stand together."""
+"""Columns that are counts if they occur together."""
 
 LIKE_COUNTS = frozenset(
     {"attempts", "correct", "deletions", "edits", "errors", "failed", "fn", "fp", "hits", "insertions", "matches"}
     | {"misses", "passed", "substitutions", "tn", "tokens", "total", "tp", "trials", "words", "wrong"}
 )
-"""Columns of which two may be counts, or as well values."""
+"""Columns that may be counts in pairs, but may also be values."""
 
 
 WHICH = Option("counts", "the columns that are counts, A,B; default: all that are not fields")
 
 
 class _RowACountError(Exception):
-    """A table with a row a count."""
+    """The table has one row per count."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a table. Raises DataError where a column is no field and holds something else than whole numbers."""
+    """Stages a table. Raises DataError if a column that is not a field holds anything other than whole numbers."""
     try:
         cells = tabular.stage_table(staging.of(CELLS), _matched)
     except _RowACountError:
@@ -59,7 +59,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
-    """The columns of counts: those that are said, else all that are no fields. Raises DataError."""
+    """The columns of counts: the named ones, or else all that are not fields. Raises DataError."""
     named = {field.name for field in COUNTS.content} | {"count"}
     if named <= {*header, *staging.columns, *staging.fields} and WHICH.name not in _said(staging):
         raise _RowACountError
@@ -86,7 +86,7 @@ def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Mat
 
 
 def _synonyms(staging: Staging, header: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The fields that are called otherwise in a table, where one column alone may be meant."""
+    """The fields that have another name in the table, if only one column can be meant."""
     for field, synonyms in SYNONYMS.items():
         called = [heading for heading in header if plain(heading) in synonyms]
         if field not in header and field not in staging.fields and len(called) == 1:
@@ -94,12 +94,12 @@ def _synonyms(staging: Staging, header: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 def _said(staging: Staging) -> dict[str, str]:
-    """The options that are given."""
+    """The options that are set."""
     return {option: text for option, text in staging.options.items() if text is not None}
 
 
 def _check(staging: Staging, cells: Staged) -> None:
-    """Raises DataError for the first cells that are no counts, and where there are none."""
+    """Raises DataError for the first cells that are not counts, and if there are no counts at all."""
     table = staging.of(CELLS).table
     complaints: list[tuple[int, str]] = []
     filled = total = 0
@@ -120,7 +120,7 @@ def _check(staging: Staging, cells: Staged) -> None:
 
 
 def _a_row_a_count(staging: Staging, cells: Staged) -> Staged:
-    """The counts of each row below one another."""
+    """Turns each row into one row per count."""
     table, given = staging.of(COUNTS).table, {*cells.columns, *staging.fields}
     fields = [field.name for field in CELLS.key if field.name in given]
     counts = "unnest([" + join(", ", (value(heading) + "::varchar" for heading in cells.attributes)) + "]) as count, "
@@ -160,7 +160,7 @@ def _recognizes(start: Start) -> Recognition | str | None:
 
 
 def sure_counts(start: Start) -> frozenset[str] | None:
-    """The columns that say of a table that it is of counts."""
+    """The columns that identify a table of counts."""
     words = frozenset(map(plain, start.columns))
     return next((pair for pair in TOGETHER if pair <= words), None) if _has_names(words) else None
 

@@ -1,8 +1,8 @@
 """Records of Every Eval Ever, schema 0.3 (and 0.2): figures of a model, `<id>.json`, and samples, `<id>_samples.jsonl`.
 
-The test set is the evaluation, the system is the model, and a run is told by the id of the evaluation. Figures are
-published figures with what is said of their uncertainty. Samples become values, under the name that the record beside
-them gives the metric; without that record, `accuracy` is whether an answer was correct, and `score` its score.
+The test set is the evaluation, the system is the model, and the id of the evaluation identifies the run. Figures become
+published figures, with their uncertainty if it is given. Samples become values under the metric's name in the record
+beside them. Without that record, `accuracy` says whether an answer was correct, and `score` is its score.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ LARGEST = 16 * 1024 * 1024
 """The largest record that is read, in bytes."""
 
 SAMPLES = "_samples.jsonl"
-"""How the name of a file of samples ends, where that of its record has .json."""
+"""The ending of a file of samples; its record has .json instead."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the figures of a record, or samples. Raises DataError where a file is neither."""
+    """Stages the figures of a record, or samples. Raises DataError if the file is neither."""
     first = next((line for _, _, line in filled_lines(staging)), "")
     return _stage_samples(staging) if '"sample_id"' in first else _stage_record(staging)
 
@@ -105,7 +105,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
 def _add_texts(
     texts: TextSheets, member: str | None, line: int, sample: dict[str, Any], test_set: str, system: str
 ) -> None:
-    """The raw input with its choices, the references, and the raw outputs; of a conversation its last answer."""
+    """Adds the raw input with its choices, the references, and the raw outputs. For a conversation, the output is its
+    last answer.
+    """
     if not texts.wanted:
         return
     given, answered, messages = (sample.get(key) for key in ("input", "output", "messages"))
@@ -126,12 +128,12 @@ def _add_texts(
 
 
 def _texts(said: object) -> list[str]:
-    """The texts of a list, or of one text."""
+    """The texts in a list, or a single text as a list."""
     return [text for text in (said if isinstance(said, list) else [said]) if isinstance(text, str)]
 
 
 def _attributes(sample: dict[str, Any]) -> dict[str, str]:
-    """What is known of the question of a sample: its hash, and its metadata but for what is named like a field."""
+    """The attributes of a sample's question: its hash, and its metadata except keys that are named like a field."""
     metadata = sample.get("metadata")
     said = {"sample_hash": sample.get("sample_hash"), **(metadata if isinstance(metadata, dict) else {})}
     fields = {field.name for field in DOCUMENTS.fields}
@@ -139,7 +141,7 @@ def _attributes(sample: dict[str, Any]) -> dict[str, str]:
 
 
 def _values(result: RecordedResult | None, score: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """The measures and values of a sample."""
+    """The values of a sample, by measure."""
     if result is not None:
         yield result.measure, float(score["score"])
     else:
@@ -148,7 +150,7 @@ def _values(result: RecordedResult | None, score: dict[str, Any]) -> Iterator[tu
 
 
 def _reason(error: str) -> str:
-    """Why a sample failed, in the words of `coverage`."""
+    """Why a sample failed, in words that `coverage` shows."""
     said = error.casefold()
     if "refus" in said or "content_filter" in said or "content filter" in said:
         return "refused"
@@ -181,7 +183,7 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 
 
 def _recognizes(start: Start) -> str | None:
-    # The schema of the records has these keys, too, and objects under them.
+    # The schema of records also has these keys, with objects below them.
     if not re.search(r'"evaluation_id"\s*:\s*"', start.text):
         return None
     if '"sample_id"' in start.first and '"evaluation"' in start.first:

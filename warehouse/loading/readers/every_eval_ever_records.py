@@ -1,4 +1,4 @@
-"""A record of Every Eval Ever, as far as it is stored: the model, the run, and its results with their uncertainty."""
+"""The parts of a record of Every Eval Ever that are stored: the model, the run, and results with their uncertainty."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from warehouse.loading.staging.cells import finite
 from warehouse.measures.correctness import ACCURACY, foremost
 
 Uncertainty = tuple[int | None, float | None, float | None, float | None, float | None]
-"""The number of samples, the standard error, the limits of an interval and their level; None where nothing is said."""
+"""The number of samples, the standard error, the limits of an interval and its level; None for each one that is not
+given.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """One figure: of which evaluation and measure, its id, and what is known of it."""
+    """One figure: its evaluation and measure, its id, and its details."""
 
     id: str | None
     evaluation: str
@@ -31,7 +33,7 @@ class RecordedResult:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a record says. The model and the id are None of one that is not there."""
+    """The contents of a record. The model and the id are None if there is no record."""
 
     model: str | None = None
     id: str | None = None
@@ -39,7 +41,7 @@ class Record:
     results: tuple[RecordedResult, ...] = ()
 
     def result(self, number: object, evaluation: str) -> RecordedResult | None:
-        """The result that a sample belongs to: by its id, else the only one of its evaluation."""
+        """The result that a sample belongs to: the one with its id, or else the only result of its evaluation."""
         by_id = [result for result in self.results if number is not None and result.id == number]
         of_name = [result for result in self.results if result.evaluation == evaluation]
         found = by_id or (of_name if len(of_name) == 1 else [])
@@ -47,7 +49,7 @@ class Record:
 
 
 def parsed(said: Any) -> Record:
-    """What the JSON of a record says. Raises ValueError where it is not that of one."""
+    """Parses the JSON of a record. Raises ValueError if it is not a record."""
     if not isinstance(said, dict) or not isinstance(said.get("evaluation_results"), list):
         raise ValueError("it has no evaluation_results")
     model = _object(said, "model_info").get("id")
@@ -78,7 +80,7 @@ def _result(place: int, said: Any) -> RecordedResult:
 
 
 def _measure(config: Mapping[str, Any]) -> str:
-    """What a metric is called. Records of 0.2 have a description alone: "Exact Match on MATH"."""
+    """The name of a metric. Records of schema 0.2 have only a description: "Exact Match on MATH"."""
     said = (config.get(key) for key in ("metric_id", "metric_name", "metric_kind"))
     name = next((str(text) for text in said if text), None)
     if name is None:
@@ -88,8 +90,8 @@ def _measure(config: Mapping[str, Any]) -> str:
 
 
 def _named(results: list[RecordedResult]) -> Iterator[RecordedResult]:
-    """The results under the names of their measures: of an evaluation one is `accuracy`, and of several of one name the
-    later ones are numbered.
+    """The results with the names of their measures. One measure of an evaluation may become `accuracy`. If several
+    results have the same name, the later ones are numbered.
     """
     right: dict[str, str | None] = {}
     for evaluation in dict.fromkeys(result.evaluation for result in results):
@@ -115,7 +117,7 @@ def _uncertainty(said: Mapping[str, Any], source: Mapping[str, Any]) -> Uncertai
 
 
 def _date(said: Any) -> str | None:
-    """A time as it is kept: of seconds since 1970 the date and time they mean."""
+    """A time as it is stored; seconds since 1970 become a date and time."""
     if said is None or not str(said).strip():
         return None
     text = str(said).strip()

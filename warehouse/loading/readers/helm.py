@@ -1,10 +1,11 @@
-"""Runs of HELM: `per_instance_stats.json`, for each instance, perturbation and trial a list of statistics.
+"""Runs of HELM: `per_instance_stats.json`, a list of statistics for each instance, perturbation and trial.
 
-A document is an instance, `id1`, or `id1:typos(prob=0.1)` under a perturbation; its value is sum / count. Where a file
-has perturbations, the instance is an attribute, which all that was made of one text shares. Trials are replicates. The
-model and the test set are those of `run_spec.json` beside the file, else of the folder
-(`mmlu:subject=law,model=openai_gpt2`). The statistic that says whether an answer is right is `accuracy`; any other goes
-by its name, with `@` and a split of its own where there is one. Without that file, `stats.json` has published figures.
+A document is an instance, `id1`, or `id1:typos(prob=0.1)` for a perturbation. Its value is sum / count. If a file has
+perturbations, the instance is an attribute that all variants of the same text share. Trials are replicates. The model
+and the test set come from `run_spec.json` beside the file, or else from the name of the folder
+(`mmlu:subject=law,model=openai_gpt2`). The statistic that says whether an answer is right becomes `accuracy`. Other
+statistics keep their names, followed by `@` and the split if they have a split of their own. If there is no
+`per_instance_stats.json`, the figures in `stats.json` become published figures.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ LARGEST_SPEC = 16 * 1024 * 1024
 """The largest description of a run that is read, in bytes."""
 
 _NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
-"""What HELM says of every perturbation, whatever it does to the text."""
+"""The keys that HELM writes for every perturbation, whatever it does to the text."""
 
 _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 
@@ -51,12 +52,12 @@ PARTS = (
     "display_requests.json",
     "display_predictions.json",
 )
-"""What else is in the folder of a run."""
+"""The other files in the folder of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """The value of a measure of an instance in a trial, and the document that it is of."""
+    """The value of a measure for an instance in a trial, and the document it belongs to."""
 
     document: str
     instance: str
@@ -66,7 +67,7 @@ class _Value:
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the values of the instances, or figures. Raises DataError where the file is not a list of either."""
+    """Stages the values of the instances, or figures. Raises DataError if the file is not a list of either."""
     read: list[_Value] = []
     figures: list[Any] = []
     for document in documents(staging):
@@ -136,7 +137,7 @@ def _renamed(right: str | None) -> list[str]:
 
 
 def _values(instance: dict[str, Any]) -> Iterator[_Value]:
-    """The values of one instance; nan where nothing was counted."""
+    """The values of one instance; nan if nothing was counted."""
     number, trial = str(instance["instance_id"]), int(instance.get("train_trial_index") or 0)
     perturbation = instance.get("perturbation")
     document = f"{number}:{_called(perturbation)}" if perturbation else number
@@ -153,14 +154,16 @@ def _measured(stat: dict[str, Any]) -> tuple[str, float]:
 
 
 def _figures(listed: list[Any]) -> dict[str, float]:
-    """By measure the figures of a run without perturbations; those of its test split where it has several."""
+    """The figures of a run by measure, without perturbations. If there are several splits, those of its test split."""
     plain = [stat for stat in listed if not stat["name"].get("perturbation")]
     plain.sort(key=lambda stat: stat["name"].get("split") == "test")
     return dict(map(_measured, plain))
 
 
 def _called(perturbation: dict[str, Any]) -> str:
-    """The name of a perturbation and its parameters, in alphabetical order: a scenario may use one in several ways."""
+    """The name of a perturbation with its parameters in alphabetical order. A scenario may use one perturbation with
+    several parameters.
+    """
     parameters = [
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in sorted(perturbation.items())
@@ -170,7 +173,7 @@ def _called(perturbation: dict[str, Any]) -> str:
 
 
 def _named(staging: Staging) -> tuple[str, str, str | None]:
-    """The test set, the model and the suite, by settings, by the description of the run or by the folder."""
+    """The test set, the model and the suite, from settings, from the description of the run or from the folder."""
     folder = staging.source.absolute().parent
     spec = staging.json_beside("run_spec.json", LARGEST_SPEC)
     spec = spec if isinstance(spec, dict) else {}
@@ -184,7 +187,7 @@ def _named(staging: Staging) -> tuple[str, str, str | None]:
 
 
 def _system(staging: Staging, model: str, test_set: str, suite: str | None, trial: int | None) -> str:
-    """The system that a trial of a run is stored as; without trial where there is one alone."""
+    """The name under which a trial of a run is stored. The trial is left out of the name if there is only one."""
     run = "/".join(part for part in (suite, str(trial) if trial is not None else None) if part)
     return staging.replicate(model, test_set, run=run or None)
 

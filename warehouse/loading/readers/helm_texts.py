@@ -1,6 +1,6 @@
-"""What lies in the folder of a run of HELM in words: the text of each instance, what is right, and what was answered.
+"""The texts in the folder of a HELM run: the text of each instance, the right answers, and the model's answers.
 
-All of it is in `scenario_state.json`; where that is not kept, instances are in `instances.json` and answers in
+All of them are in `scenario_state.json`. If that file was not kept, instances are in `instances.json` and answers in
 `display_predictions.json`.
 """
 
@@ -29,7 +29,7 @@ class InstanceTexts:
 
 
 def texts_of(staging: Staging) -> Iterator[InstanceTexts]:
-    """The texts beside a file of values, as far as there are any. Raises DataError where they are not read."""
+    """The texts that lie beside a file of values, if there are any. Raises DataError if they cannot be read."""
     state = staging.json_beside("scenario_state.json", LARGEST)
     if isinstance(state, dict):
         for request in _objects(state.get("request_states")):

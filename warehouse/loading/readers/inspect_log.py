@@ -1,9 +1,10 @@
 """Logs of Inspect: an `.eval` archive, or the same log as JSON.
 
-A document is a sample, by its id; the test set is the task, the system is the model. The scorer that says whether an
-answer is right gives `accuracy`, with C, P, I and N as 1, 0.5, 0 and 0; others are measures of their own. Epochs are
-replicates. Samples without a score are failures with their reason: those with an error, and those that a log lacks
-which was cancelled or failed. A log without scored samples has the figures that it was summed up in.
+A document is a sample, named by its id; the test set is the task, and the system is the model. The scorer that says
+whether an answer is right becomes `accuracy`, with C, P, I and N as 1, 0.5, 0 and 0. Other scorers become measures of
+their own. Epochs are replicates. Samples without a score become failures with a reason: samples with an error, and
+samples that are missing from a log that was cancelled or failed. From a log without scored samples, its summary figures
+are loaded.
 """
 
 from __future__ import annotations
@@ -55,27 +56,27 @@ LARGEST_MEMBER = 256 * 1024 * 1024
 """The largest sample, or log in JSON, that is read, in bytes."""
 
 Sample = tuple[dict[str, Any], str | None]
-"""A sample, and the member of the archive that it is."""
+"""A sample, and the archive member that holds it."""
 
 
 @dataclass(slots=True)
 class _Taken:
-    """What was taken from the samples: values by epoch, sample and scorer, and what has none."""
+    """What was read from the samples: values by epoch, sample and scorer, and samples without values."""
 
     values: dict[tuple[int, str, str], float] = field(default_factory=dict)
     members: dict[tuple[int, str], str | None] = field(default_factory=dict)
-    """By epoch and sample the member of the archive that it is."""
+    """The archive member of each epoch and sample."""
     failures: dict[tuple[int, str], str] = field(default_factory=dict)
-    """By epoch and sample why it has no score."""
+    """For each epoch and sample without a score, the reason."""
     lettered: set[str] = field(default_factory=set)
-    """The scorers that gave letters."""
+    """The scorers that gave letters as values."""
     unmapped: Counter[str] = field(default_factory=Counter)
-    """By scorer the samples whose value is neither a letter nor a number."""
+    """For each scorer, the number of samples whose value is neither a letter nor a number."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the scores of the samples, and why others have none; of a log without samples the figures. Raises
-    DataError where the log is damaged, or there is nothing of the kind in it.
+    """Stages the scores of the samples and the reasons for missing ones; for a log without samples, its figures. Raises
+    DataError if the log is damaged or has neither.
     """
     log, samples = _log(staging)
     header, figures = header_of(log), tuple(figures_of(log))
@@ -93,7 +94,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for (epoch, name, scorer), value in taken.values.items():
             measure = ACCURACY if scorer == right else scorer
             values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
-        # Which systems the epochs are is known when all samples are read.
+        # The systems of the epochs are known only after all samples are read.
         epochs = sorted({epoch for epoch, _ in taken.members}) if sheets.texts.wanted else ()
         sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
         for epoch, name, reason in _failed(header, taken):
@@ -152,7 +153,9 @@ def _add_texts(texts: TextSheets, task: str, epoch: int, name: str, sample: dict
 
 
 def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
-    """The epoch and name of each sample without a score, and why; the whole run where nobody knows its samples."""
+    """The epoch and name of each sample without a score, and the reason. If the samples are unknown, the whole run
+    counts as failed.
+    """
     for (epoch, name), reason in taken.failures.items():
         yield epoch, name, reason
     if not header.lacking:
@@ -166,7 +169,7 @@ def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
 
 
 def _system(staging: Staging, header: Header, model: str, task: str, several: bool, epoch: int) -> str:
-    """The system that an epoch of a run is stored as, of which there may be `several`."""
+    """The system name for an epoch of a run; `several` says whether the run has more than one epoch."""
     run = f"{header.run}/{epoch}" if header.run and epoch > 1 else header.run
     numbered = epoch > 1 or (several and not header.created)
     return staging.replicate(model, task, run=run or (str(epoch) if numbered else None), date=header.created)
@@ -185,7 +188,7 @@ def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
-    """The header of a log, and its samples one at a time."""
+    """The header of a log, and an iterator over its samples."""
     if start_of(staging) == b"PK\x03\x04":
         return _archive(staging)
     log: dict[str, Any] = {}
@@ -222,7 +225,7 @@ def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
 
 @contextlib.contextmanager
 def _opened(staging: Staging) -> Iterator[zipfile.ZipFile]:
-    # Newer logs are packed with Zstandard.
+    # Newer logs are compressed with Zstandard.
     from warehouse.loading.staging.zstandard import zipfile
 
     with staging.door.open(staging.source) as file:

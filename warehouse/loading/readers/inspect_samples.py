@@ -1,6 +1,6 @@
-"""What a log of Inspect says: of its task, model and run, of each sample, and the figures that it was summed up in.
+"""Interprets the contents of an Inspect log: its task, model and run, its samples, and its summary figures.
 
-Logs are opened elsewhere, and nothing here stores anything.
+Other modules open the log. Nothing here stores anything.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from warehouse.loading.staging.cells import finite
 from warehouse.measures.correctness import ACCURACY, foremost
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""What the answers correct, partial, incorrect and none count in the accuracy that Inspect prints."""
+"""The numbers for correct, partial, incorrect and no answer in the accuracy that Inspect prints."""
 
 _ATTACHED = "attachment://"
-"""How what stands for an attachment of a sample begins."""
+"""The prefix of a reference to an attachment of a sample."""
 
 _ENDED = {"error": "error", "cancelled": "cancelled", "started": "not finished"}
-"""By the status of a log, why samples are not in it."""
+"""For each status of a log, why samples are missing from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What stands before the samples of a log. `lacking` says why samples are not in it, empty where all are; `planned`
-    are the samples that were to be answered, empty where the log does not say.
+    """The header of a log. `lacking` says why samples are missing; it is empty if all are there. `planned` are the
+    samples that were to be answered; it is empty if the log does not list them.
     """
 
     task: str | None
@@ -40,7 +40,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class ScorerFigure:
-    """A metric of a scorer over all samples: its value, its standard error, and over how many samples it was taken."""
+    """A metric of a scorer over all samples: its value, its standard error, and the number of samples."""
 
     scorer: str
     metric: str
@@ -50,7 +50,7 @@ class ScorerFigure:
 
 
 def header_of(log: Mapping[str, Any]) -> Header:
-    """What the header of a log says."""
+    """Reads the header of a log."""
     said = _object(log, "eval")
     dataset, config = _object(said, "dataset"), _object(said, "config")
     planned = dataset.get("sample_ids")
@@ -58,7 +58,7 @@ def header_of(log: Mapping[str, Any]) -> Header:
     return Header(
         task=_text(said, "task"),
         model=_text(said, "model"),
-        # Retries of a task keep its id, and take over what was answered before.
+        # A retry of a task keeps its id and takes over the samples that were answered before.
         run=_text(said, "task_id") or _text(said, "eval_id") or _text(said, "run_id"),
         created=_text(said, "created"),
         lacking=_ENDED.get(str(log.get("status")), ""),
@@ -68,7 +68,7 @@ def header_of(log: Mapping[str, Any]) -> Header:
 
 
 def scores_of(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The scorers and values of a sample; where a scorer gives several values, `scorer.key`."""
+    """The values of a sample by scorer; if a scorer gives several values, by `scorer.key`."""
     scores = sample.get("scores") or sample.get("score") or {}
     if not isinstance(scores, dict):
         return
@@ -84,7 +84,7 @@ def scores_of(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def value_of(answer: Any) -> float | None:
-    """What an answer counts: a letter as Inspect counts it, a number as it is; None where it is neither."""
+    """The value of an answer: a letter as Inspect counts it, a number unchanged; None for anything else."""
     return LETTERS.get(answer) if isinstance(answer, str) else finite(answer)
 
 
@@ -101,7 +101,7 @@ def failure_of(sample: Mapping[str, Any]) -> str:
 
 
 def input_of(sample: Mapping[str, Any]) -> str | None:
-    """What a sample asks: a text, or messages each under its role; with its choices, a line each, where it has some."""
+    """The input of a sample: a text, or messages, each under its role; then the choices, if any, one per line."""
     attachments, said = _object(sample, "attachments"), sample.get("input")
     if isinstance(said, list):
         messages = [message for message in said if isinstance(message, dict)]
@@ -117,14 +117,14 @@ def input_of(sample: Mapping[str, Any]) -> str | None:
 
 
 def references_of(sample: Mapping[str, Any]) -> list[str]:
-    """What is right: the target of a sample, or its targets."""
+    """The right answers: the target or targets of a sample."""
     target, attachments = sample.get("target"), _object(sample, "attachments")
     targets = target if isinstance(target, list) else [target]
     return [_content(text, attachments) for text in targets if isinstance(text, str)]
 
 
 def outputs_of(sample: Mapping[str, Any]) -> list[str]:
-    """What the model answered: its choices, of which there is one as a rule, else its completion."""
+    """The answers of the model: its choices, usually one, or else its completion."""
     output, attachments = _object(sample, "output"), _object(sample, "attachments")
     choices = output.get("choices")
     messages = [_object(choice, "message") for choice in choices or () if isinstance(choice, dict)]
@@ -135,7 +135,7 @@ def outputs_of(sample: Mapping[str, Any]) -> list[str]:
 
 
 def _content(said: Any, attachments: Mapping[str, Any]) -> str:
-    """The text of a message: of its parts those that are text. What is long may stand among the attachments."""
+    """The text of a message: only its parts that are text. Long texts may be stored among the attachments."""
     if isinstance(said, list):
         parts = (part.get("text") for part in said if isinstance(part, dict))
         return "\n".join(_content(part, attachments) for part in parts if isinstance(part, str))
@@ -144,8 +144,8 @@ def _content(said: Any, attachments: Mapping[str, Any]) -> str:
 
 
 def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable[ScorerFigure]) -> str | None:
-    """The scorer that says whether an answer is right: the first that gives letters, else one whose metric is accuracy,
-    else one that is called so.
+    """The scorer that says whether an answer is right: the first that gives letters, or else one whose metric is
+    accuracy, or else one with accuracy as its name.
     """
     scorers = list(scorers)
     by_metric = {figure.scorer for figure in figures if figure.metric == ACCURACY}
@@ -156,7 +156,9 @@ def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable
 
 
 def figures_of(log: Mapping[str, Any]) -> Iterator[ScorerFigure]:
-    """The metrics that a log was summed up in, of every scorer; standard errors belong to the others."""
+    """The summary metrics of every scorer in a log. Standard errors are not metrics of their own: they are attached to
+    the others.
+    """
     results = _object(log, "results")
     listed = results.get("scores")
     for score in listed if isinstance(listed, list) else ():
@@ -171,7 +173,7 @@ def figures_of(log: Mapping[str, Any]) -> Iterator[ScorerFigure]:
 
 
 def measure_of(figure: ScorerFigure) -> str:
-    """What a figure is called: accuracy, the scorer of a mean, else the scorer and its metric."""
+    """The measure of a figure: accuracy; for a mean, the scorer; otherwise the scorer and its metric."""
     if figure.metric == ACCURACY:
         return ACCURACY
     return figure.scorer if figure.metric == "mean" else f"{figure.scorer}.{figure.metric}"

@@ -1,10 +1,11 @@
 """Logs of lm-evaluation-harness: samples, `samples_<task>_<date>.jsonl`, and the results file of the same date.
 
-A document is a sample, by its doc_id; its doc_hash is kept as an attribute, so that a log of other samples under the
-same numbers contradicts what is stored. A metric whose items are numbers becomes values: the first that says whether an
-answer is right is `accuracy`, any other has its own name, with `:filter` behind it where it is not the first filter.
-A metric that compares labelled spans becomes score tuples by label. Samples that stand more than once in a log are of
-runs that were appended to it. Tasks and groups without samples are published figures.
+A document is a sample, named by its doc_id. Its doc_hash is stored as an attribute, so a log with other samples under
+the same numbers contradicts what is stored. A metric with a number for each sample becomes values. The first metric
+that says whether an answer is right is called `accuracy`; every other metric keeps its name, followed by `:filter`
+unless its first filter is none. A metric that compares labelled spans becomes score tuples by label. If a log has the
+same sample more than once, several runs were appended to it. Figures of tasks and groups without samples become
+published figures.
 """
 
 from __future__ import annotations
@@ -44,17 +45,18 @@ _NO_FILTER = "none"
 
 @dataclass(slots=True)
 class _Naming:
-    """What metrics are called here: the first that says whether an answer is right is `accuracy`."""
+    """Decides the names of metrics: the first that says whether an answer is right becomes `accuracy`."""
 
     right: tuple[str, str] | None = None
-    """Its metric and filter, once one was seen."""
+    """The metric and filter that became `accuracy`; None until one was found."""
     first_filter: dict[str, str] = field(default_factory=dict)
-    """By metric its first filter."""
+    """The first filter of each metric."""
     measures: dict[tuple[tuple[str, ...], str], tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """By the metrics and the filter of samples their metrics and measures; most samples of a log have the same."""
+    """For the metrics and the filter of a sample, its metrics with their measures. Most samples of a log have the same.
+    """
 
     def measures_of(self, metrics: tuple[str, ...], filtered: str) -> tuple[tuple[str, str], ...]:
-        """The metrics of a sample, each with its measure; takes note of them."""
+        """The metrics of a sample, each with its measure. Also records them."""
         named = self.measures.get((metrics, filtered))
         if named is None:
             self.note(metrics, filtered)
@@ -63,7 +65,7 @@ class _Naming:
         return named
 
     def note(self, metrics: Sequence[str], filtered: str) -> None:
-        """Takes note of the metrics of a sample; the order of samples and of figures is that of the filters."""
+        """Records the metrics of a sample. The order of samples and figures is the order of the filters."""
         for metric in metrics:
             self.first_filter.setdefault(metric, filtered)
         if self.right is None and (right := foremost(metrics)) is not None:
@@ -71,18 +73,18 @@ class _Naming:
 
     @property
     def accuracy(self) -> str:
-        """What is `accuracy` here, with its filter; empty where nothing is, or where there are no filters."""
+        """The metric that is `accuracy`, with its filter; empty if there is none, or if there are no filters."""
         return ":".join(self.right) if self.right and self.right[1] != _NO_FILTER else ""
 
     def called(self, metric: str, filtered: str) -> str:
-        """The measure of a metric after a filter."""
+        """The name of the measure for a metric and a filter."""
         if (metric, filtered) == self.right:
             return ACCURACY
         return metric if filtered == self.first_filter.get(metric) == _NO_FILTER else f"{metric}:{filtered}"
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the samples of a log, or the figures of a results file. Raises DataError where a file is neither."""
+    """Stages the samples of a log, or the figures of a results file. Raises DataError if the file is neither."""
     return _stage_results(staging) if _RESULTS.fullmatch(staging.source.name) else _stage_samples(staging)
 
 
@@ -92,22 +94,22 @@ def _no_floats() -> array[float]:
 
 @dataclass(slots=True)
 class _Contents:
-    """What the samples of a log told beside their rows, to be noted when all are read. There may be millions."""
+    """What the samples of a log contain beside their rows, collected until all are read. There may be millions."""
 
     runs: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
-    """How often a sample was there, by filter and document."""
+    """How often each sample occurred, by filter and document."""
     doc_hashes: dict[str, int] = field(default_factory=dict)
-    """By document what stands for its doc_hash, once that is an attribute of it."""
+    """For each document, a number for its doc_hash, once that is stored as its attribute."""
     spans: list[tuple[int, str, str, SpanCounts]] = field(default_factory=list)
-    """Of labelled spans the line, system, document and counts."""
+    """For labelled spans: line, system, document and counts."""
     unmapped: Counter[str] = field(default_factory=Counter)
-    """By metric the samples whose item is not a number."""
+    """For each metric, the number of samples whose item is not a number."""
     values: defaultdict[tuple[str, str], array[float]] = field(default_factory=lambda: defaultdict(_no_floats))
-    """By metric and filter."""
+    """The values by metric and filter."""
 
 
 MOST_RUNS = 1_000
-"""How many runs may be appended to one another in a log: each is a system, and its name is looked for among all."""
+"""How many runs may be appended to one log. Each becomes a system, and its name is searched among all."""
 
 
 def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
@@ -167,7 +169,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stage_results(staging: Staging) -> tuple[Staged, ...]:
-    """The figures of the tasks and groups that have no samples beside the file."""
+    """Stages the figures of tasks and groups that have no samples beside the file."""
     results = Results()
     for document in documents(staging):
         results = _parsed(staging, document.whole(lm_eval_results.LARGEST), "this")
@@ -199,19 +201,19 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _directions(results: Results, naming: _Naming, taken: Iterable[tuple[str, str]]) -> dict[str, bool]:
-    """By measure of some metrics and filters whether lower is better, where the results file says so."""
+    """For measures of these metrics and filters, whether lower is better, if the results file says so."""
     directions = ((naming.called(*key), results.lower_is_better.get(key[0])) for key in taken)
     return {measure: lower for measure, lower in directions if lower is not None}
 
 
 def _has_samples(staging: Staging, task: str, date: str | None) -> bool:
-    """Whether the samples of a task lie beside its results file; they give its figures, and more."""
+    """Whether the samples of a task are beside its results file. They give the same figures and more."""
     names = (f"samples_{task}_{date}.{ending}" for ending in ("jsonl", "jsonl.gz", "jsonl.zst", "json"))
     return any(staging.has_beside(name) for name in names)
 
 
 def _system(staging: Staging, model: str, task: str, date: str | None, run: int) -> str:
-    """The system that a run of a model is stored as: later ones in one log were appended to it."""
+    """The name under which a run of a model is stored. Runs after the first were appended to the log."""
     if date is None:
         return staging.replicate(model, task, run=str(run))
     return staging.replicate(model, task, run=f"{date}+{run}" if run > 1 else None, date=date)
@@ -235,7 +237,7 @@ def _parsed(staging: Staging, written: bytes, called: str) -> Results:
 
 
 def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
-    """The samples of a log, each with the line it stands on."""
+    """The samples of a log, each with its line number."""
     for document, number, line in filled_lines(staging):
         yield document, number, _sample(document, number, line)
 
@@ -257,7 +259,7 @@ def _spans(document: Document, number: int, item: Any) -> SpanCounts:
 
 
 def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
-    """What there is to note: what was renamed and left out, and means that the results file gives otherwise."""
+    """The notes: metrics that were renamed or left out, and means that differ from those in the results file."""
     notes = [
         f"left out ({metric} has items that are not finite numbers): {counted(count, 'sample')}"
         for metric, count in contents.unmapped.items()

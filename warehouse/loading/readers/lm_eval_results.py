@@ -1,6 +1,6 @@
 """Results files of lm-evaluation-harness, `results_<date>.json`: the model, its tasks and groups, and their figures.
 
-What is read here says how the samples beside such a file are to be taken. Nothing here stores anything.
+Its contents say how the samples beside the file are to be read. Nothing here stores anything.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _STDERR = "_stderr"
 
 @dataclass(frozen=True, slots=True)
 class TaskFigure:
-    """A figure of a task or group: its metric and filter, the value, its standard error and how many samples it is of,
-    where the file says so.
+    """A figure of a task or group: its metric and filter, the value, and, if the file gives them, its standard error
+    and number of samples.
     """
 
     task: str
@@ -31,8 +31,8 @@ class TaskFigure:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a results file says: figures of tasks, by task which metrics compare labelled spans and the groups that it
-    belongs to, the outermost first, and by metric whether lower is better.
+    """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans and
+    its groups, the outermost first; and for each metric, whether lower is better.
     """
 
     model: str | None = None
@@ -47,7 +47,7 @@ class Results:
 
 
 def parsed(said: Any) -> Results:
-    """What the JSON of a results file says. Raises ValueError where it is not that of one."""
+    """Parses the JSON of a results file. Raises ValueError if it is not one."""
     if not isinstance(said, dict) or not isinstance(said.get("results"), dict):
         raise ValueError("it has no results")
     configs = _objects(said, "configs")
@@ -61,7 +61,7 @@ def parsed(said: Any) -> Results:
 
 
 def _objects(said: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
-    """The objects under a key, by their names; what is no object is passed over."""
+    """The objects under a key, by name. Anything else under the key is ignored."""
     there = said.get(key)
     return (
         {str(name): item for name, item in there.items() if isinstance(item, dict)} if isinstance(there, dict) else {}
@@ -69,7 +69,7 @@ def _objects(said: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
 
 
 def _figures(said: Mapping[str, Any]) -> Iterator[TaskFigure]:
-    """The figures of tasks and groups; newer files give groups apart."""
+    """The figures of tasks and groups. Newer files list groups separately."""
     counts = _objects(said, "n-samples")
     for task, of_task in (_objects(said, "results") | _objects(said, "groups")).items():
         samples = counts.get(task, {}).get("effective")
@@ -95,7 +95,7 @@ def _spans(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """By task the groups around it. A task that is in several that are not in one another has the first."""
+    """For each task, the groups around it. If a task is in several groups that are not nested, the first one counts."""
     listed = said.get("group_subtasks")
     parts = {str(group): tasks for group, tasks in listed.items()} if isinstance(listed, dict) else {}
     around: dict[str, str] = {}
@@ -114,7 +114,7 @@ def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _directions(said: Mapping[str, Any]) -> dict[str, bool]:
-    """By metric whether lower is better, where all tasks agree."""
+    """For each metric, whether lower is better, if all tasks agree."""
     directions: dict[str, set[bool]] = {}
     for of_task in _objects(said, "higher_is_better").values():
         for metric, higher in of_task.items():

@@ -1,6 +1,6 @@
-"""What a sample of lm-evaluation-harness says in words: the prompt, what is right, and what the model answered.
+"""The texts of a sample of lm-evaluation-harness: the prompt, the right answers, and the answers of the model.
 
-Where a model did not write but chose among continuations, what is right and what it chose are these continuations.
+If the model did not generate text but chose among continuations, the right answer and its choice are continuations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warehouse.loading.staging.cells import finite
 
 @dataclass(frozen=True, slots=True)
 class SampleTexts:
-    """The texts of a sample; the input is None where the log has none."""
+    """The texts of a sample; the input is None if the log has none."""
 
     input: str | None
     references: tuple[str, ...]
@@ -37,14 +37,14 @@ def texts_of(sample: Mapping[str, Any]) -> SampleTexts:
 
 
 def _requests(said: Any) -> list[list[Any]]:
-    """What was asked, a list of arguments a request, in either form that logs have had."""
+    """The requests, one list of arguments per request, from either form that logs have had."""
     listed = list(said.values()) if isinstance(said, dict) else said if isinstance(said, list) else []
     requests = (list(request.values()) if isinstance(request, dict) else request for request in listed)
     return [request for request in requests if isinstance(request, list)]
 
 
 def _likeliest(said: Any) -> int | None:
-    """The place of the answer with the highest log likelihood, where answers are such."""
+    """The index of the answer with the highest log likelihood, if the answers are log likelihoods."""
     likelihoods: list[float] = []
     for answers in said if isinstance(said, list) else ():
         first = answers[0] if isinstance(answers, list) and answers else None
@@ -59,7 +59,7 @@ def _likeliest(said: Any) -> int | None:
 
 
 def _references(target: Any) -> tuple[str, ...]:
-    """The target, or the targets where it is a list of texts; what is no text as JSON writes it."""
+    """The target, or the targets if it is a list of texts. A target that is not a text is written as JSON."""
     if target is None:
         return ()
     if isinstance(target, list) and all(isinstance(text, str) for text in target):
@@ -68,7 +68,7 @@ def _references(target: Any) -> tuple[str, ...]:
 
 
 def _answers(said: Any) -> tuple[str, ...]:
-    """What the model wrote, each time that it was asked."""
+    """What the model wrote for each request."""
     listed = said if isinstance(said, list) else []
     times = (answer for answers in listed for answer in (answers if isinstance(answers, list) else [answers]))
     return tuple(answer for answer in times if isinstance(answer, str))

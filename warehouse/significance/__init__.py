@@ -1,4 +1,4 @@
-"""Significance tests: numbers in, numbers out.
+"""Significance tests. They take numbers and return numbers.
 
-Numpy alone; nothing here knows SQL, the language or a measure by name.
+The package uses numpy only. It must not know SQL, the query language or the name of a measure.
 """

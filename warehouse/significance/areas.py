@@ -1,17 +1,18 @@
-"""Areas under the ROC curves of systems on the same documents, and what tests need to compare two of them.
+"""Areas under the ROC curves of systems on the same documents, and the quantities that tests of two areas need.
 
-The area is how often a relevant document has more confidence than a nonrelevant one, equal confidences counting one
-half (Hanley and McNeil 1982). Only the order of a system's confidences matters, until they are exchanged.
+The area is the probability that a relevant document has a higher confidence than a nonrelevant one, with ties counting
+one half (Hanley and McNeil 1982). Only the order of a system's confidences matters, except when confidences are
+exchanged between systems.
 
-Let ψ(x, y) be 1 where x is above y, ½ where they are equal and else 0, and a and b the confidences of two systems. When
-coins ε = ±1 say which documents change places, the products of two coins cancel in the difference of the two areas, and
+Let ψ(x, y) be 1 if x > y, ½ if they are equal and 0 otherwise, and let a and b be the confidences of two systems. Coins
+ε = ±1 decide which documents are exchanged. Products of two coins cancel in the difference of the two areas, and
 
     δ = Σ ε·w / 2mn,  over m relevant documents p and n nonrelevant documents q, with
     w_p = Σ_q ψ(a_p, a_q) + ψ(a_p, b_q) − ψ(b_p, a_q) − ψ(b_p, b_q)
     w_q = Σ_p ψ(a_p, a_q) − ψ(a_p, b_q) + ψ(b_p, a_q) − ψ(b_p, b_q)
 
-is linear in the coins (Bandos, Rockette and Gur 2005). So exchanges of confidences are counted, or drawn, as those of
-whole numbers are: no document is ranked anew.
+is linear in the coins (Bandos, Rockette and Gur 2005). So exchanges of confidences are counted or drawn like exchanges
+of integers, and documents need not be ranked again.
 """
 
 from __future__ import annotations
@@ -33,19 +34,20 @@ from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 
 LEAST = 15
-"""So many documents of either kind the standard error needs: with fewer, beside many of the other kind, DeLong's test
-rejects more than 7% of true hypotheses at the level 0.05 (benchmarks/delong.py)."""
+"""The standard error needs at least this many documents of each kind. With fewer of one kind and many of the other,
+DeLong's test rejects more than 7% of true hypotheses at the level 0.05 (benchmarks/delong.py).
+"""
 
 
 @value(eq=False)
 class Sorted:
-    """The confidences of a system on documents of one kind in ascending order, and the places that they come from."""
+    """The confidences of a system on documents of one kind in ascending order, and their original positions."""
 
     values: Floats
     order: NDArray[np.intp]
 
     def twice_below(self, others: Sorted) -> Integers:
-        """Twice how many of the others are below each value, equal ones counting half; where the values come from."""
+        """For each value, in the original positions, twice the number of `others` below it; ties count half."""
         found = np.searchsorted(others.values, self.values, "left") + np.searchsorted(
             others.values, self.values, "right"
         )
@@ -54,16 +56,16 @@ class Sorted:
         return placed
 
     def twice_above(self, others: Sorted) -> Integers:
-        """Twice how many of the others are above each value, equal ones counting half."""
+        """For each value, in the original positions, twice the number of `others` above it; ties count half."""
         return 2 * others.values.size - self.twice_below(others)
 
 
 @value(eq=False, slots=False)
 class Ranked:
-    """The confidences of systems on documents that are relevant or not, of shape (systems, documents), NaN where a
-    system has none; `cluster` is the exchange unit of each document, numbered from 0.
+    """The confidences of systems on relevant and nonrelevant documents, of shape (systems, documents), NaN where a
+    system has none. `cluster` is the exchange unit of each document, numbered from 0.
 
-    Raises ValueError where the shapes differ.
+    Raises ValueError if the shapes do not fit together.
     """
 
     confidences: Floats
@@ -80,7 +82,7 @@ class Ranked:
 
     @property
     def orders(self) -> int:
-        """How many pairs of a relevant and a nonrelevant document there are."""
+        """The number of pairs of one relevant and one nonrelevant document."""
         relevant = int(np.count_nonzero(self.relevant))
         return relevant * (self.relevant.size - relevant)
 
@@ -95,19 +97,21 @@ class Ranked:
         return self.units == self.relevant.size
 
     def only(self, systems: NDArray[np.intp]) -> Ranked:
-        """The same with some of the systems."""
+        """The same documents with only these systems."""
         return replace(self, confidences=self.confidences[systems])
 
     def area(self, system: int) -> Fraction | None:
-        """The area of a system; None without a document of either kind, or where a confidence is not there."""
+        """The area of a system; None if there is no relevant or no nonrelevant document, or if a confidence is
+        missing.
+        """
         if not self.orders or np.isnan(self.confidences[system]).any():
             return None
         above, below = self._sorted[system]
         return Fraction(int(above.twice_below(below).sum()), 2 * self.orders)
 
     def exchanges(self, a: int, b: int) -> Paired:
-        """What exchanges of confidences come to for two systems: in each exchange unit 2·w against 0, so that the
-        difference of the areas is that of the sums, divided by 4mn.
+        """The exchange of confidences of two systems as paired counts: the first system has 2·w in each exchange unit
+        and the second has 0. The difference of the areas is the difference of the sums, divided by 4mn.
         """
         weights = np.zeros(self.relevant.size, dtype=np.int64)
         for own, sign in ((a, 1), (b, -1)):
@@ -124,7 +128,7 @@ class Ranked:
         return Paired(summed, ones, np.zeros_like(summed), ones)
 
     def of_two(self, a: int, b: int) -> TwoAreas:
-        """What the difference of the areas of two systems is made of, document by document."""
+        """The contribution of each document to the difference of the areas of two systems."""
         (above_a, below_a), (above_b, below_b) = self._sorted[a], self._sorted[b]
         return TwoAreas(
             above_a.twice_below(below_a) - above_b.twice_below(below_b),
@@ -132,12 +136,12 @@ class Ranked:
         )
 
     def differing(self, a: int, b: int) -> int:
-        """In how many exchange units the confidences of two systems differ."""
+        """The number of exchange units in which the confidences of two systems differ."""
         return int(np.unique(self.cluster[self.confidences[a] != self.confidences[b]]).size)
 
     def alike(self, a: int, b: int) -> bool:
-        """Whether the confidences of two systems seem to be on one scale: the ranges that hold 90% of each have at
-        least half of the wider one in common.
+        """Whether the confidences of two systems seem to be on one scale: the overlap of their central 90% ranges is at
+        least half of the wider range.
         """
         (low_a, high_a), (low_b, high_b) = (np.quantile(self.confidences[system], (0.05, 0.95)) for system in (a, b))
         common = min(high_a, high_b) - max(low_a, low_b)
@@ -145,7 +149,7 @@ class Ranked:
 
     @cached_property
     def _sorted(self) -> list[tuple[Sorted, Sorted]]:
-        """The relevant and the nonrelevant documents by each system."""
+        """For each system its sorted confidences on relevant and on nonrelevant documents."""
         sides = ((own[self.relevant], own[~self.relevant]) for own in self.confidences)
         orders = (((above, np.argsort(above)), (below, np.argsort(below))) for above, below in sides)
         return [(Sorted(above[i], i), Sorted(below[j], j)) for (above, i), (below, j) in orders]
@@ -153,9 +157,10 @@ class Ranked:
 
 @value(eq=False)
 class TwoAreas:
-    """The difference of two areas by document: how many more nonrelevant documents are below each relevant one by the
-    first system than by the second, of shape (m,), and how many more relevant ones are above each nonrelevant one, of
-    shape (n,); each counted twice, so that ties are whole.
+    """The difference of two areas by document. For each of m relevant documents it is how many more nonrelevant
+    documents the first system ranks below it than the second does, of shape (m,). For each of n nonrelevant documents
+    it is how many more relevant documents rank above it, of shape (n,). All counts are doubled, so that ties are
+    integers.
     """
 
     relevant: Integers
@@ -163,7 +168,7 @@ class TwoAreas:
 
     @property
     def difference(self) -> float:
-        """The first area less the second."""
+        """The first area minus the second."""
         return int(self.relevant.sum()) / (2 * self.relevant.size * self.nonrelevant.size)
 
     @property
@@ -173,19 +178,20 @@ class TwoAreas:
 
     @property
     def variance(self) -> float:
-        """S10 / m + S01 / n of the difference (DeLong, DeLong and Clarke-Pearson 1988), for two documents of a kind and
-        more.
+        """The variance of the difference, S10 / m + S01 / n (DeLong, DeLong and Clarke-Pearson 1988). It needs at least
+        two documents of each kind.
         """
         m, n = self.relevant.size, self.nonrelevant.size
         return float(np.var(self.relevant / (2 * n), ddof=1) / m + np.var(self.nonrelevant / (2 * m), ddof=1) / n)
 
 
 def one_area(above: Floats, below: Floats, level: float) -> tuple[float, float, float] | None:
-    """The area for the confidences of relevant and of nonrelevant documents, and between what it lies by its standard
-    error and the normal distribution (DeLong, DeLong and Clarke-Pearson 1988), within 0 and 1.
+    """The area for the confidences of relevant and of nonrelevant documents, with its lower and upper confidence limit.
+    The limits use the standard error of DeLong, DeLong and Clarke-Pearson (1988) and the normal distribution, and lie
+    within [0, 1].
 
-    The limits are NaN for fewer than LEAST documents of a kind, and where nothing varies, as for an area of 1; None
-    without a document of either.
+    The limits are NaN with fewer than LEAST documents of one kind, and if the variance is 0, as for an area of 1.
+    Returns None if there is no relevant or no nonrelevant document.
     """
     m, n = above.size, below.size
     if not m or not n:
@@ -205,8 +211,8 @@ def one_area(above: Floats, below: Floats, level: float) -> tuple[float, float, 
 def delong(areas: TwoAreas, sides: Sides = "two-sided") -> Outcome:
     """The test of two areas on the same documents (DeLong, DeLong and Clarke-Pearson 1988); the statistic is z.
 
-    Where no document is placed otherwise p is 1. Raises ValueError where the areas differ and their difference has no
-    variance, and for fewer than LEAST documents of a kind.
+    If both systems rank all documents in the same way, p is 1. Raises ValueError if the areas differ but their
+    difference has no variance, and for fewer than LEAST documents of one kind.
     """
     check_sides(sides)
     if not areas.enough:
@@ -222,11 +228,11 @@ def delong(areas: TwoAreas, sides: Sides = "two-sided") -> Outcome:
 
 
 def area_intervals(ranked: Ranked, pairs: Sequence[tuple[int, int]], plan: IntervalPlan) -> ConfidenceLimits:
-    """The intervals of the differences of areas, by their standard errors and the normal distribution (DeLong, DeLong
-    and Clarke-Pearson 1988). Whatever the family, the level is divided among it.
+    """The confidence intervals of differences of areas, from their standard errors and the normal distribution (DeLong,
+    DeLong and Clarke-Pearson 1988). For any family of pairs the level is divided among its members.
 
-    There is none where nothing varies. Where there are too few documents of a kind, or they are exchanged together,
-    there is not even a standard error, which is NaN.
+    Limits are NaN if the variance is 0. If there are too few documents of one kind, or if documents are exchanged in
+    clusters, the standard error is NaN too.
     """
     share = plan.level if plan.family == "each" else plan.level / len(pairs)
     reached = reach(1 - share if plan.bounds == "both" else 1 - 2 * share)
@@ -243,5 +249,5 @@ def area_intervals(ranked: Ranked, pairs: Sequence[tuple[int, int]], plan: Inter
 
 
 def reach(level: float) -> float:
-    """How many standard errors to either side a normal variable stays within with the probability `level`."""
+    """The number of standard errors to either side within which a normal variable stays with probability `level`."""
     return NormalDist().inv_cdf((1 + level) / 2)

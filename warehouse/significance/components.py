@@ -1,10 +1,11 @@
-"""How much documents, replicates and chance each add to the variance of a system's value, and what more of them buys.
+"""The parts of the variance of a system's value that are due to documents, replicates and chance, and how much more
+documents or replicates would reduce it.
 
-A value of a document in a replicate is a mean, what the document adds, what the replicate adds, and a residual, all
+The value of a document in a replicate is the sum of a mean, a document effect, a replicate effect and a residual, all
 independent: the two-way layout with crossed random effects and one value a cell (Searle, Casella and McCulloch 1992,
-chapter 4; of answers that are drawn again Miller 2024, section 3). Variances are estimated by REML, which is what lme4
-does for `y ~ 1 + (1 | document) + (1 | replicate)`: none is negative. Where each document is in each replicate the
-estimates follow from the mean squares; elsewhere the criterion is minimized. Only numbers come in and go out.
+chapter 4; for repeatedly sampled answers Miller 2024, section 3). Variances are estimated by REML, as lme4 does for `y
+~ 1 + (1 | document) + (1 | replicate)`, so no estimate is negative. If each document is in each replicate, the
+estimates follow from the mean squares; otherwise the criterion is minimized. The module works on numbers only.
 """
 
 from __future__ import annotations
@@ -22,25 +23,26 @@ NOTHING = 1e-12
 """Sums of squares below this share of the whole are rounding errors."""
 
 LARGEST_SHARE = 1 - 1e-4
-"""Up to where the square root of the ratio of two variances is looked for, as x / (1 + x)."""
+"""The upper end of the search for the square root x of a ratio of variances, as x / (1 + x)."""
 
 GRID = np.concatenate((np.linspace(0, 0.9, 10), (0.95, 0.98, 0.99, 0.999, LARGEST_SHARE)))
-"""Where a minimum is looked for before it is narrowed down."""
+"""The grid on which a minimum is located before it is refined."""
 
 MOST_ROUNDS = 200
-"""So often at most are both ratios of variances minimized in turn."""
+"""The largest number of rounds in which the two ratios of variances are minimized in turn."""
 
 SETTLED = 1e-12
-"""Ratios that move by less have settled."""
+"""The search ends when a round changes the ratios by less than this."""
 
 DIGITS = 9
-"""So many digits of the results are the same on every processor."""
+"""The number of digits of the results that are the same on every processor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The variances between documents, between replicates and of what is left, and the standard error of the mean over
-    documents: as it is, with one more document in each replicate, and with one more replicate of each document.
+    """The variances between documents, between replicates and of the residual, and three standard errors of the mean
+    over documents: for the data as they are, with one more document in each replicate, and with one more replicate of
+    each document.
     """
 
     document: float
@@ -54,8 +56,8 @@ class Components:
 def components(values: Floats, present: Booleans) -> Components | None:
     """The components of values of shape (replicates, documents); those that are not `present` do not count.
 
-    None where documents, replicates and residual cannot be told apart, as where each document has one replicate. Every
-    replicate has to have a document, and every document a replicate.
+    Returns None if the three components cannot be separated, for example if each document has one replicate. Every
+    replicate must have a document, and every document a replicate.
     """
     design = _Design.of(present)
     if design.spare < 1:
@@ -74,10 +76,11 @@ def components(values: Floats, present: Booleans) -> Components | None:
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """What standard errors need of the cells that there are.
+    """The numbers that standard errors need, from the cells that are present.
 
-    `spare` are the degrees of freedom that are left for the residual. `shares` are the weights of the replicates in
-    the mean, `squares` the sum of the squared weights of the cells; both also with one more replicate of each document.
+    `spare` is the degrees of freedom of the residual. `shares` has the weights of the replicates in the mean, and
+    `squares` is the sum of the squared weights of the cells; both are also given for one more replicate of each
+    document.
     """
 
     replicates: int
@@ -105,7 +108,7 @@ class _Design:
         )
 
     def standard_errors(self, document: float, replicate: float, residual: float) -> Components:
-        """The variances with the standard errors that they give."""
+        """The components for these variances, with the standard errors that follow."""
         size, more = self.documents, self.documents + 1
         shares = (size * self.shares + 1 / self.replicates) / more
         squares = (size**2 * self.squares + 1 / self.replicates) / more**2
@@ -126,7 +129,7 @@ class _Design:
 
 
 def _connected(present: Booleans) -> int:
-    """In how many parts replicates fall that no common document joins."""
+    """The number of connected parts of the replicates, where replicates with a common document are connected."""
     number = present.astype(np.float64)
     reached = (number @ number.T) > 0
     for _ in range(len(present).bit_length()):
@@ -140,9 +143,9 @@ def _connected(present: Booleans) -> int:
 def _balanced(values: Floats) -> tuple[float, float, float]:
     """The variances from the mean squares of documents, replicates and residual.
 
-    The expected mean square of neither effect is below that of the residual. Where the observed one is, it is pooled
-    with that of the residual, the smaller first, and the variance of the effect is 0: this maximizes the restricted
-    likelihood, whose sums of squares are independent.
+    The expected mean square of an effect is never below that of the residual. If the observed one is, it is pooled with
+    that of the residual, the smaller one first, and the variance of the effect is 0. This maximizes the restricted
+    likelihood, because the sums of squares are independent.
     """
     replicates, documents = values.shape
     by_document, by_replicate = values.mean(axis=0), values.mean(axis=1)
@@ -168,8 +171,8 @@ def _balanced(values: Floats) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """Minus twice the logarithm of the restricted likelihood but for a constant, the variance of the residual, and the
-    slopes of the criterion by the ratios of the variances between documents and between replicates.
+    """The criterion, which is minus twice the log restricted likelihood up to a constant; the variance of the residual;
+    and the slopes of the criterion with respect to the two ratios of variances, for documents and for replicates.
     """
 
     criterion: float
@@ -180,13 +183,13 @@ class _Fitted:
 
 @dataclass(frozen=True, slots=True)
 class _Restricted:
-    """The restricted likelihood for any ratio of the variances to that of the residual, from sums over the documents
-    that have equally many replicates.
+    """The restricted likelihood for any ratios of the variances to that of the residual, from sums over documents with
+    the same number of replicates.
 
-    `sizes` are these numbers of replicates and `many` how many documents have each; `both` of shape (sizes, replicates,
-    replicates) how many of them two replicates share; `totals` and `squares` the sums of the documents' sums and of
-    their squares, `of_replicates` those of the documents' sums by replicate. `own` is the sum of the values of each
-    replicate.
+    `sizes` has these numbers of replicates, and `many` the number of documents with each. `both`, of shape (sizes,
+    replicates, replicates), counts the documents that two replicates share. `totals` and `squares` are the sums of the
+    documents' sums and of their squares, and `of_replicates` has the sums of the documents' sums by replicate. `own`
+    has the sum of the values of each replicate.
     """
 
     sizes: Floats
@@ -215,10 +218,11 @@ class _Restricted:
         )
 
     def fitted(self, document: float, replicate: float) -> _Fitted:
-        """What the likelihood is for ratios to the variance of the residual of those between documents and between
-        replicates.
+        """The fit for given ratios of the variances between documents and between replicates to the variance of the
+        residual.
 
-        Documents are integrated out one by one, replicates together (Searle, Casella and McCulloch 1992, chapter 6).
+        Documents are integrated out one by one, replicates all together (Searle, Casella and McCulloch 1992, chapter
+        6).
         """
         shrunk = 1 / (1 + document * self.sizes)
         weights = document * shrunk
@@ -252,15 +256,16 @@ class _Restricted:
         )
 
     def _squares_by_document(self, shrunk: Floats, effects: Floats, mean: float) -> float:
-        """The sum over documents of the squared sums of what the mean and the effects of replicates leave, each sum
-        shrunk."""
+        """The sum over documents of the squared, shrunken sums of the values minus the mean and the replicate
+        effects.
+        """
         having = np.einsum("kii->ki", self.both)
         squares = self.squares - 2 * mean * self.sizes * self.totals + mean**2 * self.sizes**2 * self.many
         crossed = self.of_replicates @ effects - mean * self.sizes * (having @ effects)
         return float(shrunk**2 @ (squares - 2 * crossed + (self.both @ effects) @ effects))
 
     def _squares_of_ones(self, shrunk: Floats, effects: Floats) -> float:
-        """The same of ones in place of the values, of which the mean takes nothing."""
+        """The same for values of one in place of the data, without subtracting the mean."""
         having = np.einsum("kii->ki", self.both)
         squares = self.sizes**2 * self.many - 2 * self.sizes * (having @ effects)
         return float(shrunk**2 @ (squares + (self.both @ effects) @ effects))
@@ -269,8 +274,8 @@ class _Restricted:
 def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]:
     """The variances that minimize the criterion, one ratio after the other until neither moves.
 
-    A ratio is looked for by its square root x as x / (1 + x), which is between 0 and 1. Where documents and replicates
-    leave nothing to the residual, as where all replicates are alike, there are no ratios to it.
+    The search is over x / (1 + x), which lies between 0 and 1, where x is the square root of the ratio. If documents
+    and replicates leave no residual, for example if all replicates are equal, the ratios do not exist.
     """
     restricted = _Restricted.of(values, present)
     of_documents, of_replicates = _added(values, present, restricted)
@@ -298,7 +303,7 @@ def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]
 
 
 def _added(values: Floats, present: Booleans, restricted: _Restricted) -> tuple[Floats, Floats]:
-    """What each document and each replicate adds, by least squares."""
+    """The effect of each document and of each replicate, by least squares."""
     having = np.einsum("krs,k->rs", restricted.both, 1 / restricted.sizes)
     own = restricted.own - (1 / restricted.sizes) @ restricted.of_replicates
     of_replicates = np.linalg.pinv(np.diag(present.sum(axis=1)) - having) @ own
@@ -311,8 +316,8 @@ def _ratio(share: float) -> float:
 
 
 def _least(criterion: Callable[[float], tuple[float, float]]) -> float:
-    """Where a criterion, given with the sign of its slope, is least between 0 and the largest share: the root of the
-    slope beside the least of the grid, by the method of Ridders (1979).
+    """The minimum of a criterion between 0 and the largest share. The criterion is given with its slope; the result is
+    the root of the slope next to the smallest grid value, by the method of Ridders (1979).
     """
     found = [criterion(float(share)) for share in GRID]
     at = min(range(len(GRID)), key=lambda place: found[place][0])

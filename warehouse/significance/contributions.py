@@ -1,11 +1,11 @@
-"""What each exchange unit contributes to the difference of two systems, so that the contributions add up to it.
+"""The contribution of each exchange unit to the difference of two systems. The contributions add up to the difference.
 
-For a ratio N / D the difference is parted between numerators and denominators as Kitagawa (1955) parts a difference of
-rates, which is the Shapley value of the two: what a unit adds to the numerator counts with the mean of 1 / D, what it
-adds to the denominator with the mean of N times the difference of 1 / D. For other functions of sums each count has the
-mean of its derivative on the way from the sums of one system to those of the other, as Aumann and Shapley (1974) price
-goods. Either way a unit in which the systems do not differ contributes nothing, and where all denominators are equal a
-unit contributes its difference over the number of units.
+For a ratio N / D the difference is divided between numerators and denominators as Kitagawa (1955) decomposes a
+difference of rates; this is the Shapley value of the two. What a unit adds to the numerator is multiplied by the mean
+of 1 / D, and what it adds to the denominator by the mean of N times the difference of 1 / D. For other functions of
+sums each count is multiplied by the mean of its derivative on the straight line from the sums of one system to those of
+the other (Aumann and Shapley 1974). In both cases a unit in which the systems do not differ contributes 0. If all
+denominators are equal, a unit contributes its difference divided by the number of units.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from warehouse.significance.paired import Floats, Many
 from warehouse.significance.valuation import ManyCounts, ManySystems
 
 NODES = 1025
-"""At how many places of the way derivatives are taken."""
+"""The number of points on the line at which derivatives are taken."""
 
 REACH = 3.2
-"""How near the ends of the way the first and the last place are: at exp(−π sinh 3.2), a share of about 10⁻¹⁷."""
+"""Sets how near the first and the last point are to the ends of the line: at exp(−π sinh 3.2), a share of about 10⁻¹⁷.
+"""
 
 
 def contributions(two: ManySystems) -> Floats:
-    """What each unit adds to the value of the first system less that of the second, but for the factor of a ratio; of
-    shape (units,). They sum to that difference but for rounding. Raises ValueError for other than two systems.
+    """The contribution of each unit to the value of the first system minus that of the second, of shape (units,),
+    without the constant factor of a ratio. The contributions sum to the difference up to rounding. Raises ValueError
+    unless there are exactly two systems.
     """
     if two.systems != 2:
         raise ValueError(f"a difference needs two systems, not {two.systems}")
@@ -49,7 +51,8 @@ def _of_function(two: ManyCounts) -> Floats:
     way = sums[0] - sums[1]
     prices = _mean_gradient(two, sums[1], way)
     first, second = two.values()
-    # What the sum over places leaves over, as where a function has a corner, goes with the counts that differ.
+    # If the quadrature leaves a remainder, for example where a function has a corner, it is shared among the counts
+    # that differ.
     weights = way / np.maximum(np.maximum(np.abs(sums[0]), np.abs(sums[1])), 1.0) ** 2
     scale = float(weights @ way)
     if scale:
@@ -58,8 +61,9 @@ def _of_function(two: ManyCounts) -> Floats:
 
 
 def _mean_gradient(two: ManyCounts, start: Floats, way: Floats) -> Floats:
-    """The mean of the gradient on a straight way, of shape (columns,), by the double exponential rule (Takahasi and
-    Mori 1974), which does not mind a root or a logarithm that is steep at an end."""
+    """The mean of the gradient on a straight line, of shape (columns,), by the double exponential rule (Takahasi and
+    Mori 1974), which stays accurate if a root or a logarithm is steep at an end.
+    """
 
     def value(sums: Floats) -> Floats:
         return two.valuation.values(sums[0])[None]
@@ -76,11 +80,13 @@ def _mean_gradient(two: ManyCounts, start: Floats, way: Floats) -> Floats:
 
 
 DIGITS = 8
-"""So many digits of a derivative by differences are the same on every processor."""
+"""The number of digits of a numerical derivative that are the same on every processor."""
 
 
 def to_digits(derivatives: Floats) -> Floats:
-    """Derivatives to DIGITS significant digits, so that no later digit of what follows depends on the processor."""
+    """Rounds derivatives to DIGITS significant digits, so that results computed from them do not depend on the
+    processor.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = DIGITS - 1 - np.floor(np.log10(np.abs(derivatives)))
         known = np.abs(places) < 300

@@ -1,8 +1,8 @@
-"""How alike two systems' values are from unit to unit, what assuming that they are not would cost, and how alike two
-rankings of systems are.
+"""The correlation of two systems' values over units, the cost of ignoring it in a test, and the correlation of two
+rankings of systems.
 
-A test for independent samples takes the standard deviation of a difference for larger than it is where the two systems'
-values are positively correlated, as values on the same test set nearly always are (Yeh 2000, section 2.1).
+If the values of two systems are positively correlated, a test for independent samples overestimates the standard
+deviation of their difference. Values on the same test set nearly always are (Yeh 2000, section 2.1).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike
 from warehouse.significance.paired import Floats
 
 _FEW = 1_000
-"""Of so many systems all products of two fit well into memory."""
+"""Up to this many systems, the products of all pairs fit well into memory."""
 
 _BLOCK = 1_000
-"""How many pairs are looked at together where there are more systems."""
+"""The number of pairs that are computed together if there are more systems."""
 
 _DIGITS = 12
-"""How many digits of what is computed of sums of products are kept: machines add them up in other orders."""
+"""The number of digits that are kept of results from sums of products, because machines add up in different orders."""
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -32,8 +32,8 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
     """Pearson's r of two systems' values, both of shape (units,).
 
-    Units in which either value is not a number are left out. None where r is undefined: fewer than two units, or a
-    system whose value is everywhere the same. Raises ValueError for arrays of different shapes.
+    Units in which either value is NaN are left out. Returns None if r is undefined: with fewer than two units, or if a
+    system has the same value in every unit. Raises ValueError for arrays of different shapes.
     """
     a, b = _columns(values_a, values_b)
     known = np.isfinite(a) & np.isfinite(b)
@@ -41,7 +41,7 @@ def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
     if a.size < 2 or a.min() == a.max() or b.min() == b.max():
         return None
     a, b = a - a.mean(), b - b.mean()
-    # Scaled first, so that neither very large nor very small values leave the range of floating point.
+    # Scaled first, so that very large or very small values neither overflow nor underflow.
     a, b = a / np.abs(a).max(), b / np.abs(b).max()
     return _bounded(float(a @ b) / sqrt(float(a @ a) * float(b @ b)))
 
@@ -49,8 +49,8 @@ def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
 def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
     """The correlation of each pair of systems, for values of shape (systems, units).
 
-    All pairs at once by products of matrices: the sums over the units that both systems of a pair have. A pair in which
-    little of a system's variance is left, so that digits would be lost, is computed by itself.
+    Matrix products give the sums for all pairs at once, each over the units that both systems of a pair have. If
+    cancellation would cost digits for a pair, that pair is computed by itself.
     """
     if len(values) > _FEW:
         return [correlation(values[a], values[b]) for a, b in pairs]
@@ -82,11 +82,12 @@ def _rounded(number: float) -> float:
 
 
 def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
-    """By what factor the standard deviation of each pair's difference would be larger, were the two independent.
+    """The factor by which the standard deviation of each pair's difference would be larger if the two systems were
+    independent.
 
-    `influences` is what each unit adds to a system's value, to first order, of shape (systems, units): for a ratio
-    (N − R·D) / ΣD. With s² for sums of squares it is √((s²(A) + s²(B)) / s²(A − B)), which is 1 / √(1 − r) for means of
-    equal variance (Yeh 2000, section 2.1). None where the difference does not vary.
+    `influences`, of shape (systems, units), is what each unit adds to a system's value to first order; for a ratio this
+    is (N − R·D) / ΣD. If s² denotes a sum of squares, the factor is √((s²(A) + s²(B)) / s²(A − B)), which is 1 / √(1 −
+    r) for means of equal variance (Yeh 2000, section 2.1). The factor is None if the difference does not vary.
     """
     listed = list(pairs)
     factors: list[float | None] = []
@@ -98,13 +99,15 @@ def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[flo
 
 
 def _products(influences: Floats, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float, float]]:
-    """The products of each pair's first and second system with themselves, and with one another."""
+    """For each pair, the sums of products of the first system with itself, of the second with itself, and of the
+    two.
+    """
     if len(influences) <= _FEW:
         products = influences @ influences.T
         for a, b in pairs:
             yield float(products[a, a]), float(products[b, b]), float(products[a, b])
         return
-    # Of many systems not all products are held, and against one system few are needed.
+    # With many systems not all products are held in memory, and comparisons against one system need only a few.
     squares = np.einsum("su,su->s", influences, influences)
     for start in range(0, len(pairs), _BLOCK):
         first, second = np.array(pairs[start : start + _BLOCK]).T
@@ -113,9 +116,9 @@ def _products(influences: Floats, pairs: Sequence[tuple[int, int]]) -> Iterator[
 
 
 def kendall(first: Sequence[float | Fraction], second: Sequence[float | Fraction]) -> float | None:
-    """Kendall's tau-b of two lists of values of the same systems; ties count for neither order (Kendall 1945).
+    """Kendall's tau-b of two lists of values of the same systems, with the correction for ties (Kendall 1945).
 
-    None where all values of a list are the same. Raises ValueError for lists of unlike length.
+    Returns None if all values of a list are equal. Raises ValueError for lists of different lengths.
     """
     agreeing = tied_first = tied_second = 0
     for (a, x), (b, y) in combinations(zip(first, second, strict=True), 2):

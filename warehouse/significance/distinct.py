@@ -65,9 +65,11 @@ class Distinct:
 
 
 def distinct_columns(table: Integers) -> tuple[Integers, Integers]:
-    """The distinct columns of a table of shape (rows, units), in lexicographic order, and how many units have each.
+    """The distinct columns of a table of shape (rows, units), in lexicographic order, and the number of units with
+    each.
 
-    The same as numpy's `unique` with axis=1, which compares columns byte by byte and takes a hundred times as long.
+    The result is that of numpy's `unique` with axis=1, which compares columns byte by byte and takes a hundred times as
+    long.
     """
     keys = np.zeros(table.shape[1], dtype=np.int64)
     kinds = 1

@@ -1,7 +1,7 @@
-"""Where chance comes from: how many shuffles or resamples are drawn, and the generators that draw them.
+"""The source of randomness: how many shuffles or resamples are drawn, and the generators that draw them.
 
-They come in chunks of a fixed size, each with a generator of its own, so that neither threads nor the amount of memory
-at hand change a result. Nothing here knows what is drawn.
+Draws come in chunks of a fixed size, each with a generator of its own, so that neither the number of threads nor the
+available memory changes a result. This module must not know what is drawn.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from grammar.value import value
 from warehouse.significance.outcome import check_shuffles
 
 Stream = int | tuple[int, ...]
-"""What the caller sets apart beside the seed, such as a number for the test set: integers, none negative."""
+"""What distinguishes streams of one seed, such as a number for the test set: integers that are not negative."""
 
 COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES = range(8)
-"""What a stream is used for, so that different kinds of draws never share their chance."""
+"""The purposes of draws, so that different kinds of draws never share random numbers."""
 
 
 @value
 class Draws:
-    """So many shuffles, or for the bootstrap so many resamples, of a seed and a stream, after the first `before`.
+    """A number of shuffles, or of resamples for the bootstrap, from a seed and a stream, after the first `before`
+    draws.
 
-    The first draws of a longer run are those of a shorter one, so that a run can be gone on with. Raises ValueError for
-    fewer than one shuffle and where the seed, the stream or `before` is negative.
+    A longer run begins with the draws of a shorter one, so that a run can be continued. Raises ValueError for fewer
+    than one shuffle, and if the seed, the stream or `before` is negative.
     """
 
     shuffles: int
@@ -41,14 +42,14 @@ class Draws:
             raise ValueError(f"the seed and the stream are {self._words()}, and none can be negative")
 
     def generator(self, chunk: int, purpose: int) -> np.random.Generator:
-        """The source of chance for one chunk; `purpose` is one of those above."""
+        """The random generator for one chunk; `purpose` is one of the constants above."""
         spawn = (chunk,) if purpose == COINS else (chunk, purpose)
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self._words(), spawn_key=spawn)))
 
     def chunks(self, size: int) -> Iterator[tuple[int, int]]:
-        """The number of each chunk and how many of its draws are used: all, but for the last.
+        """The number of each chunk, and how many of its draws are used. Only the last chunk may be used in part.
 
-        Raises ValueError for a run that would go on within a chunk.
+        Raises ValueError for a run that would continue in the middle of a chunk.
         """
         if self.before % size:
             raise ValueError(f"a run goes on after whole chunks of {size}, and not after {self.before} shuffles")

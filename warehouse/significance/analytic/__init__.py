@@ -1,1 +1,1 @@
-"""Tests whose null distribution is known: nothing is exchanged and nothing drawn."""
+"""Tests whose null distribution is known, so that nothing is exchanged or drawn at random."""

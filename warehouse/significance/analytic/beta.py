@@ -1,7 +1,7 @@
 """The regularised incomplete beta function, and the tails of the distributions that follow from it.
 
-Accurate to about 1e-13 relative for parameters up to 1e7 and beyond: the factor before the continued fraction is
-written with deviances (Loader 2000, *Fast and accurate computation of binomial probabilities*) in place of differences
+The relative error is about 1e-13, also for parameters of 1e7 and more: the factor before the continued fraction is
+written with deviances (Loader 2000, *Fast and accurate computation of binomial probabilities*) instead of differences
 of large logarithms.
 """
 
@@ -19,13 +19,15 @@ def incomplete(x: float, a: float, b: float) -> float:
     """I_x(a, b), the probability that a Beta(a, b) variable is at most x; a, b > 0.
 
     By Lentz's continued fraction (Press et al., *Numerical Recipes*, section 6.4), in about √max(a, b) steps. Raises
-    ValueError for parameters that are not positive and x outside [0, 1].
+    ValueError for parameters that are not positive, and for x outside [0, 1].
     """
     return _tails(x, 1.0 - x, a, b)[0]
 
 
 def _tails(x: float, rest: float, a: float, b: float) -> tuple[float, float]:
-    """I_x(a, b) and 1 − I_x(a, b), each accurate where it is small; `rest` is 1 − x, given apart to keep its digits."""
+    """I_x(a, b) and 1 − I_x(a, b), each accurate where it is small; `rest` is 1 − x, passed separately so that it keeps
+    its digits.
+    """
     if not (a > 0 and b > 0):
         raise ValueError(f"the parameters of a beta distribution are positive, not {a} and {b}")
     if not 0 <= x <= 1:
@@ -43,7 +45,7 @@ def _tails(x: float, rest: float, a: float, b: float) -> tuple[float, float]:
 
 
 def t_tail(t: float, degrees: float) -> float:
-    """The probability that Student's t with so many degrees of freedom is at least t."""
+    """The probability that a Student t variable with `degrees` degrees of freedom is at least t."""
     if t == inf:
         return 0.0
     if t == -inf:
@@ -55,7 +57,7 @@ def t_tail(t: float, degrees: float) -> float:
 
 @lru_cache(maxsize=1000)
 def t_quantile(tail: float, degrees: float) -> float:
-    """The t that Student's t with so many degrees of freedom reaches with that probability, at most one half.
+    """The t with upper tail probability `tail`, at most one half, for Student's t with `degrees` degrees of freedom.
 
     By bisection of `t_tail`. Raises ValueError for any other probability.
     """
@@ -75,8 +77,8 @@ def normal_tail(z: float) -> float:
 
 
 def chi_square_tail(square: float, degrees: int = 1) -> float:
-    """The probability that χ² with so many degrees of freedom is at least so much (Abramowitz and Stegun 1964, 26.4.4
-    and 26.4.5).
+    """The probability that a χ² variable with `degrees` degrees of freedom is at least `square` (Abramowitz and Stegun
+    1964, 26.4.4 and 26.4.5).
     """
     half, odd = square / 2, degrees % 2
     total, term = (erfc(sqrt(half)), sqrt(half / pi) * 2 * exp(-half)) if odd else (0.0, exp(-half))
@@ -95,7 +97,7 @@ def _binomial(a: float, b: float, x: float, rest: float) -> float:
 
 
 def _stirling(z: float) -> float:
-    """ln Γ(z+1) less Stirling's formula for it."""
+    """ln Γ(z+1) minus Stirling's approximation of it."""
     if z < 16:
         return lgamma(z + 1) - (z + 0.5) * log(z) + z - 0.5 * log(2 * pi)
     square = z * z
@@ -103,7 +105,7 @@ def _stirling(z: float) -> float:
 
 
 def _deviance(observed: float, expected: float) -> float:
-    """observed · ln(observed / expected) + expected − observed, without cancellation where the two are near."""
+    """observed · ln(observed / expected) + expected − observed, without cancellation where the two are close."""
     difference = observed - expected
     if abs(difference) < 0.1 * (observed + expected):
         ratio = difference / (observed + expected)

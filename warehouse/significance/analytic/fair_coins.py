@@ -1,8 +1,8 @@
-"""How likely so many heads are among fair coins, right to the last digit of floating point.
+"""The binomial tail for fair coins, correctly rounded to floating point.
 
-Up to EXACT coins the ways are counted in whole numbers. For more, the likelihood of the bound itself comes from
-Stirling's series, and what is beyond it from ratios of neighbours in fixed point; both are right to 30 digits and more,
-so that only the last step rounds.
+For up to EXACT coins the outcomes are counted in integers. For more coins the probability at the bound comes from
+Stirling's series, and the probability beyond it from ratios of neighbouring terms in fixed point. Both are accurate to
+at least 30 digits, so that only the last step rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from math import comb, factorial
 
 EXACT = 1000
-"""Up to so many coins, ways are counted in whole numbers."""
+"""Up to this many coins, outcomes are counted in integers."""
 
 _DIGITS = Context(prec=45, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -40,14 +40,16 @@ on.
 
 
 def binomial_tail(successes: int, trials: int) -> float:
-    """The probability of at least so many successes in so many trials of even chance; 0 where that is below 5e-324."""
+    """The probability of at least `successes` successes in `trials` trials with probability ½; 0 if it is below
+    5e-324.
+    """
     if successes <= 0:
         return 1.0
     if successes > trials:
         return 0.0
     lower_half = 2 * successes <= trials
     if lower_half:
-        # Fewer than so many successes are more than the rest of the failures.
+        # Fewer than `successes` successes means more than trials − successes failures.
         successes = trials - successes + 1
     if trials <= EXACT:
         ways = _ways(successes, trials)
@@ -58,7 +60,7 @@ def binomial_tail(successes: int, trials: int) -> float:
 
 
 def _ways(successes: int, trials: int) -> int:
-    """In how many ways at least so many coins are heads."""
+    """The number of outcomes with at least `successes` heads."""
     ways, term = 0, comb(trials, successes)
     for count in range(successes, trials + 1):
         ways += term
@@ -67,7 +69,7 @@ def _ways(successes: int, trials: int) -> int:
 
 
 def _tail(successes: int, trials: int) -> Decimal:
-    """The probability of at least so many successes, which are at least half of the trials."""
+    """The probability of at least `successes` successes; `successes` must be at least half of the trials."""
     beyond, term, count = 0, _FIXED_POINT, successes
     while term:
         beyond += term

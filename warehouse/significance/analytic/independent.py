@@ -1,7 +1,7 @@
-"""Tests that take the two systems' results for independent samples: two-sample t, z and chi-square.
+"""Tests that treat the results of two systems as independent samples: two-sample t, z and chi-square.
 
-Results of two systems on the same test set are not independent, and where they are positively correlated these tests
-find fewer differences than there are (Yeh 2000, section 2). They are here to be compared with; a caller should say so.
+Results of two systems on the same test set are not independent, and if they are positively correlated these tests miss
+differences that are there (Yeh 2000, section 2). They are provided for comparison only, and callers should say so.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     difference = float(a.mean() - b.mean())
     pooled = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / degrees
     if a.min() == a.max() and b.min() == b.max():
-        # Whatever rounding says of it.
+        # Equal means have t = 0, whatever rounding errors suggest.
         if a[0] == b[0]:
             return Outcome(1.0, "analytic", statistic=0.0)
         raise ValueError("each system has the same value in every unit, so there is no variance to divide by")
@@ -64,9 +64,9 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
 
 
 def z(hits_a: int, units_a: int, hits_b: int, units_b: int, sides: Sides = "two-sided") -> Outcome:
-    """The test of two proportions with a pooled variance; the statistic is z.
+    """The z test of two proportions, hits / units, with a pooled variance; the statistic is z.
 
-    Raises ValueError unless 0 ≤ hits ≤ units and there are units.
+    Raises ValueError unless 0 ≤ hits ≤ units and units > 0 for both systems.
     """
     check_sides(sides)
     for hits, units in ((hits_a, units_a), (hits_b, units_b)):
@@ -75,7 +75,7 @@ def z(hits_a: int, units_a: int, hits_b: int, units_b: int, sides: Sides = "two-
     share = (hits_a + hits_b) / (units_a + units_b)
     difference = hits_a / units_a - hits_b / units_b
     if hits_a * units_b == hits_b * units_a:
-        # Also where all or none are hits, and the variance is 0.
+        # This includes the case that all or none are hits, where the variance is 0.
         return Outcome(1.0 if sides == "two-sided" or share in (0, 1) else 0.5, "analytic", statistic=0.0)
     statistic = difference / sqrt(share * (1 - share) * (1 / units_a + 1 / units_b))
     p = 2 * normal_tail(abs(statistic)) if sides == "two-sided" else normal_tail(statistic)
@@ -87,8 +87,8 @@ def chi_square(
 ) -> Outcome:
     """Pearson's chi-square of a 2 × 2 table of relevant and spurious answers, without Yates's correction.
 
-    The statistic is χ² with one degree of freedom (Yeh 2000, section 2.2, for precision); one-sided p is half of
-    the two-sided where the first system has the larger share of relevant answers, and 1 less that half elsewhere. A
+    The statistic is χ² with one degree of freedom (Yeh 2000, section 2.2, for precision); the one-sided p is half of
+    the two-sided p if the first system has the larger share of relevant answers, and 1 minus that half otherwise. A
     table with an empty row or column shows no difference.
 
     Parameters

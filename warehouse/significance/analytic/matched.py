@@ -1,8 +1,8 @@
 """Tests on the differences of matched pairs: sign, Wilcoxon, t and McNemar.
 
-They look at one number a unit, the first system's less the second's, so they need a measure whose denominator is the
-same for both systems in every unit (Yeh 2000, section 3.2); `differences` checks that. Units without a difference carry
-no weight in the sign and Wilcoxon tests. Where no unit differs p is 1.
+They use one number per unit, the value of the first system minus that of the second. So they need a measure whose
+denominator is the same for both systems in every unit (Yeh 2000, section 3.2); `differences` checks that. The sign and
+Wilcoxon tests ignore units without a difference. If no unit differs, p is 1.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Floats, Integers, Paired
 
 EXACT_UNITS = 50
-"""Up to so many units, without zeros or ties, Wilcoxon's distribution is exact."""
+"""Up to this many units without zeros or ties, Wilcoxon's distribution is exact."""
 
 EXACT_TIED_UNITS = 13
-"""And up to so many with them."""
+"""Up to this many units it is exact even with zeros or ties."""
 
 
 def differences(paired: Paired) -> Integers:
-    """The numerators of the first system less those of the second, of shape (units,).
+    """The numerators of the first system minus those of the second, of shape (units,).
 
-    As the denominators are equal, their sum is the difference of the measures but for a factor. Raises ValueError where
-    they are not.
+    Since the denominators are equal, the sum of these is proportional to the difference of the measures. Raises
+    ValueError if the denominators differ in a unit.
     """
     numerator, denominator = paired.differences()
     if denominator.any():
@@ -38,10 +38,11 @@ def differences(paired: Paired) -> Integers:
 
 
 def settled(values_a: Floats, values_b: Floats, doubts: Floats) -> Floats:
-    """The differences of values that were rounded, those equal that only rounding keeps apart; all of shape (units,).
+    """The differences of rounded values, where differences that only rounding distinguishes are made equal; all arrays
+    have the shape (units,).
 
-    A difference may be off by its doubt, but not where the two values are the same. Two that follow one another in the
-    order of their sizes tie where they are no further apart than their doubts together, and so does what is tied to 0.
+    `doubts` bounds the error of each difference; it is ignored where the two values are equal. Neighbours in the order
+    of absolute size are ties if they differ by no more than the sum of their doubts. Differences tied to 0 become 0.
     """
     differences = values_a - values_b
     sizes, doubts = np.abs(differences), np.where(differences == 0, 0.0, doubts)
@@ -231,14 +232,14 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
 
 
 def scaled(values: Floats) -> Floats:
-    """Values times the power of two that brings the largest near 1, since squares of very small ones would be 0. That
-    changes no digit of them, and no t.
+    """Values times the power of two that brings the largest near 1, because squares of very small values would
+    underflow to 0. This changes no digit of the values, and it does not change t.
     """
     return np.asarray(np.ldexp(values, -frexp(float(np.abs(values).max(initial=0.0)))[1]), dtype=np.float64)
 
 
 def from_t(statistic: float, degrees: float, sides: Sides) -> Outcome:
-    """The outcome of a t with so many degrees of freedom."""
+    """The outcome for a t statistic with `degrees` degrees of freedom."""
     p = t_tail(statistic, degrees) if sides == "one-sided" else 2 * t_tail(abs(statistic), degrees)
     return Outcome(min(1.0, p), "analytic", statistic=statistic)
 
@@ -262,7 +263,9 @@ def _binomial(wins: int, losses: int, sides: Sides) -> Outcome:
 
 
 def _signed_sum_tail(sizes: list[int], least: int) -> float:
-    """The probability that the sizes, each counted or not by a fair coin, sum to at least so much."""
+    """The probability that the sum of the sizes is at least `least` if a fair coin decides for each size whether it
+    counts.
+    """
     ways = [1] + [0] * sum(sizes)
     for size in sizes:
         for total in range(len(ways) - 1, size - 1, -1):

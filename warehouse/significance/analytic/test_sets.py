@@ -1,7 +1,8 @@
-"""Systems over several test sets, as Demšar (2006) compares them: mean ranks, Friedman's test, and of pairs Wilcoxon's
+"""Compare systems over several test sets as Demšar (2006) does: mean ranks, Friedman's test, and for pairs Wilcoxon's
 signed-rank test with Holm's adjustment or Nemenyi's critical difference.
 
-Each test set counts as one observation of every system, whatever its size. Nothing is known here of names.
+Each test set counts as one observation of every system, whatever its size. This module must not know the names of
+systems or test sets.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def ranks(values: Floats) -> Floats:
 
 
 def friedman(values: Floats) -> Friedman:
-    """Friedman's (1937) test that all systems are alike, on values of shape (systems, test sets).
+    """Friedman's (1937) test of the hypothesis that all systems are equally good, on values of shape (systems, test
+    sets).
 
-    Raises ValueError for fewer than two systems or test sets. Where all systems tie everywhere the statistic is 0.
+    Raises ValueError for fewer than two systems or test sets. If all systems tie on all test sets, the statistic is 0.
     """
     systems, test_sets = values.shape
     if systems < 2 or test_sets < 2:
@@ -59,7 +61,7 @@ def wilcoxon_holm(values: Floats, level: float) -> Booleans:
     first, second = np.triu_indices(systems, 1)
     differences = values[first] - values[second]
     significant = holm([wilcoxon(of_pair).p for of_pair in differences]) <= level
-    # One-sided p is at most 1/2 for the one that is ahead by the sum of ranks.
+    # One-sided p is at most 1/2 for the system with the larger rank sum.
     ahead = np.array([wilcoxon(of_pair, "one-sided").p <= 0.5 for of_pair in differences])
     better = np.zeros((systems, systems), dtype=np.bool_)
     better[first, second] = significant & ahead
@@ -68,14 +70,16 @@ def wilcoxon_holm(values: Floats, level: float) -> Booleans:
 
 
 def critical_difference(systems: int, test_sets: int, level: float) -> float:
-    """By how much the mean ranks of two systems have to differ, all pairs together (Nemenyi 1963; Demšar 2006, section
-    3.2.2): q·√(k(k + 1) / 6N), q being the quantile of the studentized range over √2.
+    """The difference of mean ranks that is significant for all pairs simultaneously (Nemenyi 1963; Demšar 2006, section
+    3.2.2): q·√(k(k + 1) / 6N), where q is the quantile of the studentized range divided by √2.
     """
     return range_quantile(level, systems) / sqrt(2) * sqrt(systems * (systems + 1) / (6 * test_sets))
 
 
 def better_by(mean_ranks: Floats, difference: float) -> Booleans:
-    """Which system has a mean rank that is lower by at least so much; of shape (systems, systems)."""
+    """Which system is better than which: entry [a, b] says whether the mean rank of a is lower than that of b by at
+    least `difference`; of shape (systems, systems).
+    """
     # Mean ranks are multiples of 1 / 2N, which floating point does not hold exactly.
     return np.asarray(mean_ranks[None, :] - mean_ranks[:, None] >= difference * (1 - 1e-12))
 
@@ -84,8 +88,8 @@ def better_by(mean_ranks: Floats, difference: float) -> Booleans:
 
 
 def range_quantile(tail: float, systems: int) -> float:
-    """What the range of so many standard normal variables exceeds with the probability `tail`: the studentized range
-    with infinitely many degrees of freedom.
+    """The value that the range of `systems` standard normal variables exceeds with probability `tail`: the upper
+    quantile of the studentized range with infinitely many degrees of freedom.
     """
     low, high = 0.0, 40.0
     for _ in range(80):
@@ -96,7 +100,7 @@ def range_quantile(tail: float, systems: int) -> float:
 
 def _range_tail(width: float, systems: int) -> float:
     """The probability of a range above `width`: 1 − k∫φ(z)·(Φ(z) − Φ(z − w))^(k − 1) dz, by the trapezium rule, which
-    for such functions converges faster than any power of the step.
+    converges faster than any power of the step for such functions.
     """
     z = np.linspace(-9.0, 9.0 + min(width, 9.0), 1201)
     upper, lower = _normal(z), _normal(z - width)

@@ -1,6 +1,8 @@
-"""The bootstrap: units drawn with replacement, both systems' counts of each taken together (Efron & Tibshirani 1993).
+"""The bootstrap: units are drawn with replacement, and each unit brings the counts of both systems (Efron & Tibshirani
+1993).
 
-Below VERY_MANY_UNITS units the resamples depend on the seed, the stream and the number of units alone, so that they are
-the same for all measures and pairs; above, each pair draws how often each kind of its own units comes. Either way what
-comes out for a pair depends on nobody else, and changes its sign where the pair is turned around.
+Below VERY_MANY_UNITS units the resamples depend only on the seed, the stream and the number of units, so that all
+measures and pairs share them. Above, each pair groups its units by their counts and draws how often each group occurs.
+In both cases the result of a pair does not depend on other systems, and it changes only its sign if the pair is
+reversed.
 """

@@ -1,7 +1,7 @@
-"""Averages over test sets: differences of pairs whose units are resampled within each test set.
+"""Averages over test sets of the differences of pairs. Units are resampled within each test set.
 
-Test sets were not drawn from one another: each keeps its number of units in every resample, and the variance of an
-average is that of its parts, weighted (Efron & Tibshirani 1993, section 8.3, of two samples).
+The test sets are treated as separate samples: each keeps its number of units in every resample, and the variance of an
+average is the weighted sum of the variances on the test sets (Efron & Tibshirani 1993, section 8.3, for two samples).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OfTestSet:
 
 @value(eq=False, slots=False)
 class Averages:
-    """The average differences of pairs: so many times those on each test set, added up."""
+    """The average differences of pairs: a weighted sum of the differences on the test sets."""
 
     parts: tuple[Differences, ...]
     weights: tuple[float, ...]
@@ -42,7 +42,9 @@ class Averages:
     def of(
         cls, parts: Sequence[OfTestSet], pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None
     ) -> Averages:
-        """Of the same pairs of systems on each test set; without `ranks` they are taken in the order named."""
+        """The averages for the same pairs of systems on each test set. Without `ranks` a pair is taken in the order in
+        which it was named.
+        """
         order = range(parts[0].many.systems) if ranks is None else ranks
         differences = tuple(Differences.of(part.many, pairs, order) for part in parts)
         return cls(differences, tuple(part.factor / len(parts) for part in parts), tuple(part.stream for part in parts))
@@ -54,61 +56,65 @@ class Averages:
 
     @property
     def units(self) -> int:
-        """How many units all test sets have together."""
+        """The number of units of all test sets together."""
         return sum(part.units for part in self.parts)
 
     @property
     def degrees(self) -> int:
-        """How many degrees of freedom a standard error has; none where a test set has a single unit."""
+        """The degrees of freedom of a standard error; 0 if a test set has a single unit."""
         return 0 if min(part.units for part in self.parts) < 2 else self.units - len(self.parts)
 
     @property
     def times(self) -> Integers:
-        """How many units each column of influences stands for."""
+        """The number of units that each column of influences represents."""
         return np.concatenate([part.times for part in self.parts])
 
     @property
     def signs(self) -> Floats:
-        """−1 for what is turned, else 1; of shape (size,)."""
+        """−1 for pairs taken in reverse order, else 1; of shape (size,)."""
         return self.parts[0].signs
 
     @property
     def values(self) -> Floats:
-        """What was observed, of shape (size,)."""
+        """The observed values, of shape (size,)."""
         return self._added([part.values for part in self.parts])
 
     def influences(self, places: Places) -> Floats:
-        """How far each unit moves some of the averages, of shape (places, units)."""
+        """The influence of each unit on some of the averages, of shape (places, units)."""
         return np.concatenate(
             [weight * part.influences(places) for part, weight in zip(self.parts, self.weights, strict=True)], axis=1
         )
 
     def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
-        """Which of some averages with these influences deviate as Student's t does, as far out as that tail."""
+        """Which of the averages with these influences are close enough to Student's t at the tail probability
+        `tail`.
+        """
         steady = [part.steady[part.first[places]] & part.steady[part.second[places]] for part in self.parts]
         near: Booleans = near_student(influences, self.times, student, tail)
         return np.asarray(near & np.logical_and.reduce(steady))
 
     def half_steps(self) -> Floats:
-        """Half of what an average moves by at least, by the smallest step on any test set; of shape (size,)."""
+        """Half of the smallest step by which an average can change, from the smallest step on any test set; of shape
+        (size,).
+        """
         steps = [abs(weight) * part.half_steps() for part, weight in zip(self.parts, self.weights, strict=True)]
         return np.asarray(np.minimum.reduce(steps))
 
     def of_values(self, values: Floats, places: Places) -> Floats:
-        """Some of the averages, from average values of the systems of shape (systems, any)."""
+        """Some of the averages, computed from average values of the systems of shape (systems, any)."""
         return self.parts[0].of_values(values, places)
 
     def by_kind(self, place: int) -> Averages:
-        """One of the averages, the units of each test set counted by kind."""
+        """One of the averages, with the units of each test set grouped by kind."""
         return replace(self, parts=tuple(part.by_kind(place) for part in self.parts))
 
     def over(self, supply: Supply, draws: Draws) -> OverAverages:
-        """The averages in resamples of the units of each test set, one by one."""
+        """The averages in resamples where the units of each test set are drawn one by one."""
         own = zip(self.parts, self._draws(draws), strict=True)
         return OverAverages(self, tuple(part.over(supply, of_part) for part, of_part in own))
 
     def over_kinds(self, draws: Draws) -> OverAverages:
-        """The averages in resamples of the units of each test set, counted by kind."""
+        """The averages in resamples where the units of each test set are counted by kind."""
         own = zip(self.parts, self._draws(draws), strict=True)
         return OverAverages(self, tuple(part.over_kinds(of_part) for part, of_part in own))
 
@@ -121,14 +127,15 @@ class Averages:
 
 @value(eq=False, slots=False)
 class OverAverages:
-    """What resamples make of the systems on each test set."""
+    """The systems in the resamples of each test set."""
 
     estimates: Averages
     parts: tuple[OverResamples, ...]
 
     def deviates(self, places: Places) -> tuple[Floats, Floats]:
-        """How far some of the averages are from what was observed in each resample, NaN where undefined, and their
-        variances there."""
+        """The deviations of some of the averages from the observed ones in each resample, NaN where undefined, and
+        their variances there; both of shape (places, resamples).
+        """
         found = [part.deviates(places) for part in self.parts]
         deviations = self.estimates._added([deviation for deviation, _ in found])
         squares = [weight**2 * variance for (_, variance), weight in zip(found, self.estimates.weights, strict=True)]

@@ -1,9 +1,10 @@
-"""How many standard errors a studentized interval has to each side (Efron & Tibshirani 1993, section 12.5).
+"""The number of standard errors that a studentized interval extends to each side (Efron & Tibshirani 1993, section
+12.5).
 
-In each resample the deviation from the observed value is divided by its standard error there. With both limits it is
-the size of these that counts, so that the interval is symmetric, and its coverage off by a multiple of 1/n² and not of
-1/n (Hall 1988). It is never narrower than by Student's t with units − 1 degrees of freedom, which takes over where too
-many resamples have no standard error, because too few units differ.
+In each resample the deviation from the observed value is divided by its standard error there. For two-sided intervals
+the absolute value of this ratio is used, so that the interval is symmetric and its coverage error is of order 1/n²
+instead of 1/n (Hall 1988). The interval is never narrower than that of Student's t with units − 1 degrees of freedom.
+Student's t replaces the resamples if too many of them have no standard error because too few units differ.
 """
 
 from __future__ import annotations
@@ -18,20 +19,23 @@ from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats, Integers
 
 BEYOND = 10
-"""So many resamples must lie beyond a limit that is read from them; further out the tail of Student's t goes on."""
+"""At least this many resamples must lie beyond a limit that is read from them. Further out the tail is extrapolated
+with Student's t.
+"""
 
 
 @value
 class Student:
-    """Student's t for so many units and degrees of freedom, of both sides where `two_sided`; in standard errors that
-    divide by units."""
+    """Student's t for this number of units and degrees of freedom, scaled for standard errors that divide by units and
+    not by degrees of freedom. `two_sided` says that a tail is shared by both sides.
+    """
 
     units: int
     degrees: int
     two_sided: bool
 
     def quantile(self, tail: float) -> float:
-        """What a share `tail` is beyond; infinite without a degree of freedom."""
+        """The upper quantile with tail probability `tail`; infinite without degrees of freedom."""
         if self.degrees < 1:
             return inf
         share = tail / 2 if self.two_sided else tail
@@ -39,17 +43,20 @@ class Student:
 
 
 WRONG = 0.05
-"""By what share of itself the probability to miss may be off for resamples not to be needed."""
+"""The largest relative error of the probability of missing the value for which resamples are not needed."""
 
 HEAVY = 0.1
-"""Σψ⁴ / (Σψ²)² is as large where ten units alone decide, all by the same amount; more is never near enough."""
+"""Σψ⁴ / (Σψ²)² has this value if just ten units have equal influence and all others none. With a larger value an
+estimate never counts as near to normal.
+"""
 
 
 def near_student(influences: Floats, times: Integers, student: Student, tail: float) -> Booleans:
-    """Whether estimates with influences ψ of shape (any, units) miss by Student's t as often as they should.
+    """Whether intervals by Student's t miss as often as they should, for estimates with influences ψ of shape (any,
+    units).
 
-    By how much they do not follows from their skewness and kurtosis (Hall 1992, section 2.6, of the studentized mean;
-    with both limits together the first term cancels).
+    The error is computed from skewness and kurtosis (Hall 1992, section 2.6, for the studentized mean; in a two-sided
+    interval the first term cancels).
     """
     squares = influences * influences
     second = (squares * times).sum(axis=1)
@@ -69,11 +76,11 @@ def near_student(influences: Floats, times: Integers, student: Student, tail: fl
 
 @value(eq=False)
 class Standardized:
-    """Deviations in standard errors of their resamples, in the direction that counts, of shape (any, resamples); −∞
-    where there is none.
+    """Deviations divided by the standard error in their resample, in the direction that counts, of shape (any,
+    resamples); −∞ where there is none.
 
-    `undefined` says in how many resamples there is no value, and `without_error` in how many of the others there is no
-    standard error.
+    `undefined` is the number of resamples without a value, and `without_error` the number of those with a value but
+    without a standard error.
     """
 
     statistics: Floats
@@ -82,7 +89,9 @@ class Standardized:
 
     @classmethod
     def of(cls, deviations: Floats, variances: Floats, directions: Floats) -> Standardized:
-        """From deviations, NaN where undefined, and variances; `directions` are 1 or −1, or 0 where both count."""
+        """Standardizes deviations, NaN where undefined, by their variances. `directions` is 1 or −1, or 0 if both
+        directions count.
+        """
         statistics, undefined, without_error = np.empty_like(deviations), [], []
         for row, deviation, variance, direction in zip(statistics, deviations, variances, directions, strict=True):
             known = variance > 0
@@ -103,15 +112,17 @@ class Standardized:
         return cls(statistics, np.array(undefined, dtype=np.int64), np.array(without_error, dtype=np.int64))
 
     def tells(self, tail: float) -> Booleans:
-        """Whether so few resamples have no standard error that a tail of that size can be read from the others."""
+        """Whether enough resamples have a standard error to read a tail of this size from them."""
         return np.asarray(self.without_error <= tail * (self.statistics.shape[1] - self.undefined))
 
     def quantiles(self, tail: float, student: Student) -> Floats:
-        """What a share `tail` of the resamples is beyond, and never less than by Student's t; of shape (any,)."""
+        """The upper quantile of the resamples with tail probability `tail`, but never below that of Student's t; of
+        shape (any,).
+        """
         defined = self.statistics.shape[1] - self.undefined
         nearest = np.maximum(tail, np.minimum(BEYOND / (defined + 1), 0.5))
         ranks = np.ceil((1 - nearest) * (defined + 1)).astype(np.intp)
-        # What is undefined stands before all others, and what has no standard error counts as beyond them all.
+        # Undefined resamples sort before all others; those without a standard error count as beyond all others.
         places = np.minimum(self.undefined + self.without_error + ranks, self.statistics.shape[1]) - 1
         quantiles = np.empty(len(places))
         # Sets, since numpy.unique would import masked arrays.
@@ -125,6 +136,8 @@ class Standardized:
 
 
 def quantile_of_largest(largest: Floats, tail: float) -> float:
-    """What a share `tail` of the resamples is beyond with the largest of all deviations, of shape (resamples,)."""
+    """The upper quantile, with tail probability `tail`, of the largest deviation in each resample, of shape
+    (resamples,).
+    """
     rank = min(ceil((1 - tail) * (len(largest) + 1)), len(largest))
     return float(np.partition(largest, rank - 1)[rank - 1])

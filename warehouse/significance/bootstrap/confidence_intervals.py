@@ -1,9 +1,9 @@
-"""Bootstrap intervals of differences of pairs, and of the values of systems.
+"""Bootstrap confidence intervals for differences of pairs and for values of systems.
 
-What is found for a pair depends on its own counts, the seed, the stream and the number of units, unless the interval
-stands for all pairs together. What is near enough to normal needs no resamples for a studentized interval, nor where
-there are very many units for any: its limits follow from the standard error and Student's t, as those from resamples
-would within their own chance.
+The interval of a pair depends only on its own counts, the seed, the stream and the number of units, unless the
+intervals are simultaneous for all pairs. An estimate that is near enough to normal needs no resamples for a studentized
+interval, and with very many units for no kind of interval. Its limits then come from the standard error and Student's
+t; they agree with limits from resamples within the random error of these.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
 
 AT_ONCE = 32
-"""Estimates whose resampled values are held at once, by each thread."""
+"""The number of estimates whose resampled values each thread holds at once."""
 
 OUTSIDE = 10
-"""So many resamples are to lie beyond a limit that is a resampled value."""
+"""The number of resamples that should lie beyond a limit which is a resampled value."""
 
 MOST_RESAMPLES = 20_000
 MOST_COUNTS = 1 << 26
-"""For that no more are drawn than this, nor than have so many counts."""
+"""To reach OUTSIDE, no more than MOST_RESAMPLES resamples with no more than MOST_COUNTS counts in all are drawn."""
 
 PLAIN = IntervalPlan()
 
@@ -54,7 +54,7 @@ Estimates = SystemEstimates | Averages
 
 @value(eq=False, slots=False)
 class Bootstrap:
-    """The bootstrap of one set of units: whatever is asked of it meets the same resamples."""
+    """The bootstrap of one set of units. All its intervals use the same resamples."""
 
     draws: Draws = FOR_INTERVALS
     work: Work = ALONE
@@ -67,10 +67,10 @@ class Bootstrap:
         factor: float = 1.0,
         ranks: Sequence[int] | None = None,
     ) -> ConfidenceLimits:
-        """The intervals of factor · (value of A − value of B) for pairs of systems, which are the family.
+        """The intervals of factor · (value of A − value of B) for pairs of systems. The pairs are the family.
 
-        Turned around, a pair has the opposite limits to the last digit. Where two systems scored alike, that needs
-        `ranks`, the place of each system in an order that stays.
+        A reversed pair has exactly the opposite limits. If two systems have the same value, this needs `ranks`, the
+        place of each system in a fixed order.
         """
         return self._found(Differences.of(many, pairs, ranks), plan, factor)
 
@@ -81,7 +81,7 @@ class Bootstrap:
         plan: IntervalPlan = PLAIN,
         ranks: Sequence[int] | None = None,
     ) -> ConfidenceLimits:
-        """The intervals of the average difference over test sets, which are resampled each by itself."""
+        """The intervals of the average difference over test sets. Each test set is resampled by itself."""
         return self._found(Averages.of(parts, pairs, ranks), plan, 1.0)
 
     def values(self, many: ManySystems, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
@@ -92,8 +92,9 @@ class Bootstrap:
         return self._found(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
 
     def of_kinds(self, many: ManySystems, plan: IntervalPlan = PLAIN) -> ConfidenceLimits:
-        """The interval of the first system's value, from resamples of how many units of each kind there are: the same
-        in law, and sooner there where the kinds are few."""
+        """The interval of the first system's value, where the number of units of each kind is resampled. The
+        distribution is the same, and this is faster if there are few kinds.
+        """
         return self._found(CountedByKind.of(many), plan, 1.0)
 
     def _found(self, estimates: Estimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
@@ -106,12 +107,12 @@ class Bootstrap:
 
     @cached_property
     def supply(self) -> Supply:
-        """Resamples of so many units, drawn when they are first asked for."""
+        """A function that gives the resamples of a number of units; they are drawn on the first call."""
         return cache(lambda units, draws: Resamples.of_units(units, draws, self.work.threads))
 
 
 def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
-    """What was found apart, behind one another."""
+    """Concatenates results that were found separately."""
 
     def of(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, name) for part in parts])
@@ -140,18 +141,19 @@ class _Search:
 
     @property
     def alpha(self) -> float:
-        """What may be wrong, of one interval or of all together."""
+        """The error probability of one interval, or of all intervals together."""
         return self.plan.level
 
     @property
     def jointly(self) -> bool:
-        """Whether the intervals are found together. Of VERY_MANY_UNITS units each pair has resamples of its own,
-        so that the level is divided."""
+        """Whether simultaneous intervals are found jointly. From VERY_MANY_UNITS units on each pair has resamples of
+        its own, so the level is divided instead.
+        """
         return self.plan.family == "together" and self.units < VERY_MANY_UNITS
 
     @property
     def share(self) -> float:
-        """What may be wrong of an interval that is found by itself."""
+        """The error probability of an interval that is found by itself."""
         return self.alpha if self.plan.family == "each" else self.alpha / max(self.estimates.size, 1)
 
     @property
@@ -159,11 +161,11 @@ class _Search:
         return Student(self.units, self.estimates.degrees, self.plan.bounds == "both")
 
     def directions(self) -> Floats:
-        """In which direction each estimate must deviate for its limit to miss it; 0 for both."""
+        """The direction in which each estimate must deviate for its limit to miss the value; 0 for both directions."""
         return {"both": 0.0, "lower": 1.0, "upper": -1.0}[self.plan.bounds] * self.estimates.signs
 
     def observed(self) -> tuple[Floats, Booleans]:
-        """The standard error of each estimate, and whether it may be taken for normal."""
+        """The standard error of each estimate, and whether the estimate may be treated as normal."""
         errors, normal = np.zeros(self.estimates.size), np.zeros(self.estimates.size, dtype=np.bool_)
         tail = max(self.share, BEYOND / (self.draws.shuffles + 1))
         for places in _parts(np.arange(self.estimates.size)):
@@ -173,7 +175,7 @@ class _Search:
         return errors, normal
 
     def drawn(self, places: Places, draws: Draws) -> Iterator[_SomeOfThem]:
-        """Some of the estimates in parts, with resamples."""
+        """Some of the estimates with their resamples, in parts."""
         if self.units < VERY_MANY_UNITS:
             if len(places):
                 drawn = self.estimates.over(self.source.supply, draws)
@@ -187,7 +189,7 @@ class _Search:
     # --- studentized --------------------------------------------------------------------------------------------------
 
     def studentized(self) -> ConfidenceLimits:
-        """So many standard errors to each side."""
+        """The intervals that extend a number of standard errors to each side."""
         errors, normal = self.observed()
         directions, student, size = self.directions(), self.student, self.estimates.size
         quantiles = np.full(size, student.quantile(self.share))
@@ -228,7 +230,7 @@ class _Search:
         return largest
 
     def _around(self, half: Floats) -> tuple[Floats, Floats]:
-        """The limits so far from the estimates; NaN where there are none."""
+        """The limits at this distance from the estimates; NaN where there are none."""
         values, none = self.estimates.signs * self.estimates.values, np.full(len(half), np.nan)
         low = none if self.plan.bounds == "upper" else values - half
         high = none if self.plan.bounds == "lower" else values + half
@@ -237,7 +239,7 @@ class _Search:
     # --- between two resampled values ---------------------------------------------------------------------------------
 
     def between_resamples(self) -> ConfidenceLimits:
-        """From one resampled value to another."""
+        """The intervals from one resampled value to another."""
         errors, normal = self.observed()
         size, signs = self.estimates.size, self.estimates.signs
         tail = self._tail(errors) / (2 if self.plan.bounds == "both" else 1)
@@ -279,8 +281,9 @@ class _Search:
         )
 
     def _tail(self, errors: Floats) -> float:
-        """What may be wrong of each interval. Jointly it is the tail of a normal distribution beyond the largest of all
-        deviations, each in standard deviations of its own."""
+        """The error probability of each interval. For joint intervals it is the normal tail beyond the quantile of the
+        largest deviation of all estimates, each divided by its own standard deviation.
+        """
         if not self.jointly:
             return self.share
         largest = np.full(self.draws.shuffles, -np.inf)
@@ -300,7 +303,7 @@ class _Search:
 
 @value(eq=False)
 class _SomeOfThem:
-    """Some estimates with resamples: their places among all, and their places in what was drawn."""
+    """Some estimates with resamples: their places among all estimates, and their places in the drawn part."""
 
     places: Places
     inside: Places
@@ -318,5 +321,7 @@ def _parts(places: Places) -> list[Places]:
 
 
 def _towards(deviations: Floats, directions: Floats) -> Floats:
-    """Deviations of shape (any, resamples) in the direction that counts; their size where both do."""
+    """Deviations of shape (any, resamples) in the direction that counts; their absolute value if both directions
+    count.
+    """
     return np.abs(deviations) if not directions.any() else deviations * directions[:, None]

@@ -1,8 +1,8 @@
-"""What has an interval: the values of systems, and the differences of pairs of them.
+"""The quantities that have an interval: the values of systems, and the differences of pairs of systems.
 
-Both tell how far each unit moves them, how far they deviate in resamples, and their values there. A pair is turned so
-that the same of the two comes first in whichever order it was named; what is found is the same to the last digit then,
-but for its sign.
+Both provide the influence of each unit, and their deviations and values in resamples. A pair is put into a fixed order
+before anything is computed. So the result is the same to the last digit, except for its sign, whichever system was
+named first.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Many, Plac
 from warehouse.significance.valuation import ManyCounts, ManySystems
 
 UNSTEADY = 0.01
-"""The variance of the sum of denominators, as a share of its square, of a sum that may be taken for a known number."""
+"""A sum of denominators may be treated as a known number if its variance is no larger than this share of its square."""
 
 Supply = Callable[[int, Draws], Resamples]
-"""Gives the resamples of so many units."""
+"""A function that gives the resamples of a number of units."""
 
 
 @value(eq=False, slots=False)
 class SystemEstimates:
-    """The values of systems; `times` says how many units each column of their counts stands for."""
+    """The values of systems. `times` says how many units each column of their counts represents."""
 
     many: ManySystems
     times: Integers
@@ -47,17 +47,17 @@ class SystemEstimates:
 
     @property
     def degrees(self) -> int:
-        """How many degrees of freedom a standard error has."""
+        """The degrees of freedom of a standard error."""
         return self.units - 1
 
     @property
     def signs(self) -> Floats:
-        """−1 for what is turned, else 1; of shape (size,)."""
+        """−1 for a difference taken in reverse order, else 1; of shape (size,)."""
         return np.ones(self.size)
 
     @property
     def values(self) -> Floats:
-        """What was observed, of shape (size,)."""
+        """The observed values, of shape (size,)."""
         return self.many.values()
 
     @cached_property
@@ -68,13 +68,14 @@ class SystemEstimates:
         return ratios(self.many.numerators, self.many.denominators, self.times)
 
     def influences(self, places: Places) -> Floats:
-        """How far each unit moves some of the estimates, of shape (places, units)."""
+        """The influence of each unit on some of the estimates, of shape (places, units)."""
         return self.systems.influences[places]
 
     @cached_property
     def steady(self) -> Booleans:
-        """Whose denominators vary so little that their sum may be taken for a number that is known, of shape
-        (systems,); of other functions that is not known."""
+        """Which systems have denominators that vary so little that their sum may be treated as a known number, of shape
+        (systems,). It is false for functions that are not ratios.
+        """
         if isinstance(self.many, ManyCounts):
             return np.zeros(self.many.systems, dtype=np.bool_)
         unders = self.many.denominators.astype(np.float64)
@@ -82,43 +83,47 @@ class SystemEstimates:
         return np.asarray(squares - 1 / self.units <= UNSTEADY)
 
     def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
-        """Which of some estimates with these influences deviate as Student's t does, as far out as that tail."""
+        """Which of the estimates with these influences are close enough to Student's t at the tail probability
+        `tail`.
+        """
         return near_student(influences, self.times, student, tail) & self.steady[places]
 
     def half_steps(self) -> Floats:
-        """Half of what an estimate moves by at least where it moves at all, 0 where it may move by as little as one
-        likes; of shape (size,)."""
+        """Half of the smallest step by which an estimate can change, or 0 if there is no smallest step; of shape
+        (size,).
+        """
         return np.zeros(self.size)
 
     def deviates(self, places: Places, drawn: OverResamples) -> tuple[Floats, Floats]:
-        """How far some of the estimates are from what was observed in each resample, NaN where undefined, and their
-        variances there; both of shape (places, resamples)."""
+        """The deviations of some of the estimates from the observed ones in each resample, NaN where undefined, and
+        their variances there; both of shape (places, resamples).
+        """
         return drawn.systems.deviations[places], drawn.variances[places]
 
     def of_values(self, values: Floats, places: Places) -> Floats:
-        """Some of the estimates, from values of the systems of shape (systems, any)."""
+        """Some of the estimates, computed from values of the systems of shape (systems, any)."""
         return values[places]
 
     def by_kind(self, place: int) -> SystemEstimates:
-        """One of the estimates, its units counted by kind."""
+        """One of the estimates, with its units grouped by kind."""
         alone, times = _by_kind(self.many, [place, place])
         return SystemEstimates(alone, times)
 
     def over(self, supply: Supply, draws: Draws) -> OverResamples:
-        """The estimates in resamples of their units, one by one."""
+        """The estimates in resamples where units are drawn one by one."""
         return OverResamples(self, supply(self.units, draws))
 
     def over_kinds(self, draws: Draws) -> OverResamples:
-        """The estimates in resamples of their units, counted by kind."""
+        """The estimates in resamples where units are counted by kind."""
         return OverResamples(self, Resamples.of_kinds(self.times, draws))
 
 
 class CountedByKind(SystemEstimates):
-    """The value of one system whose units are of few kinds, which are counted and drawn as counts."""
+    """The value of one system with few kinds of units. The number of units of each kind is drawn, not each unit."""
 
     @classmethod
     def of(cls, many: ManySystems) -> CountedByKind:
-        """The first system, all of whose units are given one by one."""
+        """The value of the first system; `many` has all units one by one."""
         return cls(*_by_kind(many, [0, 0]))
 
     @property
@@ -134,8 +139,9 @@ class CountedByKind(SystemEstimates):
 
 @value(eq=False, slots=False)
 class Differences(SystemEstimates):
-    """The differences of pairs of systems, `first` less `second`, by place; `turned` says which were named the other
-    way."""
+    """The differences of pairs of systems, `first` minus `second`, given by their places. `turned` says which pairs
+    were named in the opposite order.
+    """
 
     first: Places
     second: Places
@@ -143,7 +149,9 @@ class Differences(SystemEstimates):
 
     @classmethod
     def of(cls, many: ManySystems, pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None) -> Differences:
-        """The differences of pairs of systems; `ranks` say which of two comes first, and else what they scored."""
+        """The differences of pairs of systems; `ranks` decides which of two systems comes first; without it their
+        values do.
+        """
         keys = [_key(rows) for rows in many.columns.transpose(1, 0, 2)] if ranks is None else [(-r,) for r in ranks]
         turned = np.array([keys[a] < keys[b] for a, b in pairs], dtype=np.bool_)
         ordered = [(b, a) if turn else (a, b) for (a, b), turn in zip(pairs, turned.tolist(), strict=True)]
@@ -165,7 +173,7 @@ class Differences(SystemEstimates):
 
     @cached_property
     def flat(self) -> Booleans:
-        """Which pairs have equal denominators in every unit: their difference is a ratio by itself."""
+        """Which pairs have equal denominators in every unit, so that their difference is itself a ratio."""
         if isinstance(self.many, ManyCounts):
             return np.zeros(self.size, dtype=np.bool_)
         alike: dict[bytes, int] = {}
@@ -181,8 +189,9 @@ class Differences(SystemEstimates):
         return near_student(influences, self.times, student, tail) & steady
 
     def half_steps(self) -> Floats:
-        """Of items that are right or wrong it is half an item, the correction for continuity of a sign test (Edwards
-        1948)."""
+        """For items that are right or wrong this is half an item, the continuity correction of a sign test (Edwards
+        1948).
+        """
         steps = np.zeros(self.size)
         if isinstance(self.many, Many):
             numerators = self.many.numerators
@@ -190,7 +199,7 @@ class Differences(SystemEstimates):
             for place in np.flatnonzero(self.flat).tolist():
                 first, second = int(self.first[place]), int(self.second[place])
                 differences = np.abs(numerators[first] - numerators[second])
-                # Where one differs by 1, no other can be a larger step.
+                # If one unit differs by 1, the smallest step cannot be larger than 1.
                 common = 1 if (differences == 1).any() else int(np.gcd.reduce(differences))
                 steps[place] = common / (2 * bottoms[first])
         return steps
@@ -215,7 +224,7 @@ class Differences(SystemEstimates):
         return Differences(alone, times, first, second, self.turned[place : place + 1])
 
     def _ratios(self, places: Places) -> Smooth:
-        """The differences of pairs with equal denominators."""
+        """The differences of pairs with equal denominators, as ratios."""
         assert isinstance(self.many, Many)
         first, second = self.first[places], self.second[places]
         numerators = self.many.numerators[first] - self.many.numerators[second]
@@ -224,13 +233,15 @@ class Differences(SystemEstimates):
 
 @value(eq=False, slots=False)
 class OverResamples:
-    """What resamples make of the systems of some estimates; what is not asked for is not computed."""
+    """The systems of some estimates in resamples. Each property is computed only when it is first used."""
 
     estimates: SystemEstimates
     resamples: Resamples
 
     def deviates(self, places: Places) -> tuple[Floats, Floats]:
-        """How far some of the estimates are from what was observed in each resample, and their variances there."""
+        """The deviations of some of the estimates from the observed ones in each resample, and their variances
+        there.
+        """
         return self.estimates.deviates(places, self)
 
     @cached_property
@@ -240,7 +251,7 @@ class OverResamples:
 
     @cached_property
     def variances(self) -> Floats:
-        """Those of the systems, of shape (systems, resamples)."""
+        """The variances of the systems, of shape (systems, resamples)."""
         return self.systems.variances()
 
     @cached_property
@@ -256,13 +267,17 @@ class OverResamples:
 
 
 def standard_errors(influences: Floats, times: Integers) -> Floats:
-    """The standard errors that follow from influences of shape (any, units), in whatever order these stand."""
+    """The standard errors that follow from influences of shape (any, units). They do not depend on the order of the
+    units.
+    """
     scaled, worth = whole(influences, int(times.sum()), factors=2)
     return np.asarray(np.sqrt((scaled * scaled * times).sum(axis=1)) * worth)
 
 
 def _by_kind(many: ManySystems, places: Sequence[int]) -> tuple[ManySystems, Integers]:
-    """Some systems with their units by kind, and how many there are of each: nothing is left of the others."""
+    """Some systems with their units grouped by kind, and the number of units of each kind. The other systems are left
+    out.
+    """
     columns = many.columns[:, places]
     table, times = kinds(columns.reshape(-1, columns.shape[2]))
     columns = table.reshape(*columns.shape[:2], -1)
@@ -272,6 +287,7 @@ def _by_kind(many: ManySystems, places: Sequence[int]) -> tuple[ManySystems, Int
 
 
 def _key(rows: Integers) -> tuple[int, ...]:
-    """What tells a system with columns of shape (columns, units) from another, in whatever order the units come. Where
-    the sums are too large they wrap around, which tells as well."""
+    """A key that distinguishes systems with columns of shape (columns, units) and does not depend on the order of the
+    units. Sums that are too large wrap around; the key still distinguishes systems then.
+    """
     return (*rows.sum(axis=1).tolist(), *(rows * rows).sum(axis=1).tolist())

@@ -1,6 +1,7 @@
-"""INTERVALS, the table of the kinds of interval, in display order; how an interval is asked for; and what comes of it.
+"""INTERVALS, the table of the kinds of interval, in display order; the request for an interval; and its result.
 
-Each member holds all that is known of it, as those of TESTS do. Nothing is computed here, and numpy is not imported.
+Each member holds everything that is known about a kind, like the members of TESTS. This module must not compute
+anything or import numpy.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ if TYPE_CHECKING:
     from warehouse.significance.paired import Booleans, Floats, Integers
 
 LimitSides = Literal["both", "lower", "upper"]
-"""Which limits an interval has: one-sided it has one."""
+"""The limits of an interval; a one-sided interval has only one."""
 
 Simultaneous = Literal["each", "divided", "together"]
-"""How many comparisons an interval stands for: itself; its share of the level, divided among all; or all together, so
-that with the asked confidence every one of them holds its true difference."""
+"""How intervals share the level: each has the whole level for itself; the level is divided among all; or all are found
+together, so that with the requested confidence every interval contains its true difference.
+"""
 
 
 @value
 class IntervalKind:
-    """A kind of bootstrap interval by its name in the language.
+    """A kind of bootstrap interval, with its name in the language.
 
-    One that `studentizes` multiplies the standard error by a number; the others lie between two resampled values, which
-    are others where it `corrects` for bias and skewness.
+    If it `studentizes`, the interval extends a multiple of the standard error to each side. Otherwise it lies between
+    two resampled values. If it `corrects`, these are chosen to correct for bias and skewness.
     """
 
     name: str
@@ -55,21 +57,21 @@ INTERVALS: tuple[IntervalKind, ...] = (
         corrects=True,
     ),
 )
-"""The first is meant where none is named."""
+"""The first is the default."""
 
 CORRECTED = next(kind for kind in INTERVALS if kind.corrects)
-"""What decides against a margin."""
+"""The kind of interval that decides about a margin."""
 
 
 def named_interval(name: str) -> IntervalKind:
-    """The kind of that name, in lower case. Raises KeyError where there is none."""
+    """The kind with this name, in lower case. Raises KeyError if there is none."""
     return {kind.name: kind for kind in INTERVALS}[name]
 
 
 @value
 class IntervalPlan:
-    """How an interval is asked for: the share of intervals that may miss, its kind, which limits it has, and for how
-    many it stands.
+    """The request for an interval: the share of intervals that may miss, the kind, the limits, and how intervals share
+    the level.
 
     Raises ValueError for a level that is not between 0 and 1.
     """
@@ -85,7 +87,7 @@ class IntervalPlan:
 
     @property
     def turned(self) -> IntervalPlan:
-        """The same for differences of the other sign."""
+        """The same plan for differences of the opposite sign."""
         opposite: dict[LimitSides, LimitSides] = {"both": "both", "lower": "upper", "upper": "lower"}
         return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family)
 
@@ -94,10 +96,10 @@ class IntervalPlan:
 class ConfidenceLimits:
     """The intervals of some pairs or systems, each array of that shape.
 
-    A limit that there is not, because the interval is open there or nothing can be said, is NaN. `errors` are standard
-    errors. Of the `resamples` that were drawn, 0 where none was needed, so many left the value `undefined`, and so many
-    had no standard error. `by_formula` marks intervals for which Student's t was taken because the resamples have too
-    often no standard error.
+    A limit is NaN if the interval is open on that side or if it cannot be found. `errors` are standard errors.
+    `resamples` is the number of resamples drawn, 0 if none were needed; `undefined` counts those in which the value was
+    undefined, and `without_error` those that had no standard error. `by_formula` marks intervals that use Student's t
+    because too many resamples have no standard error.
     """
 
     low: Floats

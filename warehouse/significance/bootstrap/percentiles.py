@@ -13,7 +13,7 @@ from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.valuation import ManyCounts, ManySystems
 
 TIE = 1e-12
-"""Values nearer than this to the observed one, as a share of it, count as equal to it."""
+"""Values whose relative distance from the observed value is smaller than this count as equal to it."""
 
 NORMAL = NormalDist()
 
@@ -49,10 +49,10 @@ def _values(many: ManySystems, sums: Floats) -> Floats:
 
 
 def between(resampled: Floats, tails: tuple[float, float]) -> tuple[float, float]:
-    """The resampled values that leave so much to both sides, for values in order and without undefined ones; NaN where
-    there are none.
+    """The resampled values that leave the given tails on both sides. `resampled` must be sorted and without undefined
+    values; the limits are NaN if it is empty.
 
-    A tail of α has the ⌊α·(n + 1)⌋-th of n values as its limit, and at least the first, counted from its end.
+    For a tail of α the limit is the ⌊α·(n + 1)⌋-th of n values, counted from that end, and at least the first.
     """
     if not len(resampled):
         return float("nan"), float("nan")
@@ -65,7 +65,8 @@ def corrected_tails(
 ) -> tuple[float, float]:
     """The tails that a BCa interval leaves to both sides (Efron & Tibshirani 1993, section 14.3).
 
-    `without_one` has the value with one unit of each kind left out, for each kind.
+    `without_one` has, for each kind of unit, the value with one unit of that kind left out; `times` has the number of
+    units of each kind.
     """
     near = TIE * max(abs(observed), 1e-300)
     ties = int(np.count_nonzero(np.abs(resampled - observed) <= near))

@@ -1,7 +1,8 @@
-"""Resamples: how often each unit is drawn in each of them, and sums over what was drawn.
+"""Resamples: how often each unit is drawn in each resample, and sums over the drawn units.
 
-They come in chunks, each with a generator of its own. Sums are exact: columns are whole numbers, small enough that
-floating point holds every sum over a resample, so that neither threads nor who else is summed change a digit.
+Resamples come in chunks, each with a random generator of its own. Sums are exact, because columns are integers so small
+that floating point holds every sum over a resample. So neither the number of threads nor the other systems can change a
+digit.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.work import in_order
 
 FOR_INTERVALS = Draws(2000)
-"""The resamples of an interval where nothing is said."""
+"""The default resamples of an interval."""
 
 VERY_MANY_UNITS = 20_000
-"""From so many units on they are not drawn one by one, but counted by kind, or not drawn at all."""
+"""From this many units on, units are not drawn one by one; they are counted by kind, or nothing is drawn."""
 
 CHUNK = 256
 """Resamples in a chunk. Part of what the seed means."""
 
 READY = 1 << 21
-"""Up to so many counts are kept as the numbers that products take, and in one piece."""
+"""Up to this many counts are kept in one array, as the floating-point numbers that matrix products need."""
 
 BITS = 52
-"""Whole numbers of so many bits, and sums of them, are exact in floating point."""
+"""Integers up to this many bits, sums included, are exact in floating point."""
 
 
 def resampled(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
-    """How often each unit is drawn in each resample of a chunk, of shape (resamples in it, units)."""
+    """For each chunk, how often each unit is drawn in each resample, of shape (resamples in the chunk, units)."""
 
     def of_chunk(numbered: tuple[int, int]) -> Floats:
         chunk, used = numbered
@@ -48,7 +49,9 @@ def resampled(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
 
 
 def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
-    """The same for so many units of each kind."""
+    """For each chunk, how many units of each kind are drawn in each resample; `times` is the number of units of each
+    kind.
+    """
     units = int(times.sum())
     for chunk, used in draws.chunks(CHUNK):
         yield draws.generator(chunk, RESAMPLES).multinomial(units, times / units, size=CHUNK)[:used]
@@ -58,7 +61,8 @@ def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
 class Resamples:
     """How often each unit, or each kind of units, is drawn in each resample.
 
-    `times` says how many units of each kind there are, `chunks` how often they were drawn; few numbers are one chunk.
+    `times` is the number of units of each kind, and `chunks` has how often they were drawn. If there are few numbers,
+    they are in one chunk.
     """
 
     times: Integers
@@ -95,21 +99,23 @@ class Resamples:
 
 
 def kinds(columns: Integers) -> tuple[Integers, Integers]:
-    """The units of columns of shape (any, units) by kind, in the order of their counts, and how many there are of
-    each."""
+    """The distinct units of columns of shape (any, units), sorted by their counts, and the number of units of each
+    kind.
+    """
     return distinct_columns(columns)
 
 
 def whole(columns: Floats | Integers, units: int, factors: int = 1) -> tuple[Floats, Floats]:
-    """Columns of shape (any, units) in whole numbers, and the worth of one in each column, a power of two.
+    """Columns of shape (any, units) as integers, and the unit of each column, a power of two.
 
-    Sums over so many units, of products of as many `factors`, are exact. Whole numbers that are small enough stay.
+    Sums over `units` units of products of `factors` such numbers are exact. Columns that are already small integers are
+    kept.
     """
     bits = floor((BITS - log2(max(units, 2))) / factors)
     columns = columns.astype(np.float64, copy=False)
     exponents = np.frexp(np.maximum(columns.max(axis=1, initial=0.0), -columns.min(axis=1, initial=0.0)))[1]
     already = (columns == np.rint(columns)).all(axis=1)
-    # What is whole and small needs no scale; what is not takes all the bits that there are.
+    # Small integers need no scale; other columns use all available bits.
     shifts = np.where(already & (exponents <= bits), 0, bits - exponents)
     if not shifts.any():
         return columns, np.ones(len(columns))

@@ -1,9 +1,9 @@
-"""The value of a system that is averaged over runs, as other documents and other runs might have it.
+"""The interval of a system's value that is averaged over runs, for other documents and other runs.
 
-Where runs and documents cross, the variance has a part of the documents, with what the runs leave of their noise, and a
-part of the runs, without the noise that the first part has already: the components of variance of a two-way layout
-(Scheffé 1959, chapter 7; of evaluations Miller 2024, section 3). Where each document has one run, as with folds, the
-documents are nested in the runs, and it is the runs that vary.
+If every run has the same documents, the variance has a part for documents, which includes the noise that remains after
+averaging over runs, and a part for runs, without the noise that is already in the first part. These are the variance
+components of a two-way layout (Scheffé 1959, chapter 7; for evaluations Miller 2024, section 3). If each document is in
+one run only, as with folds, documents are nested in runs, and the variance is that between runs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def over_runs(
     """The studentized interval of a system's value over documents, the first of `limits`, widened by the variance of
     its runs.
 
-    `influences` of shape (runs, units) say how far each run moves the value in each unit, and `present` of the same
-    shape whether it was there. The quantile is at least that of Student's t with the degrees of freedom that both parts
-    leave (Satterthwaite 1946).
+    `influences` has the influence of each run on the value in each unit, of shape (runs, units); `present`, of the same
+    shape, says whether the run has the unit. The quantile is at least that of Student's t with the combined degrees of
+    freedom of both parts (Satterthwaite 1946).
     """
     size, units = present.shape
     error = float(limits.errors[0])
@@ -46,9 +46,10 @@ def over_runs(
 
 
 def influences_of(runs: ManySystems, factor: float) -> Floats:
-    """How far each run of a system moves its value in each unit, of shape (runs, units); they sum to 0.
+    """The influence of each run of a system on its value in each unit, of shape (runs, units). The influences sum to 0.
 
-    `runs` has what each contributes to the sums of the system, whose value is `factor` times what follows from them.
+    `runs` has the contribution of each run to the sums of the system. The value of the system is `factor` times the
+    value of these sums.
     """
     if isinstance(runs, Many):
         over, under = int(runs.numerators.sum()), int(runs.denominators.sum())
@@ -66,7 +67,9 @@ def influences_of(runs: ManySystems, factor: float) -> Floats:
 
 
 def _noise(influences: Floats, present: Booleans) -> float:
-    """The part of the runs' variance that is noise on single documents, from those that all runs have."""
+    """The part of the variance between runs that is noise on single documents, estimated from the documents that all
+    runs have.
+    """
     size, units = len(present), len(present.T)
     everywhere: Floats = influences[:, present.all(axis=0)]
     if everywhere.shape[1] < 2:

@@ -1,4 +1,4 @@
-"""The bootstrap test: resampled differences, shifted so that their centre is no difference."""
+"""The bootstrap test: resampled differences, shifted so that they are centred at 0."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ from warehouse.significance.valuation import PairedCounts
 from warehouse.significance.work import ALONE, Work
 
 FAR = 0.001
-"""How far out a difference of very many units must be near to normal to be drawn as that."""
+"""The tail probability at which a difference of very many units must be near to normal to be drawn from a normal
+distribution.
+"""
 
 
 def bootstrap_test(
     paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Outcome:
-    """The bootstrap test: how often a resampled difference is as far from the observed one as that is from 0.
+    """The bootstrap test: how often a resampled difference is at least as far from the observed difference as that is
+    from 0.
 
-    The null distribution is that of the resampled differences, shifted so that its centre is no difference (Noreen
-    1989; Efron & Tibshirani 1993, section 16.4). nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and p = (nge + 1)
-    / (resamples + 1). A resample without a value counts as one that is as far. Identical systems give p = 1.
+    The null distribution is that of the resampled differences, shifted so that it is centred at 0 (Noreen 1989; Efron &
+    Tibshirani 1993, section 16.4). nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and p = (nge + 1) / (resamples +
+    1). A resample without a value counts as extreme. Identical systems give p = 1.
 
     Parameters
     ----------
@@ -85,9 +88,10 @@ def bootstrap_test(
 
 
 def _deviations(differences: Differences, draws: Draws, work: Work) -> Iterator[Floats]:
-    """How far a difference is from the observed one in the resamples of each chunk, NaN where it is undefined.
+    """The deviation of a resampled difference from the observed one, chunk by chunk, NaN where it is undefined.
 
-    Of VERY_MANY_UNITS units what is near to normal is drawn as that, and else how many units of each kind come.
+    From VERY_MANY_UNITS units on, a difference that is near to normal is drawn from a normal distribution; otherwise
+    the number of units of each kind is drawn.
     """
     if int(differences.times.sum()) < VERY_MANY_UNITS:
         for counts in resampled(len(differences.times), draws, work.threads):

@@ -1,8 +1,8 @@
-"""Standard errors of values and of differences by linear approximation: in what was observed, and in each resample.
+"""Standard errors of values and of differences by linear approximation, for the observed data and for each resample.
 
-A value is a function of sums, so a unit moves it by the gradient of the function times the unit's counts, its
-influence, and the variance of the value is the sum of the squared influences (Efron & Tibshirani 1993, section 21.3).
-In a resample the gradient is that at its own sums.
+A value is a function of sums. The influence of a unit is the gradient of this function times the counts of the unit,
+and the variance of the value is the sum of the squared influences (Efron & Tibshirani 1993, section 21.3). In a
+resample the gradient is taken at the sums of the resample.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ STEP = 1e-5
 """The step of a numerical gradient, as a share of the sum or of the number of units."""
 
 ROUNDING = 1e-9
-"""A variance that is no larger than this share of those that it is the difference of is nothing but rounding."""
+"""A variance computed as a difference counts as rounding error if it is no larger than this share of the terms."""
 
 
 @value(eq=False)
 class Smooth:
     """The values of some systems as a smooth function of sums.
 
-    `columns` has the shape (systems, columns, units), and `times` says how many units each of these stands for.
-    `influences`, of shape (systems, units), say how far each unit moves the value of a system. `deviation` and
-    `gradient` take sums of shape (systems, columns, any) and give how far the values are from the observed ones, of
-    shape (systems, any), NaN where undefined, and arrays of shape (systems, columns, any). Where the sum of all
-    influences `may_move`, as it cannot for a ratio, a resample has a mean of them that is not 0.
+    `columns` has the shape (systems, columns, units), and `times` says how many units each entry represents.
+    `influences`, of shape (systems, units), has the influence of each unit on the value of a system. `deviation` and
+    `gradient` take sums of shape (systems, columns, any). `deviation` gives the distances of the values from the
+    observed ones, of shape (systems, any), NaN where undefined; `gradient` gives gradients of shape (systems, columns,
+    any). `may_move` says that the mean of the influences in a resample may differ from 0; for a ratio it is always 0.
     """
 
     columns: Floats
@@ -49,7 +49,7 @@ class Smooth:
 def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smooth:
     """The ratios θ = ΣN/ΣD of numerators and denominators of shape (systems, units).
 
-    The counts of a unit are its residual N − θ·D and its D, so that no digits are lost where values differ by little.
+    The columns of a unit are its residual N − θ·D and its D, so that no digits are lost if values differ by little.
     """
     units = int(times.sum())
     tops, bottoms = (numerators * times).sum(axis=1), (denominators * times).sum(axis=1)
@@ -75,7 +75,7 @@ def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smo
 
 
 def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: Integers) -> Smooth:
-    """Any function of the sums of counts of shape (systems, columns, units); its gradient is found by differences."""
+    """Any function of the sums of counts of shape (systems, columns, units). Its gradient is computed numerically."""
     systems, columns, _ = counts.shape
     units = int(times.sum())
     flat, worths = whole(counts.reshape(systems * columns, -1), units, factors=2)
@@ -98,14 +98,14 @@ def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: In
 
 
 def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: int) -> Floats:
-    """The gradients of the values of systems at sums of shape (systems, columns, any), by differences to both sides."""
+    """The gradients of the values of systems at sums of shape (systems, columns, any), by central differences."""
     gradients = np.empty_like(sums)
     for column in range(sums.shape[1]):
         step = STEP * np.maximum(np.abs(sums[:, column]), units)
         ahead, behind = sums.copy(), sums.copy()
         ahead[:, column] += step
         behind[:, column] -= step
-        # No sum of counts is below 0, where a root or a logarithm may have no value.
+        # Sums of counts are not moved below 0, where a root or a logarithm may be undefined.
         counted = sums[:, column] >= 0
         behind[:, column][counted] = np.maximum(behind[:, column][counted], 0.0)
         gradients[:, column] = (value(ahead) - value(behind)) / (ahead[:, column] - behind[:, column])
@@ -114,9 +114,9 @@ def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: i
 
 @value(eq=False)
 class Resampled:
-    """The values of some systems in each resample: how far they are from the observed ones, of shape (systems,
+    """The values of some systems in each resample: their deviations from the observed ones, of shape (systems,
     resamples), NaN where undefined; their gradients, of shape (systems, columns, resamples); and the sums of the
-    influences, None where they are 0.
+    influences, None if these are 0.
     """
 
     smooth: Smooth
@@ -135,11 +135,13 @@ class Resampled:
         return cls(smooth, resamples, smooth.deviation(sums), gradients, totals)
 
     def covariances(self, first: Places, second: Places) -> Floats:
-        """Of the value of each first system with that of the second, of shape (pairs, resamples)."""
+        """The covariances of the values of the first and the second system of each pair, of shape (pairs,
+        resamples).
+        """
         return self._bilinear(self._products(first, second), first, second)
 
     def variances(self) -> Floats:
-        """Of the value of each system, of shape (systems, resamples)."""
+        """The variances of the values of all systems, of shape (systems, resamples)."""
         everyone = np.arange(len(self.deviations))
         products = self._products(everyone, everyone)
         with np.errstate(invalid="ignore"):
@@ -155,10 +157,10 @@ class Resampled:
         return sums.reshape(pairs, columns, columns, -1)
 
     def _bilinear(self, products: Floats, first: Places, second: Places) -> Floats:
-        """The sums of the products of influences, but for what their means make."""
+        """The sums of the products of influences, minus the part that is due to their means."""
         pairs, columns, _, resamples = products.shape
         covariances, inner, term = np.zeros((pairs, resamples)), np.empty(resamples), np.empty(resamples)
-        # Row by row and in memory that is there: all that is at hand fits into the nearest cache.
+        # Row by row in memory that is reused, so that the working set fits into the processor's first cache.
         for row, a, b, of_pair in zip(covariances, first.tolist(), second.tolist(), products, strict=True):
             for j in range(columns):
                 np.multiply(self.gradients[b, 0], of_pair[j, 0], out=inner)
@@ -171,8 +173,9 @@ class Resampled:
 
 
 def of_differences(resampled: Resampled, variances: Floats, first: Places, second: Places) -> tuple[Floats, Floats]:
-    """How far the difference of each pair is from the observed one in each resample, and its variance; both of shape
-    (pairs, resamples)."""
+    """The deviation of each pair's difference from the observed one in each resample, and its variance; both of shape
+    (pairs, resamples).
+    """
     squares, deviations = resampled.covariances(first, second), np.empty((len(first), variances.shape[1]))
     both, nothing = np.empty(variances.shape[1]), np.empty(variances.shape[1], dtype=np.bool_)
     for row, difference, a, b in zip(squares, deviations, first.tolist(), second.tolist(), strict=True):

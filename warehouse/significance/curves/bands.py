@@ -1,15 +1,15 @@
 """The bands of curves: measures with limits that hold at all thresholds at once, the best threshold, and areas, by the
 bootstrap over documents.
 
-A band reaches so many standard errors to either side that the share `1 − level` of all resampled curves stay within it
-at every threshold, and at least as many as one threshold by itself needs. Of a share (recall, precision, F) it is
-Wilson's interval of that reach, one document wider to either side; so it says something also where every document that
-counts is a hit, as at the highest thresholds of most systems. Of any other measure it is the value and so many standard
-deviations of its resamples, and there is none where these say little: where hardly a document, or nearly every one, is
-decided yes.
+A band extends a number of standard errors, its reach, to either side. The reach is chosen so that the share `1 − level`
+of the resampled curves stays inside the band at every threshold, and it is never smaller than for a single threshold.
+For a share (recall, precision, F) the band is Wilson's interval with this reach, widened by one document to either
+side. So it is informative even if every document that counts is a hit, as at the highest thresholds of most systems.
+For any other measure the band is the value plus and minus this number of standard deviations over resamples. There is
+no band where these are unreliable, because hardly any document, or nearly every one, is decided yes.
 
-The value at a threshold that was chosen because it is the best lies within the band there as anywhere, so the choice
-takes nothing from the interval.
+Since the band holds at all thresholds at once, it also holds at a threshold that was chosen because its value is the
+best.
 """
 
 from __future__ import annotations
@@ -30,27 +30,30 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.work import ALONE, Work
 
 ONE = 1.0
-"""By so many trials a share's band is wider than that of a fixed threshold. A threshold stands where a document is, and
-the sample is furthest from the truth just before or behind one; for fixed ones half a trial would do (Newcombe 1998).
+"""The number of trials by which the band of a share is widened to either side. A threshold is placed at a document, and
+the sample is furthest from the truth just before or after one. For a fixed threshold half a trial would suffice
+(Newcombe 1998).
 """
 
 LEAST = 10
-"""With fewer documents decided yes, or no, a measure that is no share has no band: a standard deviation over resamples
-says little there (benchmarks/curves.py)."""
+"""With fewer documents decided yes, or decided no, a measure that is not a share has no band, because its standard
+deviation over resamples is unreliable there (benchmarks/curves.py).
+"""
 
 NEARLY = 1e-12
-"""Values that differ by less are the same but for rounding."""
+"""Values that differ by less than this are equal up to rounding."""
 
 CountedKinds = tuple[Booleans, Booleans]
-"""Which kinds of documents count as relevant for areas, and which as nonrelevant; each of shape (kinds,)."""
+"""The kinds of documents that count as relevant for areas, and those that count as nonrelevant; each of shape (kinds,).
+"""
 
 WITHOUT_OPTIONAL: CountedKinds = (np.array([True, False, False]), np.array([False, True, False]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """A measure at each place, and between what it lies at all of them at once, of shape (places,), NaN where it is
-    undefined or nothing is said. `reach` is how many standard errors the band goes to either side.
+    """A measure at each place with its simultaneous limits, all of shape (places,). NaN marks an undefined value, or a
+    place without limits. `reach` is the number of standard errors that the band extends to either side.
     """
 
     value: Floats
@@ -61,7 +64,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A number and the interval around it; NaN where there is none."""
+    """A number and its interval; limits are NaN if there is none."""
 
     value: float
     low: float
@@ -70,9 +73,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The place where the chosen measure is best, the places between which it is in the share `1 − level` of all
-    resamples (`first` decides less than `last`), the value there, and how much better it is than that of the system's
-    own decisions, without limits where these are what the place decides.
+    """The place where the chosen measure is best, with an interval of places that contains the best one in the share `1
+    − level` of the resamples (`first` decides yes on fewer documents than `last`). The other fields are the value
+    there, and its gain over the system's own decisions. The gain has no limits if the system's own decisions are those
+    of this place.
     """
 
     place: int
@@ -84,11 +88,11 @@ class Best:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """All that is known of the curves of one system.
+    """The results for the curves of one system.
 
-    `bands` and `own`, the values of its own decisions, are in the order of the measures. `best` is None where the
-    chosen measure is undefined, or the same, at every threshold; `area` is that under precision against
-    recall, None without a relevant document.
+    `bands` and `own`, the values of the system's own decisions, are in the order of the measures. `best` is None if the
+    chosen measure is undefined, or has the same value, at every threshold. `area` is the area under precision against
+    recall, None if there is no relevant document.
     """
 
     bands: tuple[Band, ...]
@@ -106,7 +110,7 @@ def curves(
     work: Work = ALONE,
     sides: CountedKinds = WITHOUT_OPTIONAL,
 ) -> Curves:
-    """The curves of a system with bands at `level`, for the measure at the place `chosen` also the best threshold;
+    """The curves of a system with bands at `level`. The best threshold is that of the measure with the index `chosen`.
     `sides` says how optional documents count for the area.
     """
     cells = thresholds.cells.astype(np.float64)
@@ -135,7 +139,9 @@ def curves(
 
 
 def _enough(cells: Integers) -> Booleans:
-    """Where enough documents are decided yes, and enough no, for a standard deviation; cells of shape (6, places)."""
+    """The places where enough documents are decided yes, and enough decided no, for a standard deviation. `cells` has
+    the shape (6, places).
+    """
     a, b, c, d, x, y = cells
     return np.asarray((a + b + x >= LEAST) & (c + d + y >= LEAST))
 
@@ -145,8 +151,8 @@ def _enough(cells: Integers) -> Booleans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResampledCurve:
-    """The values of a measure in each resample, of shape (resamples, places of the grid), and for a share what stands
-    below it there.
+    """The values of a measure in each resample, of shape (resamples, places of the grid), and for a share also its
+    denominators there.
     """
 
     values: Floats
@@ -165,7 +171,9 @@ def _resampled(
     work: Work,
     sides: CountedKinds,
 ) -> tuple[list[ResampledCurve], list[ResampledCurve], Floats]:
-    """For each measure what the resamples come to at the grid, and by the own decisions; and the areas in them."""
+    """The resampled values of each measure at the grid, those of the system's own decisions, and the resampled
+    areas.
+    """
     at_grid: list[list[Floats]] = [[] for _ in measures]
     below: list[list[Floats]] = [[] for _ in measures]
     at_own: list[list[Floats]] = [[] for _ in measures]
@@ -201,8 +209,8 @@ def _band(
     banded: Booleans,
     single: bool = False,
 ) -> Band:
-    """The band around values at all places, from resamples at the places of a grid; with `single` there is one. It
-    reaches as far as it must at the places that are `banded`.
+    """The band around values at all places, from resamples at the places of a grid. With `single` there is only one
+    place. The reach is determined at the places that are `banded`.
     """
     away = np.abs(resampled.values - value[grid])
     if resampled.under is not None:
@@ -225,10 +233,11 @@ def _band(
 
 
 def _also_without(band: Band, thresholds: Thresholds, measure: CurveMeasure) -> Band:
-    """The band where the document that sets a threshold is left out as well as with it.
+    """Widens the band so that it also holds if the document that sets a threshold is left out.
 
-    Where one document alone has a confidence the threshold stands where it does because of that document, which
-    therefore tells nothing of how many are above; the others are a sample (David and Nagaraja 2003, section 2.5).
+    If a single document has a confidence, the threshold is where it is because of that document, so this document
+    carries no information on how many are above. The other documents are a sample (David and Nagaraja 2003, section
+    2.5).
     """
     alone = thresholds.of_kinds.sum(axis=0) == 1
     least, most = measure.within or (np.nan, np.nan)
@@ -245,8 +254,8 @@ def _only_where(band: Band, banded: Booleans) -> Band:
 
 
 def _known_at_the_ends(band: Band, measure: CurveMeasure) -> Band:
-    """The band without a width where nothing, or everything, is decided yes and that alone says the value, whatever
-    documents there are: recall is 0 and 1 there.
+    """Sets the width of the band to 0 where no document, or every document, is decided yes and the value follows from
+    that alone: recall is 0 or 1 there.
     """
     low, high = band.low.copy(), band.high.copy()
     for place, cells in ((0, DECIDED_NO), (-1, DECIDED_YES)):
@@ -256,7 +265,7 @@ def _known_at_the_ends(band: Band, measure: CurveMeasure) -> Band:
 
 
 def _deviation(values: Floats) -> Floats:
-    """The standard deviation over resamples, of those that have a value."""
+    """The standard deviation over the resamples that have a value."""
     known = ~np.isnan(values)
     many = known.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -266,8 +275,8 @@ def _deviation(values: Floats) -> Floats:
 
 
 def _reach(away: Floats, level: float, single: bool = False) -> float:
-    """How many standard errors no more than the share `level` of the resampled curves goes beyond anywhere; what has no
-    value or no error in a resample does not.
+    """The number of standard errors that at most the share `level` of the resampled curves exceeds anywhere. A place
+    without a value or an error in a resample does not count.
     """
     alone = NormalDist().inv_cdf(1 - level / 2)
     if single:
@@ -285,14 +294,14 @@ def _known(band: Band, place: int) -> Known:
 
 
 def is_flat(values: Floats) -> bool:
-    """Whether several values are all the same."""
+    """Whether there are several values and all are equal."""
     known = values[~np.isnan(values)]
     return known.size > 1 and float(np.ptp(known)) <= NEARLY * max(1.0, abs(float(known[0])))
 
 
 def _best_place(values: Floats, measure: CurveMeasure) -> int | None:
-    """Where a measure is best; of equal places the one that decides least. None where it is defined nowhere, and where
-    no place is better than another.
+    """The place where a measure is best; of equal places the one with the fewest documents decided yes. None if the
+    measure is undefined everywhere, and if no place is better than another.
     """
     toward = -values if measure.lower_is_better else values
     known = toward[~np.isnan(toward)]
@@ -323,15 +332,15 @@ def _best(
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = _reach(np.abs(gains - gain) / error, level)
     here = int(np.searchsorted(grid, best))
-    # Own decisions that are those of the place differ from it in no resample, which does not say that they are best.
+    # Own decisions equal to those of the place differ from it in no resample. That does not show that they are best.
     half = reach * float(error[here]) if error[here] > NEARLY else np.nan
     lost = Known(float(gain[here]), float(gain[here]) - half, float(gain[here]) + half)
     return Best(best, min(int(first), best), max(int(last), best), _known(band, best), lost)
 
 
 def _area(thresholds: Thresholds, sides: CountedKinds, resampled: Floats, level: float) -> Known | None:
-    """The area with an interval by the standard deviation of its logit over resamples (Boyd, Eng and Page 2013 take
-    logits, as areas are between 0 and 1).
+    """The area with an interval from the standard deviation of its logit over resamples (Boyd, Eng and Page 2013 use
+    logits because areas lie between 0 and 1).
     """
     value = float(precision_recall.area(*(thresholds.decided[side].sum(axis=0) for side in sides)))
     if np.isnan(value):

@@ -1,5 +1,5 @@
-"""A measure as curves see it: what it sums over the cells of contingency tables, its value, and intervals of a given
-width around it.
+"""A measure in the form that curves need: its sums over the cells of contingency tables, its value, and intervals of a
+given width around it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from warehouse.significance.curves.thresholds import CELLS
 from warehouse.significance.paired import Floats
 
 SPARSE = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 3, 5), (7, 1, 4), (11, 13, 2))
-"""Tables of three cells that have little in common: what is the same for all of them is the same for any."""
+"""Unrelated counts for three cells. A measure with the same value for all of them is constant."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveMeasure:
-    """`forms` are the coefficients of the cells in each sum that the value is computed from, of shape (sums, 6);
-    `of_sums` takes sums of shape (sums, …) and gives values of the rest of that shape, NaN where undefined.
+    """A measure of contingency tables.
+
+    `forms`, of shape (sums, 6), has the coefficients of the cells in each sum that the value is computed from.
+    `of_sums` takes sums of shape (sums, …) and returns values of the remaining shape, NaN where undefined.
 
     A `share` is a ratio of two sums in which each document counts in the numerator with all that it has in the
     denominator, or not at all: recall, precision, F, accuracy. `within` is where its values lie.
@@ -41,7 +43,7 @@ class CurveMeasure:
             return self.of_sums(self.sums(cells))
 
     def is_constant(self, cells: Sequence[int]) -> bool:
-        """Whether the value is the same for all tables in which these cells alone have documents."""
+        """Whether the value is the same for all tables in which only these cells have documents."""
         tables = np.zeros((len(CELLS), len(SPARSE)))
         tables[list(cells)] = np.array(SPARSE, dtype=np.float64).T
         known = self.values(tables)
@@ -49,8 +51,8 @@ class CurveMeasure:
         return bool(known.size) and float(np.ptp(known)) <= 1e-12
 
     def trials(self, cells: Floats) -> Floats:
-        """What stands below a share, by the worth of one trial, so that the variance of the share is
-        v(1 − v) / trials (the delta method). A document is one trial where all count alike.
+        """The denominator of a share divided by the weight of one trial, so that the variance of the share is v(1 − v)
+        / trials (the delta method). If all documents have equal weights, a document is one trial.
         """
         under = self.forms[1]
         hit = np.where(self.forms[0] != 0, under, 0.0)
@@ -61,15 +63,15 @@ class CurveMeasure:
 
 
 def _worth(weights: Floats, cells: Floats) -> Floats:
-    """The mean weight of documents, each counted by its weight; the largest there is where there are none."""
+    """The mean weight of documents, weighted by these weights; the largest weight if there are no documents."""
     total = np.tensordot(weights, cells, axes=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(total > 0, np.tensordot(weights**2, cells, axes=1) / total, weights.max())
 
 
 def score_interval(value: Floats, trials: Floats, reach: float, steps: float = 0.0) -> tuple[Floats, Floats]:
-    """From where to where a share may be that lies within so many of its own standard errors (Wilson 1927) of a value
-    that is so many trials higher, or lower; half a trial is the correction for continuity (Newcombe 1998).
+    """Wilson's (1927) interval: the lowest and the highest share for which the value, moved by `steps` trials, is
+    within `reach` standard errors of that share. A step of half a trial is the continuity correction (Newcombe 1998).
     """
     extra = reach**2 / trials
 

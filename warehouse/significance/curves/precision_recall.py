@@ -1,7 +1,7 @@
 """The area under precision against recall.
 
-Between two thresholds documents join in the proportion in which they do between the two, so precision is no straight
-line there, and a straight one would promise too much (Davis and Goadrich 2006).
+Between two thresholds, relevant and nonrelevant documents are added in a constant proportion. So precision is not a
+straight line there, and linear interpolation would overestimate the area (Davis and Goadrich 2006).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from warehouse.significance.paired import Floats, Integers
 
 
 def area(relevant: Integers | Floats, nonrelevant: Integers | Floats) -> Floats:
-    """The area for the relevant and the nonrelevant documents that each place decides yes on, along the last axis from
-    none to all; NaN where no document is relevant.
+    """The area from the numbers of relevant and of nonrelevant documents that are decided yes at each place. Places are
+    on the last axis and go from no document to all documents. The result is NaN if no document is relevant.
 
-    With A relevant and B documents decided at one place, and t more relevant ones of g documents each up to the next,
-    precision is (A + u) / (B + g·u), whose integral over u from 0 to t is t/g + (A − B/g)/g · log(1 + g·t/B).
+    Let A relevant documents among B be decided yes at one place, and let t more relevant documents, with g documents
+    for each, follow up to the next place. Then precision is (A + u) / (B + g·u), whose integral over u from 0 to t is
+    t/g + (A − B/g)/g · log(1 + g·t/B).
     """
     relevant, nonrelevant = np.asarray(relevant, np.float64), np.asarray(nonrelevant, np.float64)
     found, more = relevant[..., :-1], np.diff(relevant)

@@ -1,7 +1,7 @@
-"""Documents drawn anew, counted by what they are alike in: confidence, kind and decision.
+"""Resamples of documents, counted by cells of equal confidence, kind and decision.
 
-Documents are drawn independently, so how many of each cell are drawn is multinomial, and none is drawn one by one: a
-million documents cost what their cells cost.
+Documents are drawn independently, so the numbers drawn from the cells are multinomial. No document is drawn one by one:
+the cost depends on the number of cells and not on the number of documents.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warehouse.significance.paired import Floats, Integers, Places
 from warehouse.significance.work import Work
 
 CHUNK = 64
-"""Resamples in a chunk. Part of what the seed means."""
+"""The number of resamples in a chunk. Changing it changes the results for a seed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class RedrawnTables:
 
 
 def drawn(thresholds: Thresholds, grid: Places, draws: Draws, work: Work) -> Iterator[RedrawnTables]:
-    """The resamples, some at a time."""
+    """The resamples, in chunks."""
     between = thresholds.between(grid)
     there = np.flatnonzero(between)
     documents = thresholds.documents

@@ -24,13 +24,15 @@ DECIDED_YES, DECIDED_NO = (0, 1, 4), (2, 3, 5)
 """The places of the cells of documents that were decided yes, and no."""
 
 GRID = 400
-"""Of a system with more thresholds than this, resamples are taken at about so many."""
+"""For a system with more thresholds than this, resamples are computed at about this many places."""
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """`at` are the distinct confidences from the highest on, of shape (thresholds,); `counts` how many documents have
-    each, by kind and by what the system decided itself (no, yes), of shape (thresholds, 3, 2).
+    """The documents of a system by confidence.
+
+    `at` has the distinct confidences from the highest to the lowest, of shape (thresholds,). `counts` has the number of
+    documents with each, by kind and by the system's own decision (no, yes), of shape (thresholds, 3, 2).
     """
 
     at: Floats
@@ -38,8 +40,8 @@ class Thresholds:
 
     @classmethod
     def of(cls, confidence: Floats, kind: NDArray[np.int8], yes: Booleans) -> Thresholds:
-        """Of the documents of a system, all of shape (documents,). Raises ValueError without any, and where a
-        confidence is not a number.
+        """Counts the documents of a system; all arrays have the shape (documents,). Raises ValueError if there are no
+        documents, and if a confidence is NaN.
         """
         if not confidence.size or np.isnan(confidence).any():
             raise ValueError("thresholds need documents that each have a confidence")
@@ -53,7 +55,7 @@ class Thresholds:
 
     @classmethod
     def of_decisions(cls, kind: NDArray[np.int8], yes: Booleans) -> Thresholds:
-        """Of a system without confidences: its decisions are all that there is to threshold."""
+        """The thresholds of a system without confidences: its decisions serve as confidences."""
         return cls.of(yes.astype(np.float64), kind, yes)
 
     @property
@@ -67,7 +69,7 @@ class Thresholds:
 
     @cached_property
     def decided(self) -> Integers:
-        """On how many documents of each kind each place decides yes, of shape (3, places)."""
+        """The number of documents of each kind that each place decides yes on, of shape (3, places)."""
         return np.pad(np.cumsum(self.of_kinds, axis=1), ((0, 0), (1, 0)))
 
     @cached_property
@@ -83,15 +85,15 @@ class Thresholds:
 
     @cached_property
     def contradicting(self) -> int:
-        """How many of the system's decisions would change, at the least, if they followed a threshold."""
+        """The smallest number of the system's decisions that would have to change to agree with a threshold."""
         said = self.counts.sum(axis=1)
         no_above = np.concatenate(([0], np.cumsum(said[:, 0])))
         yes_below = said[:, 1].sum() - np.concatenate(([0], np.cumsum(said[:, 1])))
         return int((no_above + yes_below).min())
 
     def grid(self, *with_places: int) -> Places:
-        """The places at which resamples are taken: all where they are few, else some that stand close at the ends,
-        where a document more or less means most, and are even in documents between.
+        """The places at which resamples are computed: all places if they are few. Otherwise they are dense at both
+        ends, where one document matters most, and evenly spaced in documents in between.
         """
         places = self.at.size + 1
         if places <= GRID:
@@ -103,7 +105,7 @@ class Thresholds:
         return np.unique(np.concatenate((np.minimum(found, places - 1), [0, places - 1], with_places))).astype(np.intp)
 
     def between(self, grid: Places) -> Integers:
-        """The documents between the places of a grid, of shape (places of the grid − 1, 3, 2)."""
+        """The number of documents between the places of a grid, of shape (places of the grid − 1, 3, 2)."""
         return np.asarray(np.add.reduceat(self.counts, grid[:-1], axis=0))
 
 

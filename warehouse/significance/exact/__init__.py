@@ -1,1 +1,1 @@
-"""Exact randomization: every exchange counted."""
+"""Exact randomization: every exchange is counted."""

@@ -1,9 +1,9 @@
 """Exact randomization of a function of summed counts, by how many units of each kind change places.
 
-Units whose counts differ alike, up to sign, are of one kind, and it does not matter which of them change places but how
-many. So all combinations of these numbers are gone through, each with its binomial probability: a measure of decisions
-that are right or wrong has a few kinds of units, however many units there are. For up to WHOLE units exchanges are
-counted, and p is right to its last digit.
+Units with the same differences of counts, up to sign, are of one kind. It matters only how many units of a kind change
+places, and not which. So the test goes through all combinations of these numbers, each with its binomial probability. A
+measure of decisions that are right or wrong has few kinds of units, however many units there are. For up to WHOLE units
+exchanges are counted in integers, and p is correct to its last digit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from warehouse.significance.shuffles import binomial
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
 
 OPERATIONS = 40.0
-"""About what a combination takes: so many operations as `Cost` counts them. Five million are done unasked."""
+"""The approximate cost of one combination in operations, as `Cost` counts them. Five million combinations are
+affordable by default.
+"""
 
 AT_ONCE = 1 << 16
 """Combinations worked on at once."""
@@ -35,14 +37,14 @@ _MANY = 10**300
 
 
 def cost(paired: PairedCounts) -> Cost:
-    """What the exact test of these data would take."""
+    """The cost of the exact test of these data."""
     return _cost(*_kinds(paired))
 
 
 def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> Outcome:
-    """The exact significance level of the difference of two systems by a function of sums.
+    """The exact p-value of the difference of two systems in a function of sums.
 
-    A pseudo system whose value is undefined counts with 0. Raises ValueError where `cost` says that the test is not
+    The value of a pseudo system counts as 0 if it is undefined. Raises ValueError if `cost` says that the test is not
     possible.
     """
     extreme = ExtremeFunction.of(paired, sides)
@@ -59,7 +61,9 @@ def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> O
 
 
 def _kinds(paired: PairedCounts) -> tuple[Integers, Integers]:
-    """The distinct differences up to sign, of shape (columns, kinds), and how many units have each; none is all 0."""
+    """The distinct differences up to sign, of shape (columns, kinds), and the number of units with each. Units without
+    a difference are left out.
+    """
     differences = paired.counts_a - paired.counts_b
     differences = differences[:, (differences != 0).any(axis=0)]
     first = np.take_along_axis(differences, (differences != 0).argmax(axis=0)[None, :], axis=0)
@@ -78,8 +82,8 @@ def _cost(differences: Integers, counts: Integers) -> Cost:
 def _extreme(
     extreme: ExtremeFunction, differences: Integers, counts: Integers, weights: Sequence[NDArray[Any]]
 ) -> Iterator[Any]:
-    """The weight of what is extreme among some combinations after others: that of a combination is the product of those
-    of its numbers, a kind each.
+    """The total weight of the extreme combinations, block by block. The weight of a combination is the product of the
+    weights of its numbers, one for each kind.
     """
     shape = tuple((counts + 1).tolist())
     for start in range(0, prod(shape), AT_ONCE):
@@ -94,7 +98,7 @@ def _extreme(
 
 
 def _binomial(count: int) -> Floats:
-    """The probability of each number of heads among so many coins, of shape (count + 1,)."""
+    """The probability of each number of heads among `count` fair coins, of shape (count + 1,)."""
     _, likely = binomial.weights(count, count)
     probabilities: Floats = likely / likely.sum()
     return probabilities

@@ -1,4 +1,6 @@
-"""What an exact test takes, which is known beforehand: whether it is done unasked, when asked for, or not at all."""
+"""The cost of an exact test, which is known in advance. It decides whether the test is run by default, only on request,
+or not at all.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +10,27 @@ from typing import Literal
 from grammar.value import value
 
 AFFORDABLE_OPERATIONS = 2e8
-"""About a second of work: up to here an exact test is done unasked."""
+"""About a second of work: up to this many operations an exact test is run by default."""
 
 AFFORDABLE_BYTES = 300_000_000
-"""And up to this much memory."""
+"""The largest memory, in bytes, of an exact test that is run by default."""
 
 POSSIBLE_OPERATIONS = 1e10
-"""About a minute: beyond, an exact test is refused."""
+"""About a minute of work: with more operations an exact test is refused."""
 
 POSSIBLE_BYTES = 2_000_000_000
-"""And beyond this much memory."""
+"""With more memory than this, in bytes, an exact test is refused."""
 
 Way = Literal["identical", "binomial", "table", "halves", "listing", "transform", "combinations"]
 
 
 @value
 class Cost:
-    """How a pair would be tested exactly, and what that takes; it follows from the data alone.
+    """The method of an exact test for a pair, and its cost. Both follow from the data alone.
 
-    `way` is identical (the systems do not differ, or not in their measure), binomial (all differences are of one size),
-    table (dynamic programme), halves or listing (enumeration) or transform (characteristic function); that of a
-    function of sums is identical or combinations. An operation takes 2.5 to 8 nanoseconds.
+    `way` is one of: identical (the systems do not differ, or not in their measure), binomial (all differences have one
+    size), table (dynamic programme), halves or listing (enumeration), and transform (characteristic function). For a
+    function of sums it is identical or combinations. An operation takes 2.5 to 8 nanoseconds.
     """
 
     way: Way
@@ -39,7 +41,7 @@ class Cost:
 
     @property
     def affordable(self) -> bool:
-        """Whether the test is cheap enough to be done unasked."""
+        """Whether the test is cheap enough to be run by default."""
         return self.operations <= AFFORDABLE_OPERATIONS and self.bytes <= AFFORDABLE_BYTES
 
     @property
@@ -48,7 +50,7 @@ class Cost:
         return self.operations <= POSSIBLE_OPERATIONS and self.bytes <= POSSIBLE_BYTES
 
     def check(self) -> None:
-        """Raises ValueError where the test is not possible."""
+        """Raises ValueError if the test is not possible."""
         if not self.possible:
             raise ValueError(
                 f"the exact test would take about {self.operations:.0e} steps and {self.bytes / 1e9:.1f} GB"
@@ -56,7 +58,7 @@ class Cost:
 
 
 def affordable_together(costs: Iterable[Cost]) -> bool:
-    """Whether several exact tests are cheap enough, all together, to be done unasked."""
+    """Whether several exact tests are together cheap enough to be run by default."""
     operations = 0.0
     for cost in costs:
         operations += cost.operations

@@ -1,8 +1,8 @@
 """Exact randomization: the share of all 2^units exchanges that are at least as extreme as observed.
 
-Which of the methods is used follows from the data, as does what it costs, so that the cost is known beforehand. The
-null distribution is symmetric; every method finds the probability of its upper tail, as a fraction where exchanges are
-counted in whole numbers: then p is right to its last digit.
+The method and its cost follow from the data, so the cost is known in advance. The null distribution is symmetric, and
+every method finds the probability of its upper tail. If exchanges are counted in integers, this is a fraction, and p is
+correct to its last digit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Paired
 
 _SMALL_TABLE = 1e7
-"""A table is the most accurate way, so up to here it is not asked whether another is cheaper."""
+"""The table is the most accurate method. Up to this cost it is used even if another method is cheaper."""
 
 
 def cost(paired: Paired) -> Cost:
@@ -69,7 +69,8 @@ def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
     estimate.check()
     if lattice is None or (sides == "two-sided" and observed.sign == 0):
         return Outcome(1.0, "exact")
-    # The upper tail begins above a difference of 0; the rest is what the strict upper tail of the opposite leaves.
+    # The methods need an observed difference of at least 0. For a negative one, p is 1 minus the strict upper tail of
+    # the swapped pair.
     upper = Extreme.of(paired, "one-sided")
     p: Fraction | float
     if sides == "two-sided":

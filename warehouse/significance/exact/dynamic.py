@@ -2,9 +2,9 @@
 
 The method is that of Pagano & Tritchler (1983), for ratios that of Zmigrod, Vieira & Cotterell (2022).
 
-Exchanges are counted: up to WHOLE units in whole numbers, above in floating point. All steps add positive numbers, so
-that also there the smallest levels are accurate to a few units in the last place. The table has a cell for each
-reachable (X, Y) of the lattice in the tail that is asked for.
+Up to WHOLE units exchanges are counted in integers, above that in floating point. All steps add positive numbers, so
+that even then the smallest p-values are accurate to a few units in the last place. The table has a cell for each
+reachable (X, Y) of the lattice in the requested tail.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHOLE = 62
 
 
 def operations(lattice: Lattice) -> tuple[float, int]:
-    """About how many cells are computed in all, and the bytes held at once."""
+    """The approximate number of cells computed in all, and the bytes held at once."""
     x, y = _units(lattice)
     # Half of the range of X is the tail, and cells beyond it are never filled.
     columns = np.minimum(np.cumsum(x), lattice.top_x // 2) + 1
@@ -41,7 +41,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
     a fraction for up to WHOLE units.
 
-    Meant for an observed difference of at least 0.
+    The observed difference must be at least 0.
     """
     x, y = _units(lattice)
     lowest = int(y[y < 0].sum())
@@ -77,13 +77,13 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     if whole:
         return Fraction(sum(map(int, reached)), 1 << lattice.units)
     exchanges = 0.0
-    # Not `sum`, which rounds otherwise from Python 3.12 on.
+    # Not `sum`, which rounds differently from Python 3.12 on.
     for of_row in reached:
         exchanges += float(of_row)
     return ldexp(exchanges, -lattice.units)
 
 
 def _units(lattice: Lattice) -> tuple[Integers, Integers]:
-    """x and y of every differing unit, small ones first, so that the table stays small for long."""
+    """x and y of every differing unit, small ones first, so that the table stays small for most of the run."""
     order = np.argsort(np.hypot(lattice.x, lattice.y), kind="stable")
     return np.repeat(lattice.x[order], lattice.count[order]), np.repeat(lattice.y[order], lattice.count[order])

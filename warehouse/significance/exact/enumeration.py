@@ -1,6 +1,6 @@
 """The exact significance level by listing sums, for few units with large or fractional counts.
 
-Where all denominators are equal, each half of the units is listed alone, and the two lists of sums are put together;
+If all denominators are equal, the sums of each half of the units are listed separately and the two lists are combined;
 otherwise every exchange is listed. Exchanges are counted in integers.
 """
 
@@ -23,14 +23,14 @@ _PART = 1 << 16
 def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
     """The probability of an exchange at least as extreme as observed, or more so if `strict`; equal denominators only.
 
-    For up to 2 · MOST_UNITS differing units; a list of 2^(units / 2) sums is sorted.
+    It works for up to 2 · MOST_UNITS differing units and sorts a list of 2^(units / 2) sums.
     """
     x = np.repeat(lattice.x, lattice.count)
     least = lattice.least_x(0, extreme, strict)
     if least is None:
         return Fraction(0)
     first, second = np.sort(_sums(x[0::2])), np.sort(_sums(x[1::2]))
-    # For each sum of the first half, how many of the second bring it to the bound.
+    # For each sum of the first half, how many sums of the second half reach the bound together with it.
     reached = second.size - np.searchsorted(second, least - first, side="left")
     return Fraction(int(reached.sum()), 1 << x.size)
 

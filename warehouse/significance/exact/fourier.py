@@ -1,11 +1,11 @@
 """The exact significance level by the characteristic function of the sums and a fast Fourier transform.
 
-For signs ε = ±1 the characteristic function of (X, Y) = Σ ε·(x, y) is a product of cosines (Pagano & Tritchler 1983),
-one a unit; its transform is the null distribution in a window outside of which there is less than 1e-16 of it. That
-gives an absolute error of less than 1e-14; where exchanges are so few that this leaves only one number of them, it is
-that number. For small levels the signs are tilted exponentially so that the observed
-difference becomes the expected one (Robinson 1982); the transform is then accurate where it matters, and the level has
-a relative error of about 1e-10 however small it is.
+For signs ε = ±1 the characteristic function of (X, Y) = Σ ε·(x, y) is a product of cosines, one for each unit (Pagano &
+Tritchler 1983). Its transform is the null distribution in a window that leaves out less than 1e-16 of the probability,
+so the absolute error is less than 1e-14. If there are few exchanges, this error is small enough to recover their exact
+number. For small p-values the signs are tilted exponentially so that the observed difference becomes the expected one
+(Robinson 1982). The transform is then accurate where it matters, and p has a relative error of about 1e-10, however
+small it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Floats, Integers
 
 TILTED_FROM = 4.0
-"""Standard errors from which on the signs are tilted: p is below about 1e-4 there."""
+"""From this many standard errors on the signs are tilted; p is below about 1e-4 there."""
 
 NEGLIGIBLE = 1e-18
 """A product of cosines below this counts as 0."""
@@ -33,16 +33,16 @@ OUTSIDE = 39.0
 """−ln of the probability left out on each side of the window."""
 
 TILE = (64, 256)
-"""Rows and columns of the characteristic function worked on at once."""
+"""The rows and columns of the characteristic function that are computed at once."""
 
 LEAST_TILE = 512
-"""Points of the smallest tile into which one is cut that is mostly negligible."""
+"""A tile that is mostly negligible is divided into smaller ones, but not below this number of points."""
 
 ROWS = 256
 """Rows of the null distribution held at once."""
 
 BATCH = 8
-"""Distinct steps multiplied in before a tile is looked at again."""
+"""The number of distinct steps that are multiplied in before a tile is checked again."""
 
 WHOLE = 44
 """Up to this many differing units, the error is less than half of the probability of one exchange."""
@@ -51,7 +51,7 @@ Plane = NDArray[Any]
 """Real or complex."""
 
 Circle = tuple[Floats, Floats]
-"""cos and sin all the way round."""
+"""cos and sin for a full turn."""
 
 
 @value
@@ -64,8 +64,9 @@ class Window:
 
 
 def operations(lattice: Lattice, standard_errors: float) -> tuple[float, int]:
-    """About how many steps (a cosine at a point, or its share of the transform) are done in all, and the bytes held at
-    once."""
+    """The approximate number of steps in all (a cosine at a point, or its share of the transform), and the bytes held
+    at once.
+    """
     rows, columns = (_rough(steps, lattice.count) for steps in (lattice.y, lattice.x))
     counts = np.sort(lattice.count)[::-1]
     # Far from the origin a cosine is ½ in the geometric mean, so that about 64 of them make the product negligible.
@@ -79,7 +80,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
     a fraction for up to WHOLE units.
 
-    Meant for an observed difference of at least 0.
+    The observed difference must be at least 0.
     """
     score = _scores(lattice, extreme)
     tilt = _tilt(lattice, extreme, score)
@@ -92,7 +93,8 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     slope = extreme.numerators / extreme.denominators
     total = 0.0
     for start in range(0, rows.size, ROWS):
-        # The second half of the transform a few rows at a time, as the whole plane would need as much memory again.
+        # The second half of the transform is done a few rows at a time, because the whole plane would double the
+        # memory.
         null = np.fft.irfft(transformed[start : start + ROWS], n=columns.size, axis=1)
         for row, probabilities in enumerate(null, start):
             y = rows.top - 2 * (rows.first + row)
@@ -115,7 +117,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
 
 
 def standard_errors(lattice: Lattice, extreme: Extreme) -> float:
-    """How many standard errors of its null distribution the observed difference is away from 0."""
+    """The distance of the observed difference from 0, in standard errors of its null distribution."""
     score = _scores(lattice, extreme)
     return abs(_boundary(extreme)) / sqrt(float(lattice.count @ (score * score)))
 
@@ -128,7 +130,7 @@ def _scores(lattice: Lattice, extreme: Extreme) -> Floats:
 
 
 def _boundary(extreme: Extreme) -> float:
-    """What these must add up to where v is 0, to be as extreme as what was observed."""
+    """The sum that these scores must reach, if v is 0, to be as extreme as the observed difference."""
     if extreme.flat:
         return float(extreme.u - extreme.slack)
     cross = extreme.u * extreme.denominators - extreme.v * extreme.numerators
@@ -136,12 +138,14 @@ def _boundary(extreme: Extreme) -> float:
 
 
 def _tilt(lattice: Lattice, extreme: Extreme, score: Floats) -> float:
-    """λ for which Σ score·tanh(λ·score), the expected difference, is the observed one; 0 where no tilt is needed."""
+    """The λ for which the expected difference, Σ score·tanh(λ·score), equals the observed one; 0 if no tilt is
+    needed.
+    """
     variance = float(lattice.count @ (score * score))
     target = _boundary(extreme)
     if target <= TILTED_FROM * sqrt(variance):
         return 0.0
-    # Short of the largest possible sum, which no finite tilt reaches.
+    # The target stays below the largest possible sum, which no finite tilt reaches.
     target = min(target, (1 - 1 / lattice.units) * float(lattice.count @ np.abs(score)))
     low, high = 0.0, target / variance
     while float(lattice.count @ (score * np.tanh(high * score))) < target:
@@ -156,13 +160,17 @@ def _tilt(lattice: Lattice, extreme: Extreme, score: Floats) -> float:
 
 
 def _rough(steps: Integers, count: Integers) -> int:
-    """About the size of the window without tilt: nine standard deviations, or the whole range where that is less."""
+    """The approximate size of the window without tilt: nine standard deviations, or the whole range if that is
+    smaller.
+    """
     squares = float(count @ steps.astype(np.float64) ** 2)
     return int(min(float(count @ np.abs(steps)), ceil(8.9 * sqrt(squares)))) + 1
 
 
 def _window(steps: Integers, count: Integers, tilts: Floats) -> Window:
-    """The places of Σ ε·step that have all but e^-OUTSIDE of the probability on either side, by Chernoff's bound."""
+    """The places of Σ ε·step that leave out at most e^-OUTSIDE of the probability on either side, by Chernoff's
+    bound.
+    """
     top = int(count @ steps)
     if not steps.any():
         return Window(top, 0, 1)
@@ -176,7 +184,7 @@ def _window(steps: Integers, count: Integers, tilts: Floats) -> Window:
 
 
 def _chernoff(size: Floats, count: Integers, tilts: Floats) -> float:
-    """What Σ ε·size exceeds with a probability of at most e^-OUTSIDE, where ε is 1 with odds e^(2·tilt)."""
+    """A bound that Σ ε·size exceeds with probability at most e^-OUTSIDE, where ε is 1 with odds e^(2·tilt)."""
     whole = float(count @ _log_cosh(tilts))
 
     def exponent(s: float) -> tuple[float, float]:
@@ -205,8 +213,8 @@ def _chernoff(size: Floats, count: Integers, tilts: Floats) -> float:
 def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns: Window) -> NDArray[np.complex128]:
     """Half of the transform of the null distribution in the window, of shape (rows, columns // 2 + 1).
 
-    With α = π·(row·y / rows + column·x / columns) a unit's factor is cos α, and cos α + i·bias·sin α where its sign is
-    biased. The plane is cut into tiles; one in which the product has become negligible is dropped.
+    With α = π·(row·y / rows + column·x / columns) the factor of a unit is cos α, or cos α + i·bias·sin α if its sign is
+    biased. The plane is divided into tiles, and a tile in which the product has become negligible is dropped.
     """
     half = columns.size // 2 + 1
     product: Plane = np.ones((rows.size, half), dtype=np.float64 if bias is None else np.complex128)
@@ -219,7 +227,7 @@ def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns
     circles = _circle(rows.size), _circle(columns.size)
     for start in range(0, order.size, BATCH):
         batch = order[start : start + BATCH]
-        # The columns of the tiles that are left; tiles are never parted by the edges of blocks as wide as a tile.
+        # The columns of the remaining tiles. A block is as wide as a tile, so its edges never divide a tile.
         blocks = sorted({wide.start // TILE[1] for _, wide in live})
         begins = {block: place * TILE[1] for place, block in enumerate(blocks)}
         left_columns = (np.array(blocks, dtype=np.int64)[:, None] * TILE[1] + np.arange(TILE[1])).reshape(-1)
@@ -230,7 +238,7 @@ def _characteristic(lattice: Lattice, bias: Floats | None, rows: Window, columns
             tile = product[tall, wide]
             begin = begins[wide.start // TILE[1]] + wide.start % TILE[1]
             _multiply(tile, left[:, tall], right[:, :, begin : begin + tile.shape[1]], alike)
-            # Zeros multiply fast; numbers too small to be normal do not.
+            # Multiplying zeros is fast; multiplying subnormal numbers is not.
             tile[np.abs(tile) < NEGLIGIBLE] = 0.0
             filled = np.count_nonzero(tile)
             if filled and (2 * filled > tile.size or tile.size <= LEAST_TILE):
@@ -257,7 +265,8 @@ def _quarters(tall: slice, wide: slice) -> list[tuple[slice, slice]]:
 def _angles(
     lattice: Lattice, batch: Integers, bias: Floats | None, circles: tuple[Circle, Circle], places: Integers
 ) -> tuple[Plane, Plane]:
-    """Two matrices a unit, of shapes (rows, 2) and (2, places), whose product is its factor at these places of columns.
+    """For each unit two matrices, of shapes (rows, 2) and (2, places), whose product is its factor at these places of
+    columns.
 
     With α = ρ + κ the factor cos α + i·bias·sin α is (cos ρ + i·bias·sin ρ)·cos κ + (i·bias·cos ρ − sin ρ)·sin κ.
     """
@@ -271,20 +280,22 @@ def _angles(
 
 
 def _equal_counts(counts: Integers) -> list[tuple[slice, int]]:
-    """Where counts that stand together are equal, and what they are."""
+    """The runs of equal neighbouring counts, each with its count."""
     edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), counts.size]
     return [(slice(start, stop), int(counts[start])) for start, stop in pairwise(edges)]
 
 
 def _multiply(tile: Plane, left: Plane, right: Plane, alike: list[tuple[slice, int]]) -> None:
-    """Multiplies the factors of some units into a tile, each as often as there are units alike."""
+    """Multiplies the factors of some distinct steps into a tile, each to the power of the number of units that have
+    it.
+    """
     factors = np.matmul(left, right)
     for units, power in alike:
         tile *= _power(np.multiply.reduce(factors[units], axis=0), power)
 
 
 def _power(base: Plane, exponent: int) -> Plane:
-    """base to a whole power by squaring, which is many times faster than numpy's general power."""
+    """base to an integer power by squaring, which is many times faster than numpy's general power."""
     result = base if exponent % 2 else None
     while exponent > 1:
         exponent //= 2
@@ -295,20 +306,22 @@ def _power(base: Plane, exponent: int) -> Plane:
 
 
 def _circle(size: int) -> Circle:
-    """cos and sin of π·place / size for the places of a whole turn, each of shape (2 · size,)."""
+    """cos and sin of π·place / size for the places of a full turn, each of shape (2 · size,)."""
     turn = np.arange(2 * size) * (np.pi / size)
     return np.cos(turn), np.sin(turn)
 
 
 def _turns(steps: Integers, places: Integers, circle: Circle) -> tuple[Floats, Floats]:
-    """cos and sin of π·step·place / size, of shape (steps, places); reduced in integers, so that none loses digits."""
+    """cos and sin of π·step·place / size, of shape (steps, places). The angle is reduced in integers, so that no digits
+    are lost.
+    """
     whole = len(circle[0])
     places_on_it = (steps[:, None] % whole) * places % whole
     return circle[0][places_on_it], circle[1][places_on_it]
 
 
 def _phase(window: Window, places: int) -> NDArray[np.complex128]:
-    """What moves the first place of the window to index 0."""
+    """The phase that moves the first place of the window to index 0."""
     angles = np.arange(places) * ((window.top - 2 * window.first) % (2 * window.size)) % (2 * window.size)
     phase: NDArray[np.complex128] = np.exp(-1j * np.pi / window.size * angles)
     return phase
@@ -322,7 +335,7 @@ def _log_cosh(values: Floats) -> Floats:
 
 
 def _smooth(size: int) -> int:
-    """The least number from `size` on without prime factors above 7, for which the transform is fast."""
+    """The smallest number of at least `size` without prime factors above 7; the transform is fast for such sizes."""
     while True:
         rest = size
         for prime in (2, 3, 5, 7):

@@ -1,8 +1,8 @@
 """The differences of a pair of systems as whole steps on the smallest lattice that holds all their signed sums.
 
 With signs ε = ±1, u = Σ ε·(N_A − N_B) and v = Σ ε·(D_A − D_B) can only be u = across·X + slant·Y and v = down·Y, where
-X = Σ ε·x and Y = Σ ε·y are sums of small integers: common factors are divided out, whatever combination of u and v they
-are in, and X and Y are made nearly uncorrelated. A table over (X, Y) is then as small as the data allow.
+X = Σ ε·x and Y = Σ ε·y are sums of small integers. Common factors are divided out, in any combination of u and v, and X
+and Y are made nearly uncorrelated. So a table over (X, Y) is as small as the data allow.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from warehouse.significance.paired import Integers
 
 @value(eq=False)
 class Lattice:
-    """Steps x and y with the number of units that have them, each of shape (distinct,); see the module for the rest.
+    """The steps x and y and the number of units with each, all of shape (distinct,). The module docstring defines the
+    other fields.
 
-    x is not negative, which costs nothing: a difference and its opposite have the same null distribution. `across` is 0
-    where all x are, and `down` where all y are.
+    x is never negative. This loses nothing, because a difference and its opposite have the same null distribution.
+    `across` is 0 if all x are 0, and `down` is 0 if all y are 0.
     """
 
     x: Integers
@@ -63,9 +64,10 @@ class Lattice:
         return int(self.count @ self.y)
 
     def least_x(self, y: int, extreme: Extreme, strict: bool) -> int | None:
-        """The least X for which (X, Y = y) is at least as extreme as what was observed, or more so where `strict`.
+        """The least X for which (X, Y = y) is at least as extreme as the observed difference, or more extreme if
+        `strict`.
 
-        None where no X is, because |v| would exceed the sum of all denominators.
+        None if there is no such X, because |v| would exceed the sum of all denominators.
         """
         v = self.down * y
         if abs(v) > extreme.denominators:

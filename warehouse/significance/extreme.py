@@ -1,4 +1,4 @@
-"""Whether exchanged systems differ at least as much as the observed ones, decided in integers so that ties count.
+"""Decides in integers whether exchanged systems differ at least as much as the observed ones, so that ties count.
 
 Let S_N and S_D be the sums of numerators and denominators over both systems, and u and v the differences of the two
 systems' sums after an exchange. The measures then differ by
@@ -7,7 +7,7 @@ systems' sums after an exchange. The measures then differ by
     δ(u, ±S_D) = (u ± S_N) / (2·S_D)                             because a measure without denominator counts as 0
 
 and the question is δ ≥ δ(u₀, v₀) one-sided, |δ| ≥ |δ(u₀, v₀)| two-sided, without the constant factor of the measure.
-Nothing here knows how u and v are drawn or counted.
+This module must not know how u and v are drawn or counted.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _FAR = 2**62
 def fraction(
     numerators: Whole, denominators: Whole, u: Whole, v: Whole, divisor: Callable[[Whole, Whole], Whole]
 ) -> tuple[Whole, Whole, Whole, Whole]:
-    """(L, K, a, b), freed of common factors: inside the edges δ ≥ δ₀ is (u·a − v·b)·K ≥ L·(S_D² − v²).
+    """(L, K, a, b) without common factors: for |v| < S_D, δ ≥ δ₀ is equivalent to (u·a − v·b)·K ≥ L·(S_D² − v²).
 
-    For S_N, S_D, u₀ and v₀ of one pair, or of many in arrays of one shape; `divisor` finds the greatest common one.
+    The arguments are S_N, S_D, u₀ and v₀ of one pair, or of many pairs in arrays of one shape. `divisor` computes
+    greatest common divisors.
     """
     common = divisor(denominators, numerators)
     a, b = denominators // common, numerators // common
@@ -45,11 +46,11 @@ def fraction(
 
 @value
 class Extreme:
-    """What was observed for two systems, and the sums that an exchange leaves alone.
+    """The observed differences of two systems, and the sums that an exchange does not change.
 
-    `numerators` and `denominators` are S_N and S_D; `u` and `v` the observed differences; `reach` bounds |u| over all
-    exchanges. `flat` says that the denominators are equal in every unit, so that v is always 0; only then may `slack`
-    be above 0, and sums within it are ties.
+    `numerators` and `denominators` are S_N and S_D, `u` and `v` are the observed differences, and `reach` bounds |u|
+    over all exchanges. `flat` says that the denominators are equal in every unit, so that v is always 0. Only then may
+    `slack` be above 0; sums that differ by no more than `slack` are ties.
     """
 
     numerators: int
@@ -79,20 +80,21 @@ class Extreme:
 
     @property
     def sign(self) -> int:
-        """1 where the first system is observed to be the better, −1 where the second is, 0 where they are equal."""
+        """1 if the first system is better in the observed data, −1 if the second is, 0 if they are equal."""
         cross = self.u * self.denominators - self.v * self.numerators
         if abs(cross) <= self.slack * self.denominators:
             return 0
         return 1 if cross > 0 else -1
 
     def opposite(self) -> Extreme:
-        """The same with the two systems changed about."""
+        """The same with the two systems swapped."""
         return replace(self, u=-self.u, v=-self.v)
 
     def contains(self, u: Integers, v: Integers | None = None) -> Booleans:
-        """For each exchange with the differences u and v, of one shape: is it at least as extreme as what was observed?
+        """Whether each exchange is at least as extreme as the observed data, given its differences u and v, of one
+        shape.
 
-        Where `v` is None it is 0 throughout. |v| beyond S_D cannot occur and must not be asked about.
+        If `v` is None it is 0 everywhere. |v| must not exceed S_D; this cannot occur in an exchange.
         """
         if self.flat:
             return np.abs(u) >= abs(self.u) - self.slack if self.two_sided else u >= self.u - self.slack
@@ -108,14 +110,16 @@ class Extreme:
         """δ(u, v) in floating point, without the factor of the measure."""
         float_u, float_v, total = u.astype(np.float64), v.astype(np.float64), float(self.denominators)
         first, second = total + float_v, total - float_v
-        # A measure without denominator counts as 0, whatever its numerator.
+        # A measure with a denominator of 0 counts as 0, whatever its numerator.
         of_first = np.divide(self.numerators + float_u, first, out=np.zeros_like(first), where=first > 0)
         of_second = np.divide(self.numerators - float_u, second, out=np.zeros_like(second), where=second > 0)
         difference: Floats = of_first - of_second
         return difference
 
     def least(self, v: int, strict: bool = False) -> int:
-        """The least u for which δ(u, v) ≥ δ(u₀, v₀), or > where `strict`; |v| ≤ S_D. Signed, as δ grows with u."""
+        """The least u, with its sign, for which δ(u, v) ≥ δ(u₀, v₀), or > if `strict`; |v| ≤ S_D. It exists because δ
+        increases with u.
+        """
         if self.flat:
             return self.u - self.slack + strict
         cross, square, a, b = self._fraction()
@@ -129,7 +133,9 @@ class Extreme:
         return fraction(self.numerators, self.denominators, self.u, self.v, gcd)
 
     def _edge_bound(self, cross: int, square: int, strict: bool = False) -> int:
-        """What u ± S_N must reach at the edges: δ ≥ δ₀ is (u ± S_N)·K ≥ 4·S_D·gcd(S_D, S_N)·L there."""
+        """The value that u ± S_N must reach if |v| = S_D: there δ ≥ δ₀ is equivalent to (u ± S_N)·K ≥ 4·S_D·gcd(S_D,
+        S_N)·L.
+        """
         return _bound(4 * self.denominators * gcd(self.denominators, self.numerators) * cross, square, strict)
 
     def _edge(self, u: Integers, v: Integers) -> Booleans:
@@ -156,7 +162,7 @@ class Extreme:
         return self._filtered(u, v, cross, square, a, b)
 
     def _filtered(self, u: Integers, v: Integers, cross: int, square: int, a: int, b: int) -> Booleans:
-        """In floating point where that is safe, and in Python's integers within the band where it is not."""
+        """Decides in floating point where that is safe, and in Python integers within the band of rounding errors."""
         float_u, float_v = u.astype(np.float64), v.astype(np.float64)
         left = float_u * float(a) - float_v * float(b)
         right = (float(self.denominators) - float_v) * (float(self.denominators) + float_v) * float(cross)

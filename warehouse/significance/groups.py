@@ -1,4 +1,4 @@
-"""Significance groups: the largest sets of systems no two of which differ, and the letters that show them.
+"""Significance groups: the maximal sets of systems that do not differ pairwise, and the letters that show them.
 
 Chinchor (1992) draws such groups as bars beside a ranking; the letters are the compact letter display of Piepho (2004):
 two systems share a letter if and only if they do not differ significantly.
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MOST_GROUPS = 2000
-"""Beyond so many groups letters say nothing more, and there can be 3^(systems / 3) of them."""
+"""With more groups than this, letters are no longer informative; there can be 3^(systems / 3) groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
     """The groups of a ranking.
 
-    `members` has for each group its systems from the best to the worst, the groups in the order of their letters: by
-    the rank of their best member, then of the next, and so on. `letters` has for each system, in the order of the
-    matrix, the letters of its groups. `complete` is false where there were more than MOST_GROUPS: the groups are then
-    only those of neighbours in the ranking, and systems that do not share a letter need not differ.
+    `members` has the systems of each group from the best to the worst. Groups are in the order of their letters: by the
+    rank of their best member, then of the next member, and so on. `letters` has the letters of each system, in the
+    order of the matrix. `complete` is false if there were more than MOST_GROUPS groups. Then only groups of neighbours
+    in the ranking are given, and systems that do not share a letter need not differ.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -72,7 +72,7 @@ def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
         raise ValueError("a system differs from another that does not differ from it")
     if sorted(order) != list(range(systems)):
         raise ValueError(f"the ranking must name each of the {systems} systems once")
-    # Ranks from here on, so that sorting sorts by the ranking.
+    # From here on systems are represented by their ranks, so that sorting follows the ranking.
     ranked = matrix[np.ix_(order, order)]
     alike = [frozenset(np.flatnonzero(~row).tolist()) - {rank} for rank, row in enumerate(ranked)]
     cliques = _cliques(alike)
@@ -86,7 +86,9 @@ def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
 
 
 def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
-    """All maximal sets of ranks that are pairwise alike (Bron & Kerbosch 1973, with a pivot); None if too many."""
+    """All maximal sets of ranks that do not differ pairwise (Bron & Kerbosch 1973, with a pivot); None if there are too
+    many.
+    """
     cliques: list[tuple[int, ...]] = []
     if not alike:
         return cliques
@@ -110,7 +112,7 @@ def _cliques(alike: list[frozenset[int]]) -> list[tuple[int, ...]] | None:
 
 
 def _neighbours(alike: list[frozenset[int]]) -> list[tuple[int, ...]]:
-    """All longest runs of neighbouring ranks that are pairwise alike."""
+    """All maximal runs of neighbouring ranks that do not differ pairwise."""
     groups: list[tuple[int, ...]] = []
     first = 0
     for after in range(1, len(alike) + 1):

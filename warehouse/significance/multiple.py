@@ -1,7 +1,7 @@
-"""Many comparisons at once: adjusted significance levels, and two tests of a whole family of pairs.
+"""Many comparisons at once: adjusted p-values, and two tests of a whole family of pairs.
 
-`bonferroni`, `holm` and `benjamini_hochberg` need only the levels. `westfall_young` uses that all pairs are shuffled
-with the same coins, and `tukey` permutes the systems' labels instead of exchanging pairs.
+`bonferroni`, `holm` and `benjamini_hochberg` need only the p-values. `westfall_young` relies on all pairs being
+shuffled with the same coins, and `tukey` permutes the systems' labels instead of exchanging pairs.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
 
 TIE = 1e-9
-"""Statistics of different pairs that differ by less than this share count as ties: rounding must not break them."""
+"""Statistics of different pairs whose relative difference is smaller than this count as ties, so that rounding does not
+break ties.
+"""
 
 LABELS_CHUNK = 2048
-"""Shuffles in a chunk of permuted labels. Part of what the seed means."""
+"""The number of shuffles in a chunk of permuted labels. Changing it changes the results for a seed."""
 
 AT_ONCE = 1 << 20
-"""Pairs × shuffles whose statistics are worked on at once, as far as the processor's cache goes."""
+"""The number of pairs × shuffles whose statistics are computed at once; they fit into the processor's cache."""
 
 Levels = Sequence[float | None] | NDArray[np.float64]
 
@@ -128,8 +130,8 @@ def westfall_young(
 ) -> Floats:
     """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
 
-    An adjusted level is never below the pair's own (nge + 1) / (shuffles + 1), and one pair's is that. Strong
-    control needs that the joint distribution of the differences is symmetric where the systems do not differ.
+    An adjusted level is never below the pair's own (nge + 1) / (shuffles + 1); with a single pair it is equal to that.
+    Strong control requires that the joint distribution of the differences is symmetric for systems that do not differ.
 
     Parameters
     ----------
@@ -178,8 +180,9 @@ def westfall_young(
 
 
 class Family(Protocol):
-    """The statistics of some pairs: as observed and what they must reach, of shape (pairs,), and in blocks of common
-    shuffles, of shape (pairs, shuffles)."""
+    """The statistics of some pairs: the observed ones and the values that a shuffle must reach, of shape (pairs,), and
+    those of common shuffles in blocks of shape (pairs, shuffles).
+    """
 
     observed: Floats
     bounds: Floats
@@ -189,16 +192,17 @@ class Family(Protocol):
 
 
 def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Integers:
-    """In how many shuffles the largest statistic of a pair and those behind it reaches the pair's; of shape (pairs,).
+    """The number of shuffles in which the largest statistic of a pair and of all pairs behind it reaches the pair's
+    observed statistic, of shape (pairs,).
 
     The coins are those of randomization, so that the statistics keep their dependence. The pairs behind a pair are
-    those whose statistic was observed to be smaller.
+    those with a smaller observed statistic.
     """
     order = _order(family)
     reached = np.zeros(len(order), dtype=np.int64)
     done = 0
     for block in family.blocks(draws):
-        # The largest of this pair's statistic and of those that were observed to be smaller.
+        # The largest of this pair's statistic and of the statistics of pairs with smaller observed ones.
         largest = np.maximum.accumulate(block[order][::-1], axis=0)[::-1]
         reached[order] += np.count_nonzero(largest >= family.bounds[order][:, None], axis=1)
         done += block.shape[1]
@@ -207,7 +211,7 @@ def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Inte
 
 
 def stepped_down(family: Family, levels: Floats) -> Floats:
-    """Levels of shape (pairs,) so that none is below that of a pair whose statistic was observed to be larger."""
+    """Levels of shape (pairs,), made monotone: no level is below that of a pair with a larger observed statistic."""
     order = _order(family)
     stepped = np.empty_like(levels)
     stepped[order] = np.maximum.accumulate(levels[order])
@@ -222,11 +226,11 @@ def _order(family: Family) -> NDArray[np.intp]:
 def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
     """Randomized Tukey HSD (Carterette 2012): nge of every pair, of shape (systems, systems).
 
-    In each unit the systems' tuples are permuted at random; nge counts the shuffles whose largest difference
-    between two pseudo systems is at least that of the pair, and p = (nge + 1) / (shuffles + 1) holds for the whole
-    family. One-sided, entry [a, b] counts against the signed difference of a less b, the largest difference being
-    also the largest signed one. The diagonal is the number of shuffles. Differences within 1e-9 of each other's
-    size count as ties.
+    In each unit the systems' tuples are permuted at random; nge counts the shuffles whose largest difference between
+    two pseudo systems is at least that of the pair, and p = (nge + 1) / (shuffles + 1) holds for the whole family.
+    One-sided, entry [a, b] is compared with the signed difference of a minus b; the largest difference is also the
+    largest signed difference. The diagonal is the number of shuffles. Differences within 1e-9 of each other's size
+    count as ties.
 
     Parameters
     ----------
@@ -296,8 +300,9 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
 
 
 class SpreadFamily:
-    """Differences, each divided by the standard deviation of its null distribution to first order, `spread`, so that
-    pairs of unlike systems weigh the same; for equal denominators that is the order of the t statistics."""
+    """Differences divided by `spread`, the first-order standard deviation of their null distribution, so that all pairs
+    have the same weight. For equal denominators they have the same order as t statistics.
+    """
 
     def __init__(self, many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         for a, b in pairs:
@@ -308,13 +313,13 @@ class SpreadFamily:
         self.two_sided = sides == "two-sided"
         self.shuffler = Shuffler([columns])
         self.totals = columns.sum(axis=2).astype(np.float64)
-        # What a pair has the other way round too is computed once.
+        # Values that a pair shares with the reversed pair are computed once.
         first, second = np.array(pairs, dtype=np.intp).T
         ordered = np.stack((np.minimum(first, second), np.maximum(first, second)), axis=1)
         self.once, place = np.unique(ordered, axis=0, return_inverse=True)
         self.place, self.turned = place.reshape(-1), first > second
         spreads = np.array([many.spread(a, b) for a, b in self.once])[self.place]
-        # Systems that nowhere differ have the statistic 0 in every shuffle.
+        # Systems that differ in no unit have the statistic 0 in every shuffle.
         self.scale = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
         values = many.values()
         differences = values[first] - values[second]
@@ -333,7 +338,7 @@ class SpreadFamily:
         for rows in map(slice, starts, (*starts[1:], len(self.once))):
             a, others = self.once[rows.start, 0], self.once[rows, 1]
             totals = (self.totals[:, a, None] + self.totals[:, others])[:, :, None]
-            # What the first pseudo system has more than each other, column by column.
+            # The difference of the first pseudo system from each other one, column by column.
             more = np.stack([of.scale * (signed[a] - signed[others]) for of, signed in zip(counts, sums, strict=True)])
             flat = (len(counts), -1)
             once[rows] = (

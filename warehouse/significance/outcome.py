@@ -1,4 +1,6 @@
-"""What every significance test gives back. Only what was found: no verdict, no level, no text."""
+"""The result of every significance test. It holds only what the test found and must not hold a verdict, a level or
+text.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ Sides = Literal["two-sided", "one-sided"]
 Method = Literal["exact", "approximate", "analytic"]
 
 SMALLEST = float_info.min
-"""What p is where it would leave the range of floating point: no significance level is 0."""
+"""The smallest p: a p-value below the range of floating point is set to this, because p is never 0."""
 
 
 @value
 class Outcome:
-    """The significance level of one comparison and how it was found.
+    """The p-value of one comparison and how it was found.
 
-    `p` lies in (0, 1]; below SMALLEST it is SMALLEST, and what rounding puts above 1 is 1. `method` is exact (every
-    exchange was counted), approximate (random shuffles) or analytic (a formula with a known distribution). `shuffles`
-    and `nge` are the numbers of shuffles and of those that came out at least as extreme as what was observed; None
-    where nothing was shuffled. `statistic` is the test's own, None where it has none beside the difference itself.
-    Raises ValueError where p is not a number.
+    `p` lies in (0, 1]; a smaller value is set to SMALLEST, and a value that rounding puts above 1 is set to 1. `method`
+    is exact (every exchange was counted), approximate (random shuffles) or analytic (a formula with a known
+    distribution). `shuffles` is the number of shuffles, and `nge` the number of those that are at least as extreme as
+    the observed data; both are None if nothing was shuffled. `statistic` is the test's own statistic, None if it has
+    none besides the difference itself. Raises ValueError if p is NaN.
     """
 
     p: float
@@ -41,17 +43,19 @@ class Outcome:
 
 
 def approximate(nge: int, shuffles: int) -> Outcome:
-    """The outcome of so many shuffles: p = (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2)."""
+    """The outcome for nge extreme ones among `shuffles` shuffles: p = (nge + 1) / (shuffles + 1) (Chinchor 1992, table
+    2).
+    """
     return Outcome((nge + 1) / (shuffles + 1), "approximate", shuffles, nge)
 
 
 def check_sides(sides: str) -> None:
-    """ValueError for anything but two-sided and one-sided."""
+    """Raises ValueError for anything but two-sided and one-sided."""
     if sides not in ("two-sided", "one-sided"):
         raise ValueError(f"sides is {sides!r} and can be 'two-sided' or 'one-sided'")
 
 
 def check_shuffles(shuffles: int) -> None:
-    """ValueError for less than one shuffle."""
+    """Raises ValueError for less than one shuffle."""
     if shuffles < 1:
         raise ValueError(f"shuffles is {shuffles} and must be at least 1")

@@ -1,7 +1,8 @@
-"""What a significance test is given: the additive counts of two or more systems, an entry an exchange unit.
+"""The input of a significance test: the additive counts of two or more systems, with one entry per exchange unit.
 
-A measure is a ratio of sums, factor · ΣN / ΣD. Its constant factor cancels in a comparison and is not known here, nor
-is the name of the measure, the unit or the systems. This module checks and adds up; it draws and decides nothing.
+A measure is a ratio of sums, factor · ΣN / ΣD. The constant factor cancels in a comparison. This module must not know
+that factor, or the names of the measure, the units or the systems. It checks counts and adds them up; it does not draw
+random numbers or make decisions.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ class Paired:
     """Two systems on the same exchange units.
 
     Each array has the shape (units,) and holds integers; denominators are not negative, and may be 0 in a unit. `slack`
-    is for values that were rounded to fixed point: numerator sums that differ by no more than `slack` count as ties. It
-    may be above 0 only where the two denominators are equal in every unit.
+    is for values that were rounded to fixed point: sums of numerators that differ by no more than `slack` count as
+    ties. It may be above 0 only where the two denominators are equal in every unit.
 
-    Raises ValueError for arrays that are no such data, and where a system's denominators sum to 0, because its measure
-    is then undefined.
+    Raises ValueError for arrays that violate these rules, and if a system's denominators sum to 0, because its measure
+    is undefined then.
     """
 
     numerator_a: Integers
@@ -69,7 +70,7 @@ class Paired:
         )
 
     def differences(self) -> tuple[Integers, Integers]:
-        """N and D of the first system less those of the second, each of shape (units,)."""
+        """N and D of the first system minus those of the second, each of shape (units,)."""
         return self.numerator_a - self.numerator_b, self.denominator_a - self.denominator_b
 
     def unit_values(self) -> tuple[Floats, Floats]:
@@ -86,7 +87,7 @@ class Paired:
         )
 
     def swapped(self) -> Paired:
-        """The same data with the two systems changed about."""
+        """The same data with the two systems swapped."""
         return Paired(self.numerator_b, self.denominator_b, self.numerator_a, self.denominator_a, self.slack)
 
 
@@ -134,13 +135,15 @@ class Many:
         return np.stack((self.numerators, self.denominators))
 
     def value(self, sums: Integers | Floats) -> Floats:
-        """ΣN / ΣD for sums of the columns, of shape (2, any), 0 where there is no denominator; of shape (any)."""
+        """ΣN / ΣD, of shape (any,), for sums of the columns of shape (2, any); 0 where the denominator is 0."""
         values: Floats = np.divide(sums[0], sums[1], out=np.zeros(sums[0].shape), where=sums[1] > 0)
         return values
 
     @property
     def tie(self) -> float:
-        """By how much differences that count as ties may differ; slack is for systems of the same denominators."""
+        """The largest distance of differences that count as ties. It follows from `slack`, which requires equal
+        denominators.
+        """
         return 2 * self.slack / int(self.denominators[0].sum()) if self.slack else 0.0
 
     def spread(self, a: int, b: int) -> float:
@@ -178,7 +181,7 @@ def _integers(values: Any, name: str, dimensions: int) -> Integers:
 
 
 def quotients(over: Integers | Floats, under: Integers) -> Floats:
-    """over / under, both of one shape; NaN where there is nothing to divide by."""
+    """over / under, both of one shape; NaN where the divisor is 0."""
     without = np.full(over.shape, np.nan)
     return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 

@@ -1,5 +1,6 @@
-"""A ratio of means over all documents, from a judge who saw all of them and people who saw some: PPI++ (Angelopoulos,
-Duchi and Zrnic 2023, arXiv 2311.01453). A mean is the ratio with denominators of 1. Nothing here knows what a judge is.
+"""Estimate a ratio of means over all documents from a judge who labelled all of them and people who labelled some:
+PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453). A mean is a ratio with denominators of 1. This module must
+not know what a judge is.
 """
 
 from __future__ import annotations
@@ -14,23 +15,25 @@ from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats
 
 FEW = 30
-"""With fewer labelled documents intervals may hold the value too seldom, and where they show no mistake of the judge
-there is none: what it does wrong elsewhere would be taken for nothing."""
+"""With fewer labelled documents, intervals may contain the value too rarely. If these documents show no mistake of the
+judge, no interval is given, because it would assume that the judge makes no mistakes elsewhere.
+"""
 
 RARE = 10
-"""What labelled documents show less often, right or wrong answers or mistakes of a judge, is too rare for an interval
-to hold the value as often as it should."""
+"""If right answers, wrong answers or mistakes of the judge occur less often than this among the labelled documents, an
+interval does not contain the value as often as it should.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The value that all documents together would have by the people's labels, and how it was found.
+    """An estimate of the value that people's labels on all documents would give, and how it was found.
 
-    `weight` is λ, how far the judge is believed: 0 is what people labelled alone, `people`, whose standard error is
-    `people_error`; `judge` is the judge's value on everything judged. `degrees` are those of Student's t; errors and
-    limits are None where there are fewer than one. `exact` says that what people labelled shows no mistake of the
-    judge, and `apart` by how many standard errors the judge's values differ between that and the rest: with a random
-    choice seldom by more than 3.
+    `weight` is λ, the weight of the judge. With λ = 0 the value is `people`, from people's labels alone, whose standard
+    error is `people_error`. `judge` is the judge's value on all judged documents. `degrees` is the degrees of freedom
+    of Student's t; errors and limits are None if it is less than one. `exact` says that the documents labelled by
+    people show no mistake of the judge. `apart` is the number of standard errors by which the judge's values on these
+    documents differ from those on the rest; if the documents were chosen at random it rarely exceeds 3.
     """
 
     value: float | None
@@ -45,10 +48,10 @@ class Corrected:
     exact: bool = False
     apart: float = 0.0
     unlimited: float = 0.0
-    """What λ would be if it were not held between 0 and 1."""
+    """The λ before it was clipped to [0, 1]."""
 
     def limits(self, level: float) -> tuple[float, float] | None:
-        """The interval of this level; None where there is no standard error, or none that can be trusted."""
+        """The confidence interval with error probability `level`; None if there is no reliable standard error."""
         if self.value is None or not self.error or self.unseen:
             return None
         half = t_quantile(level / 2, self.degrees) * self.error
@@ -56,12 +59,14 @@ class Corrected:
 
     @property
     def unseen(self) -> bool:
-        """Whether the judge may be wrong at times that too few labelled documents could show."""
+        """Whether the judge may make mistakes that are not seen because too few documents are labelled."""
         return self.exact and self.labelled < FEW
 
     @property
     def effective(self) -> float | None:
-        """How many labelled documents would do as well without the judge, at most all; None where there is none."""
+        """The effective sample size: the number of labelled documents that would give the same standard error without
+        the judge, at most the number of all documents. None if it cannot be found.
+        """
         if not self.error or self.people_error is None or self.unseen:
             return None
         return min(self.labelled * self.people_error**2 / self.error**2, float(self.judged))
@@ -73,9 +78,11 @@ def corrected(
     labelled: Booleans,
     unit: NDArray[np.intp] | None = None,
 ) -> Corrected:
-    """The ratio of means, numerators and denominators of shape (documents,), of documents that the judge has seen.
+    """The corrected ratio of means. `people` and `judge` are numerators and denominators, each of shape (documents,),
+    for the documents that the judge has labelled.
 
-    What people say counts where `labelled`. `unit` numbers what is drawn together; None where that is each document.
+    Values of people are used only where `labelled`. `unit` is the sampling unit of each document; None if each document
+    is its own unit.
     """
     n, rest = int(labelled.sum()), int((~labelled).sum())
     believed = _ratio(judge[0].sum(), judge[1].sum())
@@ -99,7 +106,7 @@ def corrected(
     if value is None:
         error, degrees = None, 0
     elif rest and np.ptp(by_judge):
-        # λ is estimated from the same documents, which costs one more of them.
+        # λ is estimated from the same documents, which costs one more degree of freedom.
         mine = _scores(judge, value)
         left = _scores(people, value)[labelled] - weight * mine[labelled]
         error, degrees = parts.error(left / under, weight * mine[~labelled] / under, weight, 2), parts.labelled - 2
@@ -113,18 +120,18 @@ def corrected(
 
 @dataclass(frozen=True, slots=True)
 class _DrawnTogether:
-    """What is drawn together of the labelled documents and of the others."""
+    """The sampling units of the labelled documents and of the others."""
 
     mask: Booleans
     unit: NDArray[np.intp] | None
 
     @property
     def labelled(self) -> int:
-        """How many units hold labelled documents."""
+        """The number of units with labelled documents."""
         return int(self.mask.sum()) if self.unit is None else len(np.unique(self.unit[self.mask]))
 
     def weight(self, said: Floats, known: Floats, others: Floats) -> float:
-        """The λ of the least variance; 0 where the judge says the same of everything."""
+        """The λ with the least variance; 0 if the judge gives every document the same value."""
         n, rest = len(known), len(others)
         if self.unit is None:
             variance = np.concatenate((known, others)).var(ddof=1) * (1 + n / rest)
@@ -138,8 +145,9 @@ class _DrawnTogether:
         return float(ours @ theirs) / square if square > 0 else 0.0
 
     def error(self, left: Floats, others: Floats, weight: float, estimated: int) -> float | None:
-        """The standard error of mean(left) + mean(others), of which so many numbers were `estimated` from what is
-        left; None where nothing is left to tell."""
+        """The standard error of mean(left) + mean(others). `estimated` is the number of parameters estimated from the
+        labelled documents. None if no degrees of freedom are left.
+        """
         free = self.labelled - estimated
         if free < 1:
             return None
@@ -159,7 +167,7 @@ class _DrawnTogether:
 
 
 def _goes_with(said: Floats, known: Floats) -> bool:
-    """Whether what people say follows from what the judge says, in whatever unit."""
+    """Whether the judge's values determine those of people, on any scale."""
     ours, theirs = said - said.mean(), known - known.mean()
     square = float(ours @ ours) * float(theirs @ theirs)
     return square > 0 and float(ours @ theirs) ** 2 >= square * (1 - 1e-12)
@@ -174,12 +182,14 @@ def _ratio(over: float, under: float) -> float | None:
 
 
 def _scores(sides: tuple[Floats, Floats], ratio: float) -> Floats:
-    """What each document adds to the equation whose root the ratio is."""
+    """The contribution of each document to the estimating equation of the ratio."""
     return np.asarray(sides[0] - ratio * sides[1], dtype=np.float64)
 
 
 def _apart(known: Floats, others: Floats) -> float:
-    """By how many standard errors the judge's values differ between what people labelled and the rest."""
+    """The number of standard errors by which the judge's values differ between the documents that people labelled and
+    the rest.
+    """
     if len(known) < 2 or len(others) < 2:
         return 0.0
     error = sqrt(float(known.var(ddof=1) / len(known) + others.var(ddof=1) / len(others)))

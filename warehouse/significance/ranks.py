@@ -1,7 +1,7 @@
-"""The ranks that systems may have, from which of them are better than which.
+"""The possible ranks of systems, given which systems are significantly better than which.
 
-Numbers in, numbers out: nothing is tested here. Where every "better" holds with one confidence for all pairs together,
-so do all sets of ranks (Mogstad, Romano, Shaikh and Wilhelm 2023, section 3).
+This module does not test anything. If the statements "better" hold simultaneously for all pairs with some confidence,
+all sets of ranks hold with the same confidence (Mogstad, Romano, Shaikh and Wilhelm 2023, section 3).
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from warehouse.significance.paired import Booleans, Integers
 
 
 def rank_limits(better: ArrayLike) -> tuple[Integers, Integers]:
-    """The lowest and the highest rank of each system, both of shape (systems,), the best being 1.
+    """The lowest and the highest possible rank of each system, both of shape (systems,); rank 1 is the best.
 
-    `better` has the shape (systems, systems): entry [a, b] says that a is surely better than b. No rank is better than
-    one behind all that are surely better, nor worse than one before all that are surely worse. Raises ValueError where
-    it is no square.
+    `better` has the shape (systems, systems): entry [a, b] says that a is significantly better than b. The lowest rank
+    is 1 plus the number of systems that are significantly better; the highest is the number of systems minus the number
+    that are significantly worse. Raises ValueError if `better` is not square.
     """
     known = _square(better)
     return 1 + known.sum(axis=0), len(known) - known.sum(axis=1)
 
 
 def clusters(better: ArrayLike, order: Sequence[int]) -> tuple[int, ...]:
-    """The cluster of each system in `order`, the best first, numbered from 1: a new one begins below every system that
-    is surely better than all that follow it (Bojar et al. 2013, section 3.2, as the WMT evaluations draw lines).
+    """The cluster of each system in `order`, the best first, numbered from 1: a new cluster begins below every system
+    that is significantly better than all systems that follow it (Bojar et al. 2013, section 3.2, as the WMT evaluations
+    draw lines).
     """
     known = _square(better)
     numbers: list[int] = []
@@ -41,7 +42,9 @@ def clusters(better: ArrayLike, order: Sequence[int]) -> tuple[int, ...]:
 
 
 def places(values: Sequence[float] | Sequence[Fraction], lowest_first: bool) -> tuple[int, ...]:
-    """The rank of each value, the best being 1; equal values share the better rank, and the next has so many more."""
+    """The rank of each value; rank 1 is the best. Equal values share the better rank, and the ranks after them are
+    skipped, so 1, 1, 3.
+    """
     return tuple(1 + sum(other < value if lowest_first else other > value for other in values) for value in values)
 
 

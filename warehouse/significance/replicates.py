@@ -1,8 +1,8 @@
-"""Whether two systems differ by more than the replicates of one system differ among each other.
+"""Tests whether two systems differ by more than the replicates of one system differ among each other.
 
-The replicates of both systems (seeds, epochs, folds) are divided anew into groups as large as they were, which is the
-permutation test of two samples (Fisher 1935; Noreen 1989, chapter 2), of the difference of their means or of Welch's t.
-The documents stay as they are: nothing is said of others.
+The replicates of both systems (seeds, epochs, folds) are redistributed into two groups of the original sizes. This is
+the permutation test of two samples (Fisher 1935; Noreen 1989, chapter 2) for the difference of their means or Welch's
+t. The documents are fixed, so the result does not generalize to other documents.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from warehouse.significance.outcome import Outcome, Sides, approximate, check_si
 from warehouse.significance.paired import Floats
 
 MOST_DIVISIONS = 1_000_000
-"""Up to so many ways to divide the replicates, all are gone through."""
+"""Up to this many ways to divide the replicates, all are enumerated."""
 
 TIE = 1e-12
-"""Differences nearer than this share of the largest value count as ties."""
+"""Differences that differ by less than this share of the largest value count as ties."""
 
 CHUNK = 2048
 """Shuffles in a chunk. Part of what the seed means."""
 
 
 def divisions(replicates_a: int, replicates_b: int) -> int:
-    """In how many ways the replicates of two systems can be divided into groups as large as they were."""
+    """The number of ways to divide the replicates of two systems into groups of the original sizes."""
     return comb(replicates_a + replicates_b, replicates_a)
 
 
 def smallest(replicates_a: int, replicates_b: int, sides: Sides) -> float:
-    """The smallest level that so many replicates can reach: the division opposite to the observed one is as extreme,
-    where there is one."""
+    """The smallest p that these numbers of replicates can reach. The opposite of the observed division is as extreme as
+    the observed one, if it exists.
+    """
     return (2 if sides == "two-sided" and replicates_a == replicates_b else 1) / divisions(replicates_a, replicates_b)
 
 
@@ -49,12 +50,12 @@ def replicate_test(
     sides: Sides = "two-sided",
     studentized: bool = False,
 ) -> Outcome:
-    """The significance level of the difference of the means of two systems' replicates, each of shape (replicates,).
+    """The p-value of the difference of the means of two systems' replicates, each of shape (replicates,).
 
     Without `draws` every division is counted, and p is the share of those whose difference is at least the observed
-    one. The statistic is the observed difference; `studentized` it is Welch's t, recomputed in every division, so
-    that the replicates of one system may vary more than those of the other (Janssen 1997). A division in which
-    nothing varies then counts as extreme.
+    one. The statistic is the observed difference; with `studentized` it is Welch's t, recomputed in every division, so
+    that the replicates of one system may vary more than those of the other (Janssen 1997). A division in which nothing
+    varies then counts as extreme.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def replicate_test(
 
     def extreme(chosen: NDArray[np.intp]) -> int:
         found = statistics(values, chosen)
-        # Not below, so that divisions without a statistic are counted.
+        # "not below" also counts divisions whose statistic is NaN.
         return int(np.count_nonzero(~((np.abs(found) if sides == "two-sided" else found) < least)))
 
     if draws is not None:
@@ -122,13 +123,13 @@ def replicate_test(
 
 
 def _differences(values: Floats, chosen: NDArray[np.intp]) -> Floats:
-    """The mean of the values at the places chosen, of shape (any, first), less that of the others."""
+    """The mean of the values at the chosen places, of shape (any, first), minus the mean of the others."""
     sums, first = values[chosen].sum(axis=1), chosen.shape[1]
     return np.asarray(sums / first - (values.sum() - sums) / (len(values) - first), dtype=np.float64)
 
 
 def _welch(values: Floats, chosen: NDArray[np.intp]) -> Floats:
-    """Welch's t of the same (Welch 1938); NaN where nothing varies."""
+    """Welch's t of the same groups (Welch 1938); NaN where nothing varies."""
     size = float(np.abs(values).max())
     values = values - values.mean()
     values[np.abs(values) <= TIE * size] = 0
@@ -149,9 +150,10 @@ def replicate_intervals(
 ) -> ConfidenceLimits:
     """The intervals of the differences of the means of systems, from the values of their replicates.
 
-    Studentized they are Welch's (1947): standard errors with the variance of each system's replicates, times Student's
-    t with the degrees of freedom that both leave. Else they lie between percentiles of means over replicates of each
-    system drawn by itself (Efron & Tibshirani 1993, chapter 13). Whatever the family, the level is divided among it.
+    Studentized intervals are Welch's (1947): the standard error uses the variance of each system's replicates and is
+    multiplied by Student's t with the combined degrees of freedom. Other intervals lie between percentiles of
+    differences of means, where the replicates of each system are resampled separately (Efron & Tibshirani 1993, chapter
+    13). For any family of pairs the level is divided among its members.
     """
     share = plan.level if plan.family == "each" else plan.level / len(pairs)
     tail = share / 2 if plan.bounds == "both" else share
@@ -167,7 +169,7 @@ def replicate_intervals(
 def _interval(
     values_a: Sequence[float], values_b: Sequence[float], plan: IntervalPlan, tail: float, draws: Draws
 ) -> tuple[float, float, float]:
-    """Both limits and the standard error, the same but for their signs where the two systems change places."""
+    """Both limits and the standard error. If the two systems are swapped, only the signs change."""
     if tuple(values_a) < tuple(values_b):
         low, high, error = _interval(values_b, values_a, plan, tail, draws)
         return -high, -low, error

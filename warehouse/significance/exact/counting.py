@@ -69,8 +69,8 @@ def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
     estimate.check()
     if lattice is None or (sides == "two-sided" and observed.sign == 0):
         return Outcome(1.0, "exact")
-    # The methods need an observed difference of at least 0. For a negative one, p is 1 minus the strict upper tail of
-    # the swapped pair.
+    # The methods need an observed difference of at least 0. For a negative one, one-sided p is 1 minus the strict upper
+    # tail of the opposite difference.
     upper = Extreme.of(paired, "one-sided")
     p: Fraction | float
     if sides == "two-sided":

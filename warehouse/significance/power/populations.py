@@ -1,11 +1,11 @@
-"""Populations of exchange units in which two systems differ by a given amount, made of the units that were observed.
+"""Populations of exchange units in which two systems differ by a given amount, built from the observed units.
 
-Where both systems have the same denominators and values of any size, the observed differences are centred and then
-shifted by the amount (`Shifted`); units in which the systems do not differ stay such, as in Card et al. (2020). Where
-the measure is a ratio or another function of sums, or a unit is right or wrong, each unit keeps its two rows: the one
-that speaks for the first system is given to it with a probability, its `bias`, at which the systems differ by the
-amount (`Oriented`, and `RightOrWrong` where all differences are of one size). At equal chances that is the null
-hypothesis itself. Samples are drawn here; whether a test finds something in them is decided elsewhere.
+If both systems have the same denominators and values of any size, the observed differences are centred and then shifted
+by the amount (`Shifted`). Units in which the systems do not differ keep a difference of 0, as in Card et al. (2020). If
+the measure is a ratio with other denominators or another function of sums, or if a unit is right or wrong, each unit
+keeps its two rows of counts. The row that favours the first system is assigned to it at random, with a `bias` at which
+the systems differ by the amount (`Oriented`, and `RightOrWrong` if all differences have one size). With equal chances
+this is the null hypothesis. This module draws samples; it must not decide whether a test finds something in them.
 """
 
 from __future__ import annotations
@@ -24,22 +24,25 @@ from warehouse.significance.power.tails import ENUMERATED, PATTERNS, binomial_le
 from warehouse.significance.valuation import ManySystems
 
 LARGE = 1000
-"""In samples of more units than this the difference may be drawn from its normal distribution, not unit by unit."""
+"""In samples of more units than this, the difference may be drawn from its normal distribution instead of unit by unit.
+"""
 
 MANY_TIMES = 200
-"""It is where units are so many times the kurtosis of what each adds: then no few of them decide."""
+"""This is done if the number of units is this many times the kurtosis of what each unit adds, so that no small group of
+units dominates.
+"""
 
 VERY_LARGE = 50_000
-"""And in samples of more units than this, whatever they are."""
+"""In samples of more units than this, the difference is always drawn from its normal distribution."""
 
 _AT_ONCE = 2**16
-"""So many units are drawn at once."""
+"""The number of units drawn at once."""
 
 _STEP = 1e-4
-"""By what share of a sum it is moved to see how a measure changes with it."""
+"""The relative step of a sum in the numerical derivative of a measure."""
 
 _TIE = 1e-9
-"""Differences nearer than this share of them are ties."""
+"""Differences whose relative distance is smaller than this are ties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +55,17 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """The standard deviation of what one unit adds to the difference, and under the exchanges of a test."""
+    """The standard deviation of what one unit adds to the difference, when units are sampled and under the exchanges of
+    a test.
+    """
 
     sampled: float
     exchanged: float
 
 
 class Population:
-    """What the populations have in common: samples that are drawn unit by unit, or at once where they are large.
+    """The common part of all populations: samples are drawn unit by unit, or from a normal distribution if they are
+    large.
 
     `reach` is the largest amount by which the systems can differ, `differing` the share of units in which they do, and
     `kurtosis` that of what each unit adds to the difference.
@@ -70,11 +76,11 @@ class Population:
     kurtosis: float
 
     def spread(self, amount: float) -> Deviations:
-        """How much units vary where the systems differ by so much."""
+        """The deviations of units if the systems differ by `amount`."""
         raise NotImplementedError
 
     def samples(self, units: int, amounts: Sequence[float], draws: Draws, sides: Sides) -> Iterator[Samples]:
-        """Samples of so many units for each amount, the same units for all amounts, some samples at a time."""
+        """Samples of `units` units for each amount, in blocks; all amounts share the same units."""
         if units > VERY_LARGE or units > max(LARGE, MANY_TIMES * self.kurtosis):
             yield self._large(units, amounts, draws, sides)
             return
@@ -82,7 +88,7 @@ class Population:
             yield self._drawn(units, used, amounts, draws.generator(chunk, POWER), sides)
 
     def _large(self, units: int, amounts: Sequence[float], draws: Draws, sides: Sides) -> Samples:
-        """The difference of a large sample is normal, and so is its distribution in exchanges."""
+        """Large samples: the difference is taken to be normal, and its distribution under exchanges nearly so."""
         noise = draws.generator(0, POWER).standard_normal(draws.shuffles)
         spreads = [self.spread(amount) for amount in amounts]
         differences = [amount + s.sampled / sqrt(units) * noise for amount, s in zip(amounts, spreads, strict=True)]
@@ -100,9 +106,9 @@ class Population:
 
 @dataclass(frozen=True)
 class Shifted(Population):
-    """Differences of units, centred, the weights with which an amount is added to them, 0 where the systems do not
-    differ, and denominators; all of shape (units,). Weights and denominators are 1 on average, and the difference of a
-    sample is its sum of differences over that of its denominators.
+    """Centred differences of units, the weights with which an amount is added to them (0 where the systems do not
+    differ), and denominators; all of shape (units,). Weights and denominators have the mean 1. The difference of a
+    sample is its sum of differences divided by its sum of denominators.
     """
 
     centred: Floats
@@ -112,7 +118,7 @@ class Shifted(Population):
 
     @classmethod
     def of(cls, systems: Many, factor: float) -> Shifted:
-        """Of the units of two systems whose denominators are equal."""
+        """The population of the units of two systems with equal denominators."""
         under = systems.denominators[0].astype(np.float64)
         differences = factor * (systems.numerators[0] - systems.numerators[1]) / under.mean()
         weights = np.where(differences != 0, under, 0.0)
@@ -134,8 +140,9 @@ class Shifted(Population):
 
     @cached_property
     def _powers(self) -> Floats:
-        """What the sums of shifted differences, their squares and fourth powers are made of, and the denominators; of
-        shape (units, any)."""
+        """The terms of the sums of shifted differences, of their squares and of their fourth powers, and the
+        denominators; of shape (units, any).
+        """
         x, w = self.centred, self.weights
         fourth = (x**4, x**3 * w, x**2 * w**2, x * w**3, w**4)
         return np.stack((x, w, x**2, x * w, w**2, *fourth, self.denominators), axis=1)
@@ -164,9 +171,9 @@ class Shifted(Population):
 
 @dataclass(frozen=True)
 class Oriented(Population):
-    """Two rows of columns for each unit: the sum of both, and the difference of the two, that which speaks for the
-    first system less the other; both of shape (units, columns). `systems` turns sums of the columns into values, which
-    are multiplied by `factor`. `step` is what all differences of numerators are a multiple of, 0 where that is not so.
+    """The two rows of counts of each unit: their sum, and their difference, the row that favours the first system minus
+    the other; both of shape (units, columns). `systems` turns sums of the columns into values, which are multiplied by
+    `factor`. `step` is the greatest common divisor of all differences of numerators, 0 if there is none.
     """
 
     systems: ManySystems
@@ -177,7 +184,7 @@ class Oriented(Population):
 
     @classmethod
     def of(cls, systems: ManySystems, factor: float) -> Oriented:
-        """Of the units of two systems."""
+        """The population of the units of two systems."""
         columns = systems.columns.astype(np.float64)
         sums, differences = columns.sum(axis=1), columns[:, 0] - columns[:, 1]
         totals = sums.sum(axis=1)
@@ -201,8 +208,8 @@ class Oriented(Population):
         return float(np.mean(self._differs))
 
     def bias(self, amount: float) -> float:
-        """By how much the chance that a unit speaks for the first system exceeds the chance that it does not, where the
-        systems differ by so much. Raises ValueError for an amount out of reach.
+        """The probability that a unit favours the first system minus the probability that it does not, if the systems
+        differ by `amount`. Raises ValueError for an amount out of reach.
         """
         if amount > self.reach:
             raise ValueError(f"the systems can differ by at most {self.reach}, not by {amount}")
@@ -220,11 +227,13 @@ class Oriented(Population):
         return {}
 
     def _amount(self, bias: float) -> float:
-        """By how much the systems differ at a bias."""
+        """The amount by which the systems differ at a bias."""
         return float(self._difference(self.sums.sum(axis=0)[None], bias * self.differences.sum(axis=0)[None])[0])
 
     def _difference(self, sums: Floats, differences: Floats) -> Floats:
-        """The difference of the two systems, for what their columns sum to and differ by, of shape (any, columns)."""
+        """The difference of the two systems, given the sums and the differences of their columns, both of shape (any,
+        columns).
+        """
         first, second = (self.systems.value((sums + turned).T / 2) for turned in (differences, -differences))
         return self.factor * (first - second)
 
@@ -244,8 +253,9 @@ class Oriented(Population):
 
     @cached_property
     def _table(self) -> Floats:
-        """What is summed over a sample whichever way its units speak, of shape (units, any): sums of both rows,
-        products of differences, and powers of what units add to first order."""
+        """The terms that are summed over a sample and do not depend on which system a unit favours, of shape (units,
+        any): sums of both rows, products of differences, and powers of the first-order contributions of units.
+        """
         a, b = np.triu_indices(self.differences.shape[1])
         products = self.differences[:, a] * self.differences[:, b]
         alone = self._alone[:, None]
@@ -266,7 +276,7 @@ class Oriented(Population):
         return Samples(differences, levels)
 
     def _levels(self, table: Floats, sums: Floats, differences: Floats, sides: Sides) -> Floats:
-        """p of each sample from the moments of its distribution in exchanges."""
+        """p of each sample from the moments of its distribution under exchanges."""
         slopes = self.factor * _slopes(self.systems, sums / 2)
         a, b = np.triu_indices(self.differences.shape[1])
         products = slopes[:, a] * slopes[:, b] * np.where(a == b, 1.0, 2.0)
@@ -279,7 +289,7 @@ class Oriented(Population):
         )
 
     def _enumerated(self, units_of: Places, sums: Floats, differences: Floats, sides: Sides) -> Floats:
-        """p of samples in which few units differ, given these, over all exchanges."""
+        """p of samples in which few units differ, over all exchanges of these units."""
         exchanged = PATTERNS[:, : units_of.shape[1]] @ self.differences[units_of]
         columns = sums.shape[1]
         both = np.broadcast_to(sums[:, None, :], exchanged.shape)
@@ -289,7 +299,9 @@ class Oriented(Population):
 
 @dataclass(frozen=True)
 class RightOrWrong(Population):
-    """Units in a share of which the systems differ, all by as much; `size` is the difference in a sample of one."""
+    """Units that differ by the same size or not at all. `differing` is the share of units that differ, and `size` the
+    difference in a sample of one unit.
+    """
 
     differing: float
     size: float
@@ -303,7 +315,7 @@ class RightOrWrong(Population):
         return self.differing * self.size
 
     def bias(self, amount: float) -> float:
-        """As of `Oriented`."""
+        """The bias of a unit, as for `Oriented`."""
         if amount > self.reach:
             raise ValueError(f"the systems can differ by at most {self.reach}, not by {amount}")
         return amount / self.reach
@@ -324,9 +336,9 @@ class RightOrWrong(Population):
 
 
 def population_of(systems: ManySystems, factor: float, shifted: bool) -> Population | None:
-    """The population that the units of two systems are of; None where they never differ in their measure. `shifted`
-    asks for differences that are shifted, for which denominators must be equal; differences that are all alike are
-    not, as nothing would vary.
+    """The population that fits the units of two systems; None if they do not differ in their measure in any unit.
+    `shifted` requests shifted differences, which need equal denominators. Differences that are all of one size are
+    never shifted, because nothing would vary then.
     """
     if shifted and isinstance(systems, Many):
         differences = factor * (systems.numerators[0] - systems.numerators[1])
@@ -339,7 +351,9 @@ def population_of(systems: ManySystems, factor: float, shifted: bool) -> Populat
 
 
 def _of_one_size(systems: Many, factor: float) -> RightOrWrong | None:
-    """Units that differ all by as much, as those do that are right or wrong."""
+    """The population of units that all differ by the same size, such as items that are right or wrong; None if they do
+    not.
+    """
     under = systems.denominators
     if under.min() != under.max():
         return None
@@ -350,12 +364,12 @@ def _of_one_size(systems: Many, factor: float) -> RightOrWrong | None:
 
 
 def kurtosis(values: Floats) -> float:
-    """The mean of the fourth powers over the square of that of the squares."""
+    """The mean of the fourth powers divided by the square of the mean of the squares."""
     return float(np.mean(values**4) / np.mean(values**2) ** 2)
 
 
 def _slopes(systems: ManySystems, sums: Floats) -> Floats:
-    """By how much the value changes with each sum, for sums of shape (any, columns); of the same shape."""
+    """The derivative of the value with respect to each sum, for sums of shape (any, columns); of the same shape."""
     slopes = np.zeros_like(sums)
     for column in range(sums.shape[1]):
         step = np.zeros_like(sums)
@@ -366,8 +380,9 @@ def _slopes(systems: ManySystems, sums: Floats) -> Floats:
 
 
 def _few_differing(differs: Booleans, drawn: Places) -> Iterator[tuple[Places, Places]]:
-    """The samples in which no more than ENUMERATED units differ, some at a time, and of each the units that do, among
-    others that do not; given which units differ and which were drawn."""
+    """The samples in which at most ENUMERATED units differ, in blocks, with the differing units of each sample, padded
+    with units that do not differ. `differs` says which units differ, and `drawn` which were drawn.
+    """
     few = np.flatnonzero(differs[drawn].sum(axis=1) <= ENUMERATED)
     for some in np.array_split(few, -(-few.size // 256)) if few.size else ():
         first = np.argsort(~differs[drawn[some]], axis=1, kind="stable")[:, :ENUMERATED]
@@ -375,8 +390,9 @@ def _few_differing(differs: Booleans, drawn: Places) -> Iterator[tuple[Places, P
 
 
 def _levels_among(exchanged: Floats, observed: Floats, sides: Sides) -> Floats:
-    """The share of exchanges, those given and their opposites, that are at least as extreme as each of what was
-    observed in a sample; for shapes (samples, exchanges) and (samples, any)."""
+    """The share of the given exchanges and their opposites that are at least as extreme as each observed difference of
+    a sample. `exchanged` has the shape (samples, exchanges), `observed` the shape (samples, any).
+    """
     tie = _TIE * np.abs(exchanged).max(axis=1, keepdims=True)
     if sides == "two-sided":
         sizes = np.abs(exchanged) + tie
@@ -389,6 +405,6 @@ def _levels_among(exchanged: Floats, observed: Floats, sides: Sides) -> Floats:
 
 
 def _over(numerators: Floats | float, denominators: Floats) -> Floats:
-    """The quotients, 0 where there is nothing to divide by."""
+    """The quotients; 0 where the denominator is 0."""
     quotients = np.zeros(denominators.shape)
     return np.asarray(np.divide(numerators, denominators, out=quotients, where=denominators > 0))

@@ -1,7 +1,7 @@
-"""Power by simulation: how often the test finds a difference that is there, and by how much it then exaggerates it.
+"""Power by simulation: how often the test finds a true difference, and how much the difference is then overestimated.
 
-From the power follow the number of units that are needed for a wanted one, and the smallest difference that has it.
-Nothing here knows what the units are, and nothing is asked of the difference that was observed.
+From the power follow the number of units needed for a wanted power and the smallest difference that has it. This module
+must not know what the units are, and must not use the observed difference.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from warehouse.significance.paired import Booleans, Floats
 from warehouse.significance.power.populations import Population
 
 MOST_UNITS = 10**9
-"""No more units than this are said to be needed."""
+"""The largest number of needed units that is reported."""
 
 _FEW = 40
-"""Where no more units than this are expected to be needed, numbers of units are tried."""
+"""Up to this expected number of needed units, the number is found by trying numbers of units."""
 
 _SHARES = (0.8, 0.92, 1.0, 1.08, 1.25)
-"""Around the number of units that is expected to be needed, these are simulated, in shares of it."""
+"""The numbers of units that are simulated, as multiples of the number that is expected to be needed."""
 
 _AMOUNTS = (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0)
-"""And these around the smallest difference that is expected to be detectable."""
+"""The differences that are simulated, as multiples of the smallest difference that is expected to be detectable."""
 
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """When the test finds something: p at most at the `level`. With `shuffles`, p is not counted but shuffled, and at
-    most `most` of them may come out as extreme as what was observed; None where p is exact.
+    """When the test finds a difference: if p is at most `level`. With `shuffles`, p is estimated by shuffling, and at
+    most `most` of the shuffles may be as extreme as the observed difference; `shuffles` is None if p is exact.
     """
 
     level: float
@@ -45,26 +45,28 @@ class Criterion:
     most: int = 0
 
     def finds(self, levels: Floats, chance: np.random.Generator) -> Booleans:
-        """Whether it finds something, given the exact p."""
+        """Whether the test finds a difference, given exact p-values; `chance` draws the shuffles."""
         if self.shuffles is None:
             return np.asarray(levels <= self.level * (1 + 1e-9))
         return np.asarray(chance.binomial(self.shuffles, np.clip(levels, 0.0, 1.0)) <= self.most)
 
     def least(self, differing: float) -> float:
-        """The smallest p that there can be where so many units differ."""
+        """The smallest possible p if `differing` units differ."""
         both = 2.0 if self.sides == "two-sided" else 1.0
         least = max(SMALLEST, min(1.0, both * pow(0.5, round(differing))))
         return least if self.shuffles is None else max(least, 1 / (self.shuffles + 1))
 
     @property
     def quantile(self) -> float:
-        """How many standard deviations a difference has to be, about."""
+        """About how many standard deviations a difference must have to be found."""
         return _NORMAL.inv_cdf(1 - self.level / (2 if self.sides == "two-sided" else 1))
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedPower:
-    """How often a difference is found, and how much larger it seems than it is where it is; None where it never is."""
+    """How often a difference is found, and by what factor it is overestimated when it is found; the factor is None if
+    it is never found.
+    """
 
     power: float
     exaggeration: float | None
@@ -72,14 +74,14 @@ class SimulatedPower:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A population, the test, and from where chance comes; there are as many simulations as draws."""
+    """A population, a test, and a source of random numbers; the number of simulations is the number of draws."""
 
     population: Population
     criterion: Criterion
     draws: Draws
 
     def powers(self, units: int, amounts: Sequence[float]) -> list[SimulatedPower | None]:
-        """What is found in samples of so many units of each difference; None for one out of reach."""
+        """The power in samples of `units` units for each difference; None for a difference out of reach."""
         possible = [amount for amount in amounts if amount <= self.population.reach]
         found = iter(self._powers(units, possible) if possible else ())
         return [next(found) if amount <= self.population.reach else None for amount in amounts]
@@ -98,14 +100,14 @@ class Simulation:
         ]
 
     def least(self, units: int) -> float:
-        """The smallest p that can be reached with so many units, as many of which differ as can be expected."""
+        """The smallest p that can be reached with `units` units, if the expected number of them differ."""
         return self.criterion.least(units * self.population.differing)
 
     # --- what has a wanted power --------------------------------------------------------------------------------------
 
     def needed(self, amount: float, wanted: float) -> int | None:
-        """How many units are needed to find a difference with a power; None where no number would do, or more than
-        MOST_UNITS.
+        """The number of units needed to find a difference with the wanted power; None if no number suffices or if it
+        exceeds MOST_UNITS.
         """
         if amount > self.population.reach:
             return None
@@ -121,8 +123,9 @@ class Simulation:
         return needed if needed <= MOST_UNITS else None
 
     def _few_needed(self, about: int, amount: float, wanted: float) -> int | None:
-        """The same by halving, where few are needed and the lowest p that can be reached decides; None where more than
-        a few are needed after all."""
+        """The same by bisection, for few units, where the lowest reachable p matters; None if more than a few units are
+        needed after all.
+        """
 
         def enough(units: int) -> bool:
             return self.least(units) <= self.criterion.level and self._power(units, amount) >= wanted
@@ -138,7 +141,9 @@ class Simulation:
         return high
 
     def detectable(self, units: int, wanted: float) -> float | None:
-        """The smallest difference that is found in so many units with a power; None where none in reach is."""
+        """The smallest difference that is found in `units` units with the wanted power; None if there is none in
+        reach.
+        """
         about = self.expected_amount(units, wanted)
         amounts = sorted({min(share * about, self.population.reach) for share in _AMOUNTS})
         powers = np.maximum.accumulate([0.0 if found is None else found.power for found in self.powers(units, amounts)])
@@ -154,18 +159,20 @@ class Simulation:
         return self._powers(units, [amount])[0].power
 
     def expected_units(self, amount: float, wanted: float) -> float:
-        """How many units the normal distribution lets expect (Miller 2024, section 5)."""
+        """The number of units that the normal approximation gives (Miller 2024, section 5)."""
         spread = self.population.spread(amount)
         return ((self.criterion.quantile * spread.exchanged + _NORMAL.inv_cdf(wanted) * spread.sampled) / amount) ** 2
 
     def expected_amount(self, units: int, wanted: float) -> float:
-        """And which difference is expected to be found in so many."""
+        """The difference that the normal approximation gives for this number of units."""
         spread = self.population.spread(0.0)
         return (self.criterion.quantile + _NORMAL.inv_cdf(wanted)) * spread.exchanged / sqrt(units)
 
 
 def _solved(known: Sequence[tuple[float, float]], wanted: float) -> float | None:
-    """Where a line through the probits of powers reaches that of the wanted one; None where no line rises."""
+    """Where a straight line through the probits of powers reaches the probit of the wanted power; None if no line
+    rises.
+    """
     if len(known) < 2:
         return None
     places, powers = zip(*known, strict=True)

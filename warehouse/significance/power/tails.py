@@ -1,8 +1,9 @@
-"""The exact p of many samples at once, or what is as good: of few units by enumeration, of many by the moments of the
-distribution that fair coins give a sum of differences.
+"""The exact p of many samples at once, or a close approximation: by enumeration for few units, and for many units by
+the moments of the distribution that fair coins give to a sum of differences.
 
-That distribution is symmetric; its fourth cumulant is −2·Σd⁴, so that Edgeworth's first term is enough from some dozen
-units on. Where all differences are multiples of a step, half of the distance between neighbouring sums is taken off.
+That distribution is symmetric and its fourth cumulant is −2·Σd⁴, so Edgeworth's first term suffices from about a dozen
+units on. If all differences are multiples of a step, a continuity correction of half the distance between neighbouring
+sums is applied.
 """
 
 from __future__ import annotations
@@ -16,21 +17,23 @@ from warehouse.significance.outcome import Sides
 from warehouse.significance.paired import Floats, Integers
 
 ENUMERATED = 12
-"""Samples in which no more units differ have all their exchanges counted."""
+"""If no more units than this differ in a sample, all its exchanges are counted."""
 
 PATTERNS: Floats = np.where((np.arange(2 ** (ENUMERATED - 1))[:, None] >> np.arange(ENUMERATED)) & 1, -1.0, 1.0)
-"""Every way in which so many units can be exchanged, or its opposite, of shape (ways, units); for fewer units each as
-often."""
+"""All exchanges of ENUMERATED units up to reversal, as signs of shape (exchanges, units). For fewer units each exchange
+occurs equally often.
+"""
 
 _COUNTED = 1000
-"""Up to so many units of one size, ways are counted."""
+"""For up to this many units with differences of one size, exchanges are counted."""
 
 _erfc = np.frompyfunc(erfc, 1, 1)
 
 
 def normal_levels(standardized: Floats, kurtosis: Floats | float, step: Floats | float, sides: Sides) -> Floats:
-    """p of differences in units of their standard deviation under exchanges, of which `kurtosis` is Σd⁴ / (Σd²)² and
-    `step` half of the distance between neighbours, in the same units; all of one shape."""
+    """p of differences that are given in standard deviations under exchanges. `kurtosis` is Σd⁴ / (Σd²)², and `step` is
+    half of the distance between neighbouring values in the same units; all arrays have one shape.
+    """
     z = (np.abs(standardized) if sides == "two-sided" else standardized) - step
     tail = np.asarray(_erfc(z / sqrt(2)), dtype=np.float64) / 2
     tail -= np.exp(-z * z / 2) / sqrt(2 * np.pi) * (kurtosis / 12) * (z**3 - 3 * z)
@@ -40,7 +43,9 @@ def normal_levels(standardized: Floats, kurtosis: Floats | float, step: Floats |
 
 
 def binomial_levels(ahead: Integers, differing: Integers, sides: Sides) -> Floats:
-    """p where one system is ahead in so many of the units that differ, all by as much; of one shape."""
+    """p if one system is better in `ahead` of the `differing` units and all differences have one size; arrays of one
+    shape.
+    """
     most = np.maximum(ahead, differing - ahead) if sides == "two-sided" else ahead
     many = np.maximum(differing, 1)
     levels = normal_levels((2 * most - differing) / np.sqrt(many), 1 / many, 1 / np.sqrt(many), "one-sided")
@@ -52,7 +57,7 @@ def binomial_levels(ahead: Integers, differing: Integers, sides: Sides) -> Float
 
 @lru_cache(maxsize=_COUNTED + 1)
 def _tails(units: int) -> Floats:
-    """The probability of at least 0, 1, … heads among so many fair coins."""
+    """The probability of at least 0, 1, … heads among `units` fair coins."""
     ways, total = [], 0
     for ahead in range(units, -1, -1):
         total += comb(units, ahead)

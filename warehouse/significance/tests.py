@@ -1,8 +1,8 @@
 """TESTS and ADJUSTMENTS, the tables of significance tests and of adjustments, in display order.
 
-Each member holds all that is known of it: what it is called, what it asks, where it comes from, what it fits, and what
-runs it. The tables feed checking, help, documentation and the running of tests; nothing else compares a test's name.
-Numpy is imported where a test runs, so that the tables can be read without it.
+Each member holds everything that is known about it: its names, what it tests, its source, the measures it fits, and the
+functions that run it. The tables feed checking, help, documentation and the running of tests; no other module may
+compare the name of a test. Numpy is imported where a test runs, so that the tables can be read without it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ Pairs = Sequence[tuple[int, int]]
 
 TestKind = Literal["randomized", "matched", "independent", "ordered"]
 """Randomized tests take any function of sums; matched ones need equal denominators in every unit (Yeh 2000, section
-3.2); independent ones assume that the two systems' answers have nothing to do with each other (Yeh 2000, section 2);
-ordered ones take measures of the order of documents."""
+3.2); independent ones assume that the two systems' results are independent (Yeh 2000, section 2); ordered ones take
+measures of the order of documents.
+"""
 
 
 @value
 class Exchange:
-    """How a test exchanges the tuples of systems, in shuffles that are common to all pairs.
+    """How a test exchanges the tuples of systems, with shuffles that all pairs share.
 
-    `of_pair` tests two systems, `of_all_pairs` gives nge of all pairs of several ratios, `of_replicates` divides the
-    replicates of two systems anew, and `family` has the statistics that `maxt` compares. `statistics` are those of the
-    observed pairs, where they are not the differences themselves. `exact`: every exchange can be counted, too.
+    `of_pair` tests two systems, `of_all_pairs` returns nge of all pairs for several ratios, `of_replicates`
+    redistributes the replicates of two systems, and `family` has the statistics that `maxt` compares. `statistics`
+    gives the observed statistics of pairs, if they are not the differences themselves. `exact` says that every exchange
+    can also be counted.
     """
 
     of_pair: Callable[[Paired | PairedCounts, Draws, Sides, Work], Outcome]
@@ -51,14 +53,14 @@ class Exchange:
 
 @value
 class Test:
-    """A significance test by its name in the language or a synonym.
+    """A significance test, with its name in the language and its synonyms.
 
-    `draws` is what it draws at random, None where it draws nothing, and `chunk` after how many draws, or a multiple of
-    them, a run can be gone on with. It refuses fewer than `units` exchange units, and from `enough` on they are not
-    noted as few; `benchmarks/validity.py` says why. It `takes_margin` where it still tests the difference when every
-    unit of one system is raised by the same amount. How it runs: `of_pair` tests one pair of systems, and `of_areas`
-    two areas under the ROC curve; `of_family` gives nge of all pairs of a family at once, adjusted by itself;
-    `exchange` tells how the systems' tuples are exchanged.
+    `draws` says what the test draws at random, None if it draws nothing. A run can be continued after any multiple of
+    `chunk` draws. The test refuses fewer than `units` exchange units, and results note that units are few below
+    `enough`; `benchmarks/validity.py` measures both. It `takes_margin` if it still tests the difference after every
+    unit of one system is raised by the same amount. Functions that run it: `of_pair` tests one pair of systems, and
+    `of_areas` two areas under the ROC curve; `of_family` returns nge of all pairs of a family at once, already
+    adjusted; `exchange` says how the systems' tuples are exchanged.
     """
 
     __test__ = False  # not a pytest class
@@ -85,7 +87,7 @@ class Test:
 
     @property
     def exchanges(self) -> bool:
-        """Whether it exchanges tuples, pair by pair: only then can it share shuffles with maxt."""
+        """Whether the test exchanges tuples pair by pair. Only such a test can share shuffles with maxt."""
         return self.exchange is not None
 
     @property
@@ -100,15 +102,15 @@ class Test:
 
     @property
     def whole_family(self) -> bool:
-        """Whether it looks at all systems at once, and so needs no adjustment."""
+        """Whether the test compares all systems at once, so that it needs no adjustment."""
         return self.of_family is not None
 
     def misfit(self, label: str, steady: bool, ordered: bool = False) -> str | None:
-        """Why it does not fit the statistic of that label, None where it may.
+        """Why the test does not fit the statistic with this label; None if it may fit.
 
         `steady` says that the statistic's denominator is the same for both systems in every unit, `ordered` that it is
-        computed from an order of documents. Whether counts are right or wrong as a whole, as some tests need, is found
-        when they are there.
+        computed from an order of documents. Some tests also need items that are entirely right or wrong; this is
+        checked when the counts are read.
         """
         if ordered and not (self.exact or self.kind == "ordered"):
             return f"{self.name} needs counts or values of documents, and {label} depends on their order"
@@ -119,8 +121,9 @@ class Test:
         return None
 
     def conflict(self, adjustment: Adjustment, exact: bool) -> tuple[str, str] | None:
-        """Why the adjustment does not go with this test, and what to do; None where it does. `exact`: it is asked to be
-        exact."""
+        """Why the adjustment cannot be combined with this test, and what to do; None if it can. `exact` says that an
+        exact test was requested.
+        """
         if not adjustment.adjusts:
             return None
         if self.whole_family:
@@ -355,16 +358,16 @@ TESTS: tuple[Test, ...] = (
         of_areas=_delong,
     ),
 )
-"""The first is meant where none is named, and fits every measure."""
+"""The first is the default and fits every measure."""
 
 EXCHANGING: str = " and ".join(test.name for test in TESTS if test.exchanges)
 """The names of the tests that exchange tuples."""
 
 OF_ORDERS = next(test for test in TESTS if test.kind == "ordered")
-"""What is meant where none is named and all measures are of the order of documents."""
+"""The default test if all measures are of the order of documents."""
 
 DRAWN = {"shuffles": ("shuffles", "permutations"), "resamples": ("resamples",)}
-"""What is drawn, and by which words it goes in the language."""
+"""What a test draws, with the words for it in the language."""
 
 DRAWING: tuple[str, ...] = tuple(
     test.name for drawn in ("shuffles", "resamples") for test in TESTS if test.draws == drawn
@@ -376,18 +379,18 @@ DRAWING: tuple[str, ...] = tuple(
 class Adjustment:
     """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
 
-    `intervals` says for how many comparisons an interval beside such levels stands. How it runs: `of_levels` takes the
-    levels alone. Where it needs the common shuffles of the family, `reached` counts in how many of them the systems and
-    pairs reach what was observed, and `stepped` makes levels of those that follow from the counts. One that has neither
-    adjusts nothing. All grow with every single level. One is `family_wise` where all that it finds at a level holds
-    together, but for that level.
+    `intervals` says for how many comparisons an interval beside such levels stands. Functions that run it: `of_levels`
+    takes only the p-values. If the adjustment needs the common shuffles of the family, `reached` counts the shuffles in
+    which pairs reach their observed statistics, and `stepped` turns the p-values from these counts into adjusted ones.
+    An adjustment with none of these functions does nothing. Adjusted p-values never decrease if a p-value increases. An
+    adjustment is `family_wise` if it bounds the probability of any false finding in the family.
     """
 
     name: str
     meaning: str
     source: str
     adjusted: str = ""
-    """What is said of p-values that it adjusted."""
+    """The description of p-values that it adjusted."""
     synonyms: tuple[str, ...] = ()
     intervals: Simultaneous = "each"
     family_wise: bool = False
@@ -481,17 +484,17 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         stepped=_stepped_down,
     ),
 )
-"""The first is meant where none is named."""
+"""The first is the default."""
 
 _TEST_BY_NAME = {name: test for test in TESTS for name in test.names}
 _ADJUSTMENT_BY_NAME = {name: adjustment for adjustment in ADJUSTMENTS for name in adjustment.names}
 
 
 def named_test(name: str) -> Test:
-    """The test of that name or synonym, in lower case. Raises KeyError where there is none."""
+    """The test with this name or synonym, in lower case. Raises KeyError if there is none."""
     return _TEST_BY_NAME[name]
 
 
 def named_adjustment(name: str) -> Adjustment:
-    """The adjustment of that name or synonym, in lower case. Raises KeyError where there is none."""
+    """The adjustment with this name or synonym, in lower case. Raises KeyError if there is none."""
     return _ADJUSTMENT_BY_NAME[name]

@@ -173,7 +173,7 @@ class Shifted(Population):
 class Oriented(Population):
     """The two rows of counts of each unit: their sum, and their difference, the row that favours the first system minus
     the other; both of shape (units, columns). `systems` turns sums of the columns into values, which are multiplied by
-    `factor`. `step` is the greatest common divisor of all differences of numerators, 0 if there is none.
+    `factor`. `step` is the greatest common divisor of all differences of numerators, 0 if it is not defined.
     """
 
     systems: ManySystems

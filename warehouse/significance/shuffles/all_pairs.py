@@ -1,8 +1,8 @@
 """Shuffling all pairs of systems at once.
 
-A pair's sums after an exchange are differences of two rows of the systems' signed sums, so the work with the units is
-done once for each system and not for each pair. What a shuffle's difference is compared with is decided in floating
-point outside a band of rounding errors, and exactly within.
+A pair's sums after an exchange are differences of two rows of the systems' signed sums, so the sums over units are
+computed once for each system and not for each pair. Whether a shuffle is extreme is decided in floating point outside a
+band of rounding errors, and exactly inside it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
 from warehouse.significance.work import ALONE, Work, in_order
 
 _TINY = 1e-30
-"""A band that is never empty, also where all numbers are 0."""
+"""The least width of the band, so that it is never empty even if all numbers are 0."""
 
 _SMALL = 2**29
-"""Sums below this have products of pairs of them within int64."""
+"""If sums are below this, products of two of them fit into int64."""
 
 
 def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
@@ -36,8 +36,8 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
 
     Returns nge, of shape (measures, systems, systems): entry [m, a, b] compares system a, as the first, with system b;
     the diagonal is the number of shuffles. p is (nge + 1) / (shuffles + 1) (Chinchor 1992, table 2). The shuffles are
-    those of `randomization_test`: common coins, but for pairs of few distinct differences, which draw by themselves.
-    Raises ValueError where the measures do not have the same number of systems and units.
+    those of `randomization_test`: common coins, except for pairs with few distinct differences, which have draws of
+    their own. Raises ValueError if the measures do not have the same number of systems and units.
     """
     check_sides(sides)
     if len({many.numerators.shape for many in measures}) != 1:
@@ -61,7 +61,7 @@ def _nge(paired: Paired, draws: Draws, sides: Sides) -> int:
 
 
 def draw_by_themselves(many: Many, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, nge: Integers) -> None:
-    """Sets nge, of shape (systems, systems), of pairs that draw by themselves."""
+    """Sets nge, of shape (systems, systems), for pairs with draws of their own."""
     for a, b in pairs:
         nge[a, b] = nge[b, a] = _nge(many.pair(a, b), draws, sides)
         if sides == "one-sided":
@@ -69,7 +69,7 @@ def draw_by_themselves(many: Many, pairs: Sequence[tuple[int, int]], draws: Draw
 
 
 def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
-    """The pairs of so few distinct differences that they draw by themselves."""
+    """The pairs with so few distinct differences that they have draws of their own."""
     if many.units < randomization.GROUPED_UNITS:
         return []
     return [
@@ -80,7 +80,7 @@ def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
 
 
 def _by_common_coins(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
-    """The same with the coins of all."""
+    """The same with the common coins."""
     shuffler = Shuffler([many.columns for many in measures])
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
@@ -108,9 +108,9 @@ def _by_common_coins(measures: Sequence[Many], draws: Draws, sides: Sides, work:
 
 
 class _Workspace:
-    """Where the pairs of one system after another are worked on in one slice, in memory that is asked for once.
+    """The memory in which the pairs of one system after another are computed for one slice; it is allocated once.
 
-    New memory for every step would cost more than the steps do.
+    Allocating memory for every step would cost more than the steps themselves.
     """
 
     def __init__(self, part: Slice) -> None:
@@ -129,8 +129,8 @@ class _Workspace:
         self._taken = {}
 
     def difference(self, place: int) -> Reals:
-        """The system's sums less those of the systems after it, taken once for all measures that share them; of shape
-        (systems after it, shuffles).
+        """The system's sums minus those of the systems after it, computed once for all measures that share them; of
+        shape (systems after it, shuffles).
         """
         if place not in self._taken:
             sums = self._part.sums[place]
@@ -140,11 +140,11 @@ class _Workspace:
         return self._taken[place]
 
     def real(self, place: int) -> Reals:
-        """Memory for numbers, of the same shape."""
+        """Memory for floating-point numbers, of the same shape."""
         return self._shaped(self._reals[place])
 
     def answers(self, place: int) -> Booleans:
-        """Memory for yes and no, of the same shape."""
+        """Memory for booleans, of the same shape."""
         return self._shaped(self._answers[place])
 
     def _shaped(self, memory: NDArray[Any]) -> NDArray[Any]:
@@ -154,11 +154,12 @@ class _Workspace:
 
 
 class _PairBounds:
-    """What the pairs must reach by one measure, as numbers for all pairs (a, b > a) of a system a at once.
+    """The bounds that the pairs must reach in one measure, for all pairs (a, b > a) of a system a at once.
 
-    Divided by S_D and by the scale of the numerators, the question of `Extreme` reads |u − ρ·v| + κ·v² ≥ κ·S_D², where
-    ρ = S_N / S_D and κ = |L| / (S_D·(S_D² − v₀²)); one-sided without the bars. `lows` and `highs` are the ends of the
-    band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 − a, 1).
+    Divided by S_D and by the scale of the numerators, the inequality of `Extreme` reads |u − ρ·v| + κ·v² ≥ κ·S_D²,
+    where ρ = S_N / S_D and κ = |L| / (S_D·(S_D² − v₀²)); one-sided it has no absolute value. `lows` and `highs` are the
+    ends of the band around κ·S_D² within which rounding could decide; all are lists of arrays of shape (systems − 1 −
+    a, 1).
     """
 
     def __init__(self, shuffler: Shuffler, index: int, many: Many, sides: Sides) -> None:
@@ -194,7 +195,9 @@ class _PairBounds:
             self._count_curved(workspace, nge)
 
     def _flat(self, scale: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """No slope and no curve: u must reach the high bound, or one-sided fall to the low one to favour the other."""
+        """The bounds with ρ = κ = 0: u must reach the high bound; one-sided, it favours the second system if it falls
+        to the low one.
+        """
         u, slack = self.observed.u, self.many.slack
         if self.two_sided:
             lows = highs = -(-(np.abs(u) - slack) // scale)
@@ -215,12 +218,12 @@ class _PairBounds:
         share = _quotient(cross, total * total - observed.v * observed.v)
         curve = share * bottom_scale**2 / _quotient(total * top_scale, 1)
         bound = share * _quotient(total, top_scale)
-        # No number that occurs is larger than this, and fewer than fourteen roundings of half an eps each happen to it.
+        # No intermediate number is larger than this, and it is rounded fewer than fourteen times, by half an eps each.
         band = 8 * eps * (u_reach + np.abs(slope) * v_reach + np.abs(curve) * v_reach**2 + np.abs(bound)) + _TINY
         lows, highs = bound - band, bound + band
         lows[observed.may_lack], highs[observed.may_lack] = -np.inf, np.inf
         if self.two_sided:
-            # Every shuffle differs as much as systems that do not.
+            # If the systems do not differ, every shuffle is at least as extreme.
             curve[same], lows[same], highs[same] = 0.0, -np.inf, -np.inf
         return slope, curve, lows, highs
 
@@ -246,7 +249,7 @@ class _PairBounds:
         not_below = np.greater_equal(distance, self.lows[a], out=workspace.answers(1))
         counted = _ones(sure)
         nge[a, a + 1 :] += counted
-        # Rounding leaves hardly any shuffle in doubt, and one count of all tells whether it does.
+        # Rounding leaves hardly any shuffle undecided, and a single count shows whether there is one.
         if self.two_sided and int(counted.sum()) == int(np.count_nonzero(not_below)):
             return
         possible = _ones(not_below)
@@ -264,11 +267,10 @@ class _PairBounds:
 
 @value(eq=False)
 class _ObservedPairs:
-    """What was observed for all pairs (a, b > a), a pair of system 0 first, as whole numbers however large.
+    """The observed values of all pairs (a, b > a), those of system 0 first, as integers of any size.
 
-    u, v, S_N and S_D are as in `Extreme`, and `parts` are L, K, a and b of its `fraction`; `fits` says for which pairs
-    all of that stays within int64. `may_lack` are pairs of which an exchange may leave one system without any
-    denominator.
+    u, v, S_N and S_D are as in `Extreme`, and `parts` has L, K, a and b of `fraction`. `fits` says for which pairs all
+    of these fit into int64. `may_lack` marks pairs for which an exchange may leave one system with a denominator of 0.
     """
 
     pairs: tuple[Integers, Integers]
@@ -286,7 +288,7 @@ class _ObservedPairs:
         tops, bottoms = many.numerators.sum(axis=1), many.denominators.sum(axis=1)
         reach = np.abs(many.numerators).sum(axis=1)
         if int(reach.max(initial=0)) >= _SMALL or int(bottoms.max(initial=0)) >= _SMALL:
-            # Python's integers, slower and without end.
+            # Python integers are slower but not limited in size.
             tops, bottoms, reach = (sums.astype(object) for sums in (tops, bottoms, reach))
         first, second = np.triu_indices(many.systems, 1)
         u, v = tops[first] - tops[second], bottoms[first] - bottoms[second]
@@ -298,7 +300,7 @@ class _ObservedPairs:
         left = largest * square.astype(np.float64)
         right = np.abs(cross).astype(np.float64) * denominators.astype(np.float64) ** 2
         has = (many.denominators > 0).astype(np.float64)
-        # Where no unit has a denominator in both systems, one of the two may be left without any.
+        # If no unit has a nonzero denominator in both systems, one of the two may be left with a denominator of 0.
         may_lack = (has @ has.T == 0)[first, second]
         fits = (np.maximum(left, right) < 2.0**62) & ~may_lack & (u.dtype != object)
         return cls((first, second), u, v, numerators, denominators, (cross, square, a, b), fits, may_lack)
@@ -306,10 +308,10 @@ class _ObservedPairs:
     def decide(
         self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
     ) -> tuple[Booleans, Booleans]:
-        """Which exchanges are at least as extreme as observed, exactly, and one-sided also which are for the second
-        system of the pair.
+        """Decides exactly which exchanges are at least as extreme as observed; one-sided also which are extreme in
+        favour of the second system of the pair.
 
-        `rows` says of each exchange to which pair it belongs, counted from (system, system + 1).
+        `rows` has the pair of each exchange, counted from (system, system + 1).
         """
         start = int(np.searchsorted(self.pairs[0], system))
         places = start + rows
@@ -320,7 +322,8 @@ class _ObservedPairs:
             left, right = np.abs(left), np.abs(right)
         left = left * square
         reached, other = np.asarray(left >= right), np.asarray(left <= right)
-        # Seldom any. numpy.unique would import masked arrays, a twentieth of the time of a short comparison.
+        # There are rarely any. numpy.unique would import masked arrays, which takes a twentieth of the time of a short
+        # comparison.
         for row in np.flatnonzero(np.bincount(rows[~self.fits[places]])).tolist():
             here = rows == row
             sides: Sides = "two-sided" if two_sided else "one-sided"
@@ -332,19 +335,21 @@ class _ObservedPairs:
 
 
 def _quotient(over: Integers, under: Integers | int) -> Floats:
-    """A quotient in floating point, also of numbers beyond int64."""
+    """A quotient in floating point; the integers may exceed int64."""
     return np.asarray(over / under, dtype=np.float64)
 
 
 def _ones(answers: Booleans) -> Integers:
-    """How many are true in each row. Eight at once where rows are whole words, since a true byte has one bit."""
+    """The number of true values in each row. If a row is made of whole words, eight bytes are counted at once, since a
+    true byte has one bit set.
+    """
     bytes_ = np.bitwise_count(answers.view(np.uint64)) if answers.shape[1] % 8 == 0 else answers.view(np.uint8)
     ones: Integers = np.add.reduce(bytes_, axis=1, dtype=np.int64)
     return ones
 
 
 def _count_by_pairs(measures: Sequence[Many], draws: Draws, sides: Sides, nge: Integers, work: Work) -> None:
-    """The same for counts too large for a product: pair by pair, with the same coins."""
+    """The same for counts that are too large for the matrix product: pair by pair, with the same coins."""
     systems = measures[0].systems
     pairs = [(a, b) for a in range(systems) for b in range(systems) if a < b or (a != b and sides == "one-sided")]
     for index, many in enumerate(measures):

@@ -1,8 +1,8 @@
-"""How many of so many fair coins are heads, drawn again and again: one look into a table a draw, not a coin each.
+"""Draws from a binomial distribution of fair coins, with one table lookup per draw instead of single coins.
 
 A draw inverts the distribution function, by guide tables (Chen & Asau 1974; Devroye 1986, section III.2.4): its first
 bits mostly leave one number of heads; where they do not, 64 bits in all decide. Up to a million coins a draw costs
-about the same; from ten million on the first bits hardly ever decide. Nothing here knows what the coins are for.
+about the same; from ten million on the first bits hardly ever decide. This module must not know what the coins are for.
 """
 
 from __future__ import annotations
@@ -15,39 +15,43 @@ from numpy.typing import NDArray
 from grammar.value import value
 
 MANY_COINS = 4096
-"""From so many coins on, tables are made for sixteen bits and not for eleven. Part of what a seed means, as is the
-order in which bits are drawn."""
+"""From this many coins on, tables have sixteen bits instead of eleven. Changing this, or the order in which bits are
+drawn, changes the results for a seed.
+"""
 
 OPEN = -1
-"""What a guide says where its bits leave more than one number of heads."""
+"""The entry of a guide table if its bits leave more than one possible number of heads."""
 
 
 def guide_bits(count: int) -> int:
-    """How many bits are looked up for so many coins."""
+    """The number of bits that are looked up for `count` coins."""
     return 11 if count < MANY_COINS else 16
 
 
 def memory(count: int) -> int:
-    """About how many bytes the tables for so many coins take."""
+    """The approximate size, in bytes, of the tables for `count` coins."""
     return 8 * ((1 << guide_bits(count)) + min(count, 10 * isqrt(count) + 10))
 
 
 def weights(count: int, reach: int) -> tuple[int, NDArray[np.float64]]:
-    """How likely each number of heads is beside the middle one, up to so many from it: the lowest, and one a number."""
+    """The probability of each number of heads relative to the middle one, for numbers up to `reach` away from it: the
+    lowest number, and the relative probabilities from there on.
+    """
     middle = count // 2
     more = np.arange(middle, min(count, middle + reach), dtype=np.float64)
     upper = np.concatenate(([1.0], np.cumprod((count - more) / (more + 1))))
-    # k and count − k are as likely, so the lower half is the upper one turned around.
+    # k and count − k are equally likely, so the lower half is the upper half reversed.
     lower = upper[1 + count % 2 :][::-1]
     return middle - len(lower), np.concatenate((lower, upper))
 
 
 @value(eq=False)
 class BinomialTable:
-    """The distribution of the heads among a number of coins.
+    """The distribution of the number of heads among a number of coins, as a lookup table.
 
-    `edges` are 2^64 · P(heads ≤ lowest + i) in ascending order, those below 2^64. At the place of the first `bits` bits
-    of a number of 64, `guide` has how many edges are at most that number, or OPEN.
+    `edges` has 2^64 · P(heads ≤ lowest + i) in ascending order, as far as it is below 2^64. For the first `bits` bits
+    of a 64-bit number, `guide` has the number of edges that are at most that number, or OPEN if these bits do not
+    determine it.
     """
 
     lowest: int
@@ -56,10 +60,10 @@ class BinomialTable:
 
     @classmethod
     def of(cls, count: int) -> BinomialTable:
-        """The heads among so many coins. Raises ValueError for fewer than one."""
+        """The table for `count` coins. Raises ValueError for fewer than one coin."""
         if count < 1:
             raise ValueError(f"heads among {count} coins")
-        # Ten standard deviations to each side; what is beyond has a probability below 2^-64.
+        # Ten standard deviations to each side; the probability beyond is below 2^-64.
         lowest, likely = weights(count, 5 * isqrt(count) + 5)
         sums = np.cumsum(likely)
         shares = sums / sums[-1]
@@ -71,17 +75,17 @@ class BinomialTable:
 
     @property
     def bits(self) -> int:
-        """How many bits are looked up."""
+        """The number of bits that are looked up."""
         return len(self.guide).bit_length() - 1
 
     def draw(self, source: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """So many draws, of shape (size,). Raises ValueError for a size that is no multiple of 4."""
+        """Draws of shape (size,). Raises ValueError if `size` is not a multiple of 4."""
         if size % 4:
             raise ValueError(f"{size} draws, and four come at a time")
         words = source.bit_generator.random_raw(size // 4)
         # Little-endian words on every machine, so that the parts are the same.
         first = words.astype("<u8", copy=False).view("<u2")
-        # The one mode that neither checks nor copies; no index is out of range.
+        # This is the only mode that neither checks nor copies; no index is out of range.
         draws = np.take(self.guide, (first >> (16 - self.bits)).astype(np.intp), mode="clip")
         undecided = np.flatnonzero(draws == OPEN)
         if undecided.size:

@@ -1,8 +1,8 @@
 """The coins: which exchange units change places in which shuffle.
 
-The coins depend on the seed, the stream and the number of units, and on nothing else. So they are the same for all
-measures, for all pairs of systems and for the one pair asked for alone, and the first shuffles of a longer run are
-those of a shorter one ("common coins").
+The coins depend only on the seed, the stream and the number of units. So all measures and all pairs of systems share
+them, a pair that is tested alone has the same coins, and a longer run begins with the shuffles of a shorter one
+("common coins").
 
 Within a chunk of shuffles the coins are bytes: the byte in row r, column s holds the coins of the units 8r to 8r + 7 in
 shuffle s, lowest bit first. A set bit means that the two systems change places.
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from warehouse.significance.draws import COINS, Draws
 
 CHUNK = 10_000
-"""Shuffles in a chunk, a multiple of 8; 9,999 need one. Part of what the seed means: another size gives other coins."""
+"""The number of shuffles in a chunk, a multiple of 8; 9,999 shuffles need one chunk. Another size gives other coins for
+a seed.
+"""
 
 ROWS = 384
 """Rows of coins held at once, a multiple of 3. Any number gives the same coins."""
@@ -27,7 +29,7 @@ Bytes = NDArray[np.uint8]
 
 
 def rows(units: int) -> int:
-    """How many rows of bytes hold the coins of so many units."""
+    """The number of rows of bytes that hold the coins of `units` units."""
     return -(-units // 8)
 
 

@@ -1,4 +1,4 @@
-"""How sure it is that a significance level estimated by shuffling lies below a given level, and what to conclude."""
+"""The confidence that the exact p behind a shuffled p is at most a given level, and the verdict that follows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SEARCHED = 1_000_000
 
 @lru_cache(maxsize=10_000)
 def confidence(nge: int, shuffles: int, level: float) -> float:
-    """The probability that the exact significance level is at most `level`, given nge of so many shuffles.
+    """The probability that the exact p is at most `level`, given that nge of `shuffles` shuffles were extreme.
 
-    BetaCDF(level; nge + 1, shuffles − nge + 1): the posterior of a uniform prior, which agrees with the table of Noreen
-    (1989) that Chinchor (1992) used: 0.6354 for 989 of 9,999 at 0.1. Raises ValueError unless 0 ≤ nge ≤ shuffles and 0
-    ≤ level ≤ 1.
+    BetaCDF(level; nge + 1, shuffles − nge + 1): the posterior probability under a uniform prior. It agrees with the
+    table of Noreen (1989) that Chinchor (1992) used: 0.6354 for 989 of 9,999 at 0.1. Raises ValueError unless 0 ≤ nge ≤
+    shuffles and 0 ≤ level ≤ 1.
     """
     check_shuffles(shuffles)
     if not 0 <= nge <= shuffles:
@@ -42,12 +42,11 @@ def verdict(p: float, confidence: float, level: float, gamma: float) -> Verdict:
 
 @lru_cache(maxsize=10_000)
 def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> int | None:
-    """About how many shuffles would settle an undecided verdict, more than there were; None where no number would.
+    """About how many shuffles would settle an undecided verdict, always more than there were; None if no number would.
 
-    An estimate, to two digits: it takes (nge + 1) / (shuffles + 1), or 0 where no shuffle was extreme, for the exact
-    significance level and asks for the number of shuffles that would bring `confidence` to gamma, or to 1 − gamma, if
-    the share of extreme ones stayed as it is. Beyond a million it uses the normal approximation
-    z²·p·(1 − p) / (level − p)².
+    This is an estimate, to two digits. It takes (nge + 1) / (shuffles + 1), or 0 if no shuffle was extreme, as the
+    exact p. It returns the number of shuffles that would bring `confidence` to gamma, or to 1 − gamma, if the share of
+    extreme shuffles stayed the same. Beyond a million it uses the normal approximation z²·p·(1 − p) / (level − p)².
     """
     check_shuffles(shuffles)
     if not 0 < gamma < 1:

@@ -1,9 +1,9 @@
 """Shuffling one pair of systems: sums over the units that change places, read from tables a few coins at a time.
 
-A byte of coins says which of eight units change places, so one look into a table of 256 sums replaces eight additions.
-Sums, as those of numerators and of denominators, travel in one int64 as far as they fit. For long runs the coins are
-read twelve at a time: the tables are sixteen times as large, and a third fewer looks are needed. The coins are those of
-`coins.py` either way, and so are the sums.
+A byte of coins says which of eight units change places, so one lookup in a table of 256 sums replaces eight additions.
+Several sums, such as those of numerators and of denominators, are packed into one int64 as far as they fit. For long
+runs the coins are read twelve at a time: the tables are sixteen times as large, and a third fewer lookups are needed.
+In both cases the coins are those of `coins.py`, so the sums are the same.
 """
 
 from __future__ import annotations
@@ -20,22 +20,26 @@ from warehouse.significance.shuffles import coins
 from warehouse.significance.work import in_order
 
 LONG_RUN = 100_000
-"""From this many shuffles on the tables have twelve bits: before, filling them costs more than they save."""
+"""From this many shuffles on the tables have twelve bits. For fewer shuffles, filling them costs more than they save.
+"""
 
 TABLES = 64 << 20
-"""Bytes of tables kept. Larger ones have eight bits and are filled anew for each block of coins."""
+"""The size, in bytes, of tables that are kept. Larger tables have eight bits and are filled again for each block of
+coins.
+"""
 
 
 WORD = 62
-"""How many bits of an int64 sums may take that travel in it together."""
+"""The number of bits of an int64 that packed sums may use together."""
 
 
 @value
 class PackedColumns:
-    """Numbers a unit in several columns, each of shape (units,), whose sums over the units that change places are
-    wanted. As many travel as one number as fit: the first, and the next ones each 2^width times further up.
+    """Several columns of integers, each of shape (units,), whose sums over the exchanged units are needed. As many
+    columns as fit are packed into one int64: the first in the lowest bits, each next one shifted by the width of those
+    before it.
 
-    `words` are the packed numbers, and `widths` how many bits each column in them takes, word by word.
+    `words` has the packed numbers, and `widths` the number of bits of each column, word by word.
     """
 
     words: list[Integers]
@@ -58,7 +62,7 @@ class PackedColumns:
         return packed
 
     def unpack(self, sums: list[Integers]) -> list[Integers]:
-        """The sums of the columns from those of the words."""
+        """The sums of the columns, from the sums of the words."""
         apart = []
         for word, widths in zip(sums, self.widths, strict=True):
             rest = word
@@ -71,19 +75,20 @@ class PackedColumns:
 
 
 def bits(units: int, shuffles: int) -> int:
-    """How many coins a look into a table takes: 8 or 12."""
+    """The number of coins in one table lookup: 8 or 12."""
     return 12 if shuffles >= LONG_RUN and _size(units, 12) <= TABLES else 8
 
 
 def memory(units: int, shuffles: int) -> int:
-    """About how many bytes `shuffled` holds at once, at most two columns included."""
+    """The approximate number of bytes that `sums_over_exchanged` holds at once, for at most two columns."""
     tables = min(_size(units, bits(units, shuffles)), TABLES)
     return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
 def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int = 1) -> Iterator[list[Integers]]:
     """For each chunk of shuffles the sums of columns of shape (units,) over the units that change places, each of shape
-    (shuffles in the chunk,). Threads share out the chunks, or the units of a single one; each holds what it works on.
+    (shuffles in the chunk,). Threads divide the chunks among them, or the units of a single chunk; each thread holds
+    its own memory.
     """
     packed = PackedColumns.of(columns)
     return map(packed.unpack, _sums_over_exchanged(packed.words, draws, threads))
@@ -93,7 +98,7 @@ def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int
     units = int(columns[0].shape[0])
     width = bits(units, draws.shuffles)
     kept = [_tables(column, width) for column in columns] if _size(units, width) <= TABLES else None
-    # Rows of coins without a differing unit need not be looked at.
+    # Rows of coins without a differing unit are skipped.
     wanted = np.zeros(coins.rows(units), dtype=bool)
     for column in columns:
         wanted[np.flatnonzero(column) // 8] = True
@@ -107,14 +112,14 @@ def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int
         if kept is None:
             tables = [_tables(column[8 * first : 8 * stop], width) for column in columns]
         else:
-            # A block that is not the last has a multiple of three rows, so that twelve bits start where it starts.
+            # Every block but the last has a multiple of three rows, so that groups of twelve bits begin with the block.
             tables = [table[8 * first // width :] for table in kept]
         place = np.empty(used, dtype=np.intp)
         looked = np.empty(used, dtype=np.int64)
         for row, index in _indices(block, width, wanted[first:stop]):
             np.copyto(place, index)
             for table, total in zip(tables, totals, strict=True):
-                # The one mode that neither checks nor copies; no index is out of range.
+                # This is the only mode that neither checks nor copies; no index is out of range.
                 np.take(table[row], place, out=looked, mode="clip")
                 np.add(total, looked, out=total)
         return totals
@@ -155,7 +160,7 @@ def _tables(column: Integers, width: int) -> Integers:
 def _indices(
     block: coins.Bytes, width: int, wanted: Booleans
 ) -> Iterator[tuple[int, NDArray[np.uint8] | NDArray[np.uint16]]]:
-    """The tables to look into, and where in each for every shuffle."""
+    """The numbers of the tables, and the index into each table for every shuffle."""
     if width == 8:
         for row in np.flatnonzero(wanted).tolist():
             yield row, block[row]

@@ -1,4 +1,4 @@
-"""Approximate randomization: shuffles of two systems' tuples, and how many come out as extreme as observed.
+"""Approximate randomization: shuffles of two systems' tuples, and how many are at least as extreme as observed.
 
 Stratified shuffling (Noreen 1989, section 2.7; Chinchor 1992): in each exchange unit a fair coin decides whether the
 two systems' tuples change places. nge counts the shuffles whose difference is at least the observed one, ties included,
@@ -25,17 +25,20 @@ from warehouse.significance.work import ALONE, Work
 
 GROUPED_UNITS = 20_000
 UNITS_A_GROUP = 256
-"""Of so many units on, and so many differing ones for each distinct difference, a draw for each difference costs less
-than a coin a unit, and not much more than the share of a pair where all pairs are shuffled at once. What is drawn then
-follows from the differences of the pair alone, in whatever order the units stand."""
+"""From GROUPED_UNITS units on, with at least UNITS_A_GROUP differing units for each distinct difference, one draw for
+each difference is cheaper than one coin for each unit. It is not much more expensive than the share of a pair if all
+pairs are shuffled at once. The draws then depend only on the differences of the pair, and not on the order of the
+units.
+"""
 
 
 @value
 class ShuffleMethod:
     """How a pair will be shuffled, and why.
 
-    The method is `identical` (nothing to shuffle), `lookup` (coins read from tables of sums) or `grouped` (the number
-    of units that change places drawn for each distinct difference). `bytes` is about the memory held at once.
+    The method is `identical` (nothing to shuffle), `lookup` (coins are read from tables of sums) or `grouped` (for each
+    distinct difference, the number of units that change places is drawn). `bytes` is the approximate memory held at
+    once.
     """
 
     method: Literal["identical", "lookup", "grouped"]
@@ -46,7 +49,9 @@ class ShuffleMethod:
 
 
 def shuffle_method(paired: Paired, shuffles: int) -> ShuffleMethod:
-    """What `randomization_test` will do with these data; it follows from them and the number of shuffles alone."""
+    """The method that `randomization_test` will use for these data. It depends only on the data and the number of
+    shuffles.
+    """
     return _method(paired, shuffles)[0]
 
 
@@ -66,7 +71,7 @@ def _method(paired: Paired, shuffles: int) -> tuple[ShuffleMethod, Distinct | No
 
 
 def few_distinct(paired: Paired) -> Distinct | None:
-    """The distinct differences of a pair that is drawn by them; None for one that is drawn by coins."""
+    """The distinct differences of a pair that is shuffled by groups; None for a pair that is shuffled by coins."""
     if paired.units < GROUPED_UNITS:
         return None
     distinct = Distinct.of(paired)
@@ -74,15 +79,15 @@ def few_distinct(paired: Paired) -> Distinct | None:
 
 
 def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
-    """Whether a pair with so many units, of which so many differ, and distinct differences is drawn by them."""
+    """Whether a pair with these numbers of units, differing units and distinct differences is shuffled by groups."""
     return units >= GROUPED_UNITS and 0 < UNITS_A_GROUP * distinct <= differing
 
 
 def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
-    """Approximate randomization of two systems (Noreen 1989; Chinchor 1992), coins being looked up by several threads.
+    """Approximate randomization of two systems (Noreen 1989; Chinchor 1992).
 
-    The coins depend on seed, stream and number of units alone (see `coins`), so another measure on the same units,
-    and another pair, meet the same shuffles; only a pair of `few_distinct` differences has draws of its own.
+    The coins depend only on the seed, the stream and the number of units (see `coins`), so other measures on the same
+    units and other pairs have the same shuffles. Only a pair with `few_distinct` differences has draws of its own.
     Identical systems give p = 1.
 
     Parameters
@@ -138,8 +143,8 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
 def functional_test(paired: PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """Approximate randomization of two systems by a function of sums (Noreen 1989, section 2.7).
 
-    The coins are those of `randomization_test`, so such a measure meets the same shuffles as the others. A pseudo
-    system whose value is undefined counts with 0. Identical systems give p = 1.
+    The coins are those of `randomization_test`, so such a measure has the same shuffles as ratios. The value of a
+    pseudo system counts as 0 if it is undefined. Identical systems give p = 1.
     """
     extreme = ExtremeFunction.of(paired, sides)
     if not (paired.counts_a != paired.counts_b).any():
@@ -157,8 +162,8 @@ def functional_test(paired: PairedCounts, draws: Draws, sides: Sides = "two-side
 def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
     """The differences of the pseudo systems in the same shuffles, of shape (shuffles,), for a picture.
 
-    Each is ΣN_A/ΣD_A − ΣN_B/ΣD_B, without the factor of the measure and in floating point: to count them is the
-    business of `randomization_test`.
+    Each is ΣN_A/ΣD_A − ΣN_B/ΣD_B, without the factor of the measure and in floating point. Do not count these to get p;
+    `randomization_test` compares exactly.
     """
     extreme = Extreme.of(paired)
     chosen, distinct = _method(paired, draws.shuffles)
@@ -173,7 +178,9 @@ def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
 
 
 def null_differences_of_function(paired: PairedCounts, draws: Draws) -> NDArray[np.float64]:
-    """The same for a function of sums: the values of the pseudo systems, 0 where undefined, one less the other."""
+    """The same for a function of sums: the differences of the values of the pseudo systems, where an undefined value
+    counts as 0.
+    """
     totals, start = (sums[:, None].astype(np.float64) for sums in (paired.totals, paired.counts_a.sum(axis=1)))
     value = paired.valuation.or_zero
     chunks = lookup.sums_over_exchanged(list(paired.counts_a - paired.counts_b), draws, 1)
@@ -185,7 +192,7 @@ def _differences(
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
-        # Turned around, a pair has the same draws with the opposite sign.
+        # A reversed pair has the same draws with the opposite sign.
         sign = _sign(paired.differences())
         for u, v in _grouped(distinct, draws):
             yield sign * u, sign * v
@@ -195,14 +202,17 @@ def _differences(
 
 
 def _sign(differences: tuple[Integers, Integers]) -> int:
-    """1 or −1, and the other for the opposite differences, in whatever order the units stand; sums may wrap around."""
+    """1 or −1, with the opposite sign for the opposite differences, whatever the order of the units; sums may wrap
+    around.
+    """
     sums = [int((side**power).sum()) for power in (1, 3) for side in differences]
     return next((1 if total > 0 else -1 for total in sums if total), 1)
 
 
 def _grouped(distinct: Distinct, draws: Draws) -> Iterator[tuple[Integers, Integers]]:
-    """u and v where the units with the same difference are drawn at once: the signs of so many add up to twice those
-    that keep their places − count. By one thread, since the calls are too short for taking turns at the interpreter.
+    """u and v if units with the same difference are drawn together: the signs of `count` such units sum to 2·kept −
+    count, where `kept` of them keep their places. This uses one thread, because the calls are too short to share the
+    interpreter.
     """
     tables = {count: binomial.BinomialTable.of(count) for count in set(distinct.count.tolist())}
     differences = list(

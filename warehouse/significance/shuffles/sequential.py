@@ -1,8 +1,9 @@
-"""Between which limits an exact p lies, given what shuffles say of it, and for how long to go on shuffling.
+"""Confidence limits of an exact p from the shuffles so far, and whether to go on shuffling.
 
-The chance that any of many p lies outside its limits at any look is bounded beforehand, and with it the chance that any
-verdict differs from that of the exact test (Gandy 2009, *Sequential implementation of Monte Carlo tests with uniformly
-bounded resampling risk*; Gandy and Hahn 2014 for several hypotheses). Nothing here shuffles.
+The probability that any of many p-values lies outside its limits at any look is bounded in advance. This also bounds
+the probability that any verdict differs from that of the exact test (Gandy 2009, *Sequential implementation of Monte
+Carlo tests with uniformly bounded resampling risk*; Gandy and Hahn 2014 for several hypotheses). This module must not
+shuffle.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import numpy as np
 from warehouse.significance.paired import Booleans, Floats, Integers
 
 MOST_SHUFFLES = 10_000_000
-"""No p is shuffled for more often than that, unless more are asked for."""
+"""The largest number of shuffles for a p, unless more are requested."""
 
 _HALVINGS = 50
-"""How often an interval is halved to find a limit: to less than a millionth of the smallest limit that occurs."""
+"""The number of bisection steps to find a limit; the error is less than a millionth of the smallest limit that occurs.
+"""
 
 
 def looks(first: int, most: int = MOST_SHUFFLES) -> tuple[int, ...]:
-    """After how many shuffles in all the limits are looked at: `first`, and each time twice as many, `most` at the end.
+    """The total numbers of shuffles at which the limits are checked: `first`, then twice as many each time, and `most`
+    at the end.
 
-    All are multiples of `first`, the last one being the greatest up to `most`, but never less than `first`.
+    All are multiples of `first`. The last is the greatest multiple up to `most`, but at least `first`.
     """
     totals = [first]
     last = max(first, most // first * first)
@@ -31,17 +34,20 @@ def looks(first: int, most: int = MOST_SHUFFLES) -> tuple[int, ...]:
 
 
 def limits(nge: Integers, shuffles: Integers, risk: float) -> tuple[Floats, Floats]:
-    """The lowest and the highest exact p that go with nge of so many shuffles, each array of the shape of `nge`.
+    """The confidence limits of the exact p, given nge extreme ones among `shuffles` shuffles; all arrays have the shape
+    of `nge`.
 
-    An exact p lies outside with a probability of at most `risk`: these are the limits of Clopper and Pearson (1934)
-    with an upper bound in place of the binomial tail, so that they are at most a little wider.
+    An exact p lies outside with a probability of at most `risk`: these are the limits of Clopper and Pearson (1934),
+    with an upper bound instead of the binomial tail, which makes them slightly wider.
     """
     of_others, high = _highest(np.stack((shuffles - nge, nge)), np.stack((shuffles, shuffles)), risk / 2)
     return np.where(nge == 0, 0.0, 1 - of_others), high
 
 
 def _highest(nge: Integers, shuffles: Integers, risk: float) -> Floats:
-    """The highest p with which nge or fewer come out with a probability of at least `risk`, or a little above it."""
+    """The highest p for which nge or fewer extreme shuffles have a probability of at least `risk`, or slightly more
+    than that p.
+    """
     share = nge / shuffles
     inside, outside = share, np.ones(nge.shape)
     for _ in range(_HALVINGS):
@@ -52,7 +58,7 @@ def _highest(nge: Integers, shuffles: Integers, risk: float) -> Floats:
 
 
 def _tail(nge: Integers, shuffles: Integers, share: Floats, p: Floats) -> Floats:
-    """An upper bound of the probability of nge or fewer, for nge / shuffles = share ≤ p.
+    """An upper bound of the probability of nge or fewer extreme shuffles, for nge / shuffles = share ≤ p.
 
     The smaller of Hoeffding's (1963, theorem 1), exp(−n·KL), and Bahadur's (1960, inequality 4), the binomial
     probability of nge, itself bounded after Stirling, times (n − nge + 1)·p / ((n + 1)·p − nge).
@@ -72,13 +78,14 @@ def settled(low: Floats, high: Floats, level: float) -> Booleans:
 
 
 def wanted(low: Floats, high: Floats, known: Booleans) -> Booleans:
-    """Which p need more shuffles: those of unsettled verdicts, and, where verdicts depend on one another, those whose
-    limits overlap with the limits of one of them, since their order is not known.
+    """Which p-values need more shuffles: those with unsettled verdicts and, if verdicts depend on one another, those
+    whose limits overlap with the limits of an unsettled one, since their order is not known.
     """
     if known.all():
         return np.zeros(known.shape, dtype=np.bool_)
     order = np.argsort(low[~known])
     starts, ends = low[~known][order], np.maximum.accumulate(high[~known][order])
-    # The last unsettled interval that begins before this one ends; of those up to it the one that reaches farthest.
+    # The last unsettled interval that begins before this one ends. Of all unsettled intervals up to that one, take the
+    # farthest end.
     last = np.searchsorted(starts, high, side="right") - 1
     return np.asarray(~known | ((last >= 0) & (ends[np.maximum(last, 0)] >= low)))

@@ -19,19 +19,20 @@ from warehouse.significance.shuffles import coins
 Reals = NDArray[np.floating[Any]]
 
 SLICE = 1 << 17
-"""Systems × shuffles worked on at once: enough that the calls cost less than the numbers, and few enough for the
-processor's cache. Threads bring nothing here, as the calls are too short for taking turns at the interpreter."""
+"""The number of systems × shuffles computed at once: large enough that call overhead is small, and small enough for the
+processor's cache. Threads do not help here, because the calls are too short to share the interpreter.
+"""
 
 SPREAD = 1 << 20
-"""Coins spread out to numbers at once."""
+"""The number of coins that are expanded to numbers at once."""
 
 
 @value(eq=False)
 class ReducedCounts:
-    """The counts of the systems, reduced: less the smallest of each unit, divided by what is common to all.
+    """The counts of the systems, minus the smallest count of each unit, and divided by their greatest common divisor.
 
-    Both leave the pairs' differences as they are but for the factor `scale`. `rows` has the shape (systems, units);
-    `reach` bounds a system's sum over any units.
+    This leaves the differences of pairs unchanged except for the factor `scale`. `rows` has the shape (systems, units);
+    `reach` bounds the sum of a system over any set of units.
     """
 
     rows: Integers
@@ -57,13 +58,13 @@ class Slice:
 
 
 class Shuffler:
-    """The distinct counts of some measures, and the product of them with the coins."""
+    """The distinct counts of some measures, and their matrix product with the coins."""
 
     def __init__(self, tables: Sequence[Integers]) -> None:
-        """From counts of shape (columns, systems, units), a table a measure.
+        """Takes one table of counts of shape (columns, systems, units) for each measure.
 
-        `places` says of each measure which of the distinct `counts` its columns are. Raises ValueError where the
-        measures are none or differ in the number of systems or units.
+        `places` says for each measure which of the distinct `counts` are its columns. Raises ValueError if there are no
+        measures, or if they differ in the number of systems or units.
         """
         if not tables:
             raise ValueError("no measure to compare by")
@@ -82,7 +83,7 @@ class Shuffler:
                     self.counts.append(ReducedCounts.of(rows))
                 places.append(arrays[key])
             self.places.append(tuple(places))
-        # A pair's sum is the difference of two, so it needs one bit more.
+        # A pair's sum is the difference of two sums, so it needs one more bit.
         reach = 2 * max(int(counts.reach.max()) for counts in self.counts)
         self.dtype: np.dtype[np.floating[Any]] | None = None
         if reach < 2**24:
@@ -91,8 +92,9 @@ class Shuffler:
             self.dtype = np.dtype(np.float64)
 
     def slices(self, draws: Draws, shuffles: int | None = None) -> Iterator[Slice]:
-        """The signed sums of every shuffle, in order, so many `shuffles` at once, else as many as SLICE allows. Not for
-        counts whose sums exceed 2^53, where `dtype` is None."""
+        """The signed sums of every shuffle, in order, in slices of `shuffles` shuffles or, by default, as many as SLICE
+        allows. It cannot be used if sums of counts exceed 2^53; `dtype` is None then.
+        """
         dtype = self.dtype or np.dtype(np.float64)
         systems, units = self.counts[0].rows.shape
         table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
@@ -125,7 +127,7 @@ class Shuffler:
 
 
 def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:
-    """Where slices begin and end: whole words as far as there are some, then what is left."""
+    """Where slices begin and end: whole words as long as there are any, then the rest."""
     whole = used // 8 * 8
     for left in range(0, whole, width):
         yield left, min(left + width, whole)

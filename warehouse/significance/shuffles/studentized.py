@@ -1,9 +1,10 @@
 """The studentized exchange: shuffles that compare differences over their standard errors, one pair or all at once.
 
-A plain exchange asks whether two systems are exchangeable, and systems of equal measure are not where one answers much
-less than the other. Dividing every difference by its own standard error, in each shuffle anew, makes it a test of equal
-measures in large samples (Janssen 1997; Chung and Romano 2013) and leaves it exact where the systems are exchangeable.
-The statistic is in `standardized`. Coins are those of randomization, and p = (nge + 1) / (shuffles + 1).
+A plain exchange tests whether two systems are exchangeable. Systems with equal measures are not exchangeable if one of
+them answers much less than the other. Here every difference is divided by its own standard error, which is recomputed
+in each shuffle. In large samples this is a test of equal measures (Janssen 1997; Chung and Romano 2013), and it remains
+exact for exchangeable systems. The statistic is in `standardized`. The coins are those of randomization, and p = (nge +
+1) / (shuffles + 1).
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ from warehouse.significance.valuation import ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 
 _PRODUCT = 2.0**51
-"""Sums of a product stay below this, so that floating point adds and subtracts whole numbers without rounding."""
+"""Sums in a matrix product stay below this, so that floating point adds and subtracts integers without rounding."""
 
 _LOOKUP = 2.0**61
-"""The same for sums that are looked up."""
+"""The same bound for sums from lookup tables."""
 
 _WIDTH = 8192
-"""Shuffles of a pair that are worked on at once: few enough for the processor's cache, and many calls' worth."""
+"""The number of shuffles of a pair that are computed at once: few enough for the processor's cache, and enough to make
+call overhead small.
+"""
 
 _SUMS = 1 << 20
-"""Systems × shuffles of which the sums are held at once."""
+"""The number of systems × shuffles whose sums are held at once."""
 
 
 def studentized_test(
@@ -46,8 +49,8 @@ def studentized_test(
 ) -> Outcome:
     """The studentized exchange of two systems (Janssen 1997; Chung and Romano 2013); the statistic is t.
 
-    Where the denominators of a ratio are equal in every unit, t has the order of the differences, so that this is
-    randomization. An exchange that leaves a system without value, or nothing that varies, counts as extreme.
+    If the denominators of a ratio are equal in every unit, t has the same order as the differences, so this test is the
+    same as randomization. An exchange after which a system has no value, or nothing varies, counts as extreme.
 
     Parameters
     ----------
@@ -107,8 +110,9 @@ def studentized_test(
 
 
 def student(many: ManySystems, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """The observed t of pairs, of shape (pairs,), with units − 1 degrees of freedom, as Student's test has it for
-    denominators of 1; infinite where all units add the same to the difference, and it is not 0."""
+    """The observed t of pairs, of shape (pairs,), with units − 1 degrees of freedom, equal to that of Student's test
+    for denominators of 1. It is infinite if all units add the same amount to the difference and that is not 0.
+    """
     if isinstance(many, Many):
         return RatioPairs.of(many, pairs).t
     observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
@@ -116,8 +120,9 @@ def student(many: ManySystems, pairs: Sequence[tuple[int, int]]) -> Floats:
 
 
 def null_statistics(paired: Paired | PairedCounts, draws: Draws) -> Floats:
-    """t in each of the shuffles, of shape (shuffles,), for a picture; not centred, and what was observed where an
-    exchange has none."""
+    """t in each of the shuffles, of shape (shuffles,), for a picture. It is not centred; where an exchange has no t,
+    the observed t is given.
+    """
     if isinstance(paired, PairedCounts):
         pair = FunctionPair.of(paired)
         statistics = np.concatenate([pair.statistics(sums) for sums in _exchanged(pair, draws, 1)])
@@ -142,7 +147,7 @@ def _of_function(paired: PairedCounts, draws: Draws, sides: Sides, threads: int)
     least = observed - TIE * max(abs(observed), 1.0)
     for sums in _exchanged(pair, draws, threads):
         statistics = pair.statistics(sums)
-        # Not below, so that what is undefined is counted.
+        # "not below" also counts undefined values.
         yield ~((np.abs(statistics) if sides == "two-sided" else statistics) < least)
 
 
@@ -175,7 +180,7 @@ def all_pairs_studentized(
     """The studentized exchange of every pair of systems for one or more measures over the same shuffles.
 
     Returns nge, of shape (measures, systems, systems), as `all_pairs_test` does, over the coins of `studentized_test`.
-    Raises ValueError where the measures do not have the same number of systems and units.
+    Raises ValueError if the measures do not have the same number of systems and units.
     """
     check_sides(sides)
     plain = [index for index, many in enumerate(measures) if steady(many)]
@@ -206,7 +211,7 @@ def all_pairs_studentized(
     if sides == "two-sided":
         nge[others] += nge[others].transpose(0, 2, 1)
     for index in others:
-        # As randomization they draw as it does.
+        # With equal denominators the test is randomization, so it uses the same draws.
         alike = [pair for pair in pairs_by_themselves(measures[index]) if steady(measures[index].pair(*pair).many)]
         draw_by_themselves(measures[index], alike, draws, sides, nge[index])
     nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
@@ -231,15 +236,17 @@ Index = int | NDArray[np.intp]
 
 @value
 class SystemSums:
-    """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), and
-    what one is worth in each."""
+    """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), as
+    multiples of a `worth` for each column.
+    """
 
     columns: tuple[Floats, ...]
     worths: tuple[float, ...]
 
     def differences(self, a: Index, b: Index, slope: Floats, u: Floats, v: Floats, w: Floats, spare: Floats) -> None:
-        """u, v and w of a pair, of shape (shuffles,), or of several, of shape (pairs, shuffles); `spare` is written
-        over. `slope` has the shape () or (pairs, 1)."""
+        """Writes u, v and w of a pair, of shape (shuffles,), or of several pairs, of shape (pairs, shuffles); `spare`
+        is overwritten. `slope` has the shape () or (pairs, 1).
+        """
         n, d, nn, nd, dd = self.columns
         worths = self.worths
         for into, column, factor in ((u, n, worths[0]), (v, d, worths[1]), (w, nn, worths[2])):
@@ -253,13 +260,13 @@ class SystemSums:
 
 
 class Moments:
-    """The shuffles of some measures, as sums of N, D, N², N·D and D² that are made once for each system.
+    """The shuffles of some measures, as sums of N, D, N², N·D and D² that are computed once for each system.
 
-    `rounding` is the share that such a sum may lose.
+    `rounding` is the relative rounding error of such a sum.
     """
 
     def __init__(self, measures: Sequence[Many]) -> None:
-        """Raises ValueError where the measures do not have the same number of systems and units."""
+        """Raises ValueError if the measures do not have the same number of systems and units."""
         columns = [list(_moments(many)) for many in measures]
         self._worths = [[worth for _, worth in of_measure] for of_measure in columns]
         self.shuffler = Shuffler([np.stack([column for column, _ in of_measure]) for of_measure in columns])
@@ -271,12 +278,12 @@ class Moments:
         places = self.shuffler.places[place]
         scales = (self.shuffler.counts[column].scale for column in places)
         worths = tuple(scale * worth for scale, worth in zip(scales, self._worths[place], strict=True))
-        # In double precision from here on: so many conversions for each pair would cost more than the sums do.
+        # In double precision from here on, because converting for each pair would cost more than the sums.
         return SystemSums(tuple(part.sums[column].astype(np.float64, copy=False) for column in places), worths)
 
 
 def _moments(many: Many) -> Iterator[tuple[Integers, float]]:
-    """N, D, N², N·D and D², each of shape (systems, units) and with the worth of one."""
+    """N, D, N², N·D and D² as integers of shape (systems, units), each with the value of one."""
     over, under = many.numerators, many.denominators
     for first, second in ((over, None), (under, None), (over, over), (over, under), (under, under)):
         product = first.astype(np.float64) * (1.0 if second is None else second)

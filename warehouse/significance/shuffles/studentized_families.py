@@ -21,14 +21,16 @@ from warehouse.significance.valuation import ManyCounts, ManySystems
 
 
 def studentized_family(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> Family:
-    """t of some pairs of systems; where all denominators are equal, its order is that of `SpreadFamily`."""
+    """The family of t statistics of some pairs of systems. If all denominators are equal, `SpreadFamily` has the same
+    order.
+    """
     if isinstance(many, ManyCounts):
         return _Functions(many, pairs, sides)
     return SpreadFamily(many, pairs, sides) if steady(many) else _Ratios(many, pairs, sides)
 
 
 class _Ratios:
-    """Ratios, all pairs in one product over systems."""
+    """The family for ratios: all pairs from one matrix product over systems."""
 
     def __init__(self, many: Many, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
@@ -50,7 +52,7 @@ class _Ratios:
 
 
 class _Functions:
-    """Functions of sums, one pair after another in each chunk of shuffles."""
+    """The family for functions of sums: one pair after another in each chunk of shuffles."""
 
     def __init__(self, many: ManyCounts, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"

@@ -1,10 +1,11 @@
-"""Where a difference comes from: the difference of two systems in slices of the exchange units, with a test of each, of
-all together, and of whether it varies, and with estimates that do not take the largest for more than they are.
+"""Where a difference comes from: the difference of two systems in slices of the exchange units. Each slice is tested,
+alone and adjusted for all slices; another test asks whether the difference varies; and shrunken estimates avoid
+overestimating the largest differences.
 
-Within a slice the systems change places as they do on the whole (Chinchor 1992). One coin serves all slices that hold a
-unit, or a part of it, so that the largest statistic of all slices has its distribution under the same exchanges, and
-levels are adjusted by the step-down maximum (Westfall & Young 1993). Slices may overlap. Nothing here knows what a
-slice is called.
+Systems are exchanged within a slice as in the whole test set (Chinchor 1992). All slices that contain a unit, or a part
+of it, use the same coin for it. So the maximum over slices has its distribution under common exchanges, and p-values
+are adjusted by the step-down maximum (Westfall & Young 1993). Slices may overlap. This module must not know the names
+of slices.
 """
 
 from __future__ import annotations
@@ -27,24 +28,26 @@ from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
 
 TIE = 1e-9
-"""Statistics that differ by less than this share count as ties, as with all pairs of systems."""
+"""Statistics whose relative difference is smaller than this count as ties, as for all pairs of systems."""
 
 ROUNDING, DERIVED = 1e-12, 1e-7
-"""What is a smaller share of the numbers that it is the difference of is nothing but rounding; the second is for
-derivatives that are taken by differences."""
+"""A difference that is a smaller share of its two terms than this counts as rounding error; the second value is for
+numerical derivatives.
+"""
 
 CHUNK = 128
-"""Shuffles in a chunk. Part of what the seed means."""
+"""The number of shuffles in a chunk. Changing it changes the results for a seed."""
 
 AT_ONCE = 1 << 11
-"""Parts of units whose coins are looked at together, so many that they fit into the cache."""
+"""The number of parts of units whose coins are processed together; they fit into the cache."""
 
 MOST_EXACT = 13
-"""With so many differing units all exchanges are counted, which are fewer than the shuffles made otherwise."""
+"""Up to this many differing units all exchanges are counted; they are fewer than the usual number of shuffles."""
 
 PRIOR, PRIOR_OF_TEST = 10.0, 4.0
-"""How many units the variance within all slices of a partition is worth beside that within one of them: for estimates,
-and for the test whether the difference varies."""
+"""The weight, in units, of the variance within all slices of a partition against the variance within one slice: for
+estimates, and for the test of whether the difference varies.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +60,9 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SliceTests:
-    """The levels of all slices, of shape (slices,), NaN where one was not tested; `shuffles` None where all exchanges
-    were counted."""
+    """The p-values of all slices, of shape (slices,), NaN for a slice that was not tested. `shuffles` is None if all
+    exchanges were counted.
+    """
 
     p: Floats
     adjusted: Floats
@@ -66,8 +70,9 @@ class SliceTests:
 
 
 def fewest(level: float) -> int:
-    """With fewer units than this no exchange of a slice has a level as small as this: at least 2 of 2^n reach what was
-    observed."""
+    """The smallest number n of units for which a slice can reach this level: at least 2 of its 2^n exchanges are as
+    extreme as the observed one.
+    """
     return ceil(1 - log2(level))
 
 
@@ -82,7 +87,7 @@ def sums_of(columns: Integers, partition: Partition) -> Integers:
 
 
 def units_of(partition: Partition, unit: Places) -> Integers:
-    """How many exchange units have a part in each slice."""
+    """The number of exchange units with a part in each slice."""
     count = int(unit.max(initial=-1)) + 1
     if count == len(unit):
         return np.bincount(partition.place, minlength=partition.slices)
@@ -91,10 +96,11 @@ def units_of(partition: Partition, unit: Places) -> Integers:
 
 
 def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
-    """The variance of the difference in each slice, of shape (slices,), to first order and but for the squared factor.
+    """The first-order variance of the difference in each slice, of shape (slices,), without the squared factor of a
+    ratio.
 
-    A small slice says little of its own variance. It is the mean of that, weighted by its units less one, and of the
-    variance of a unit in all slices, weighted as PRIOR units.
+    A small slice gives a poor estimate of its own variance. So the result is the weighted mean of its own variance,
+    with the weight of its units minus one, and of the variance of a unit over all slices, with the weight PRIOR.
     """
     moved = _moved(two, partition)
     wide = int(unit.max(initial=0)) + 1
@@ -106,13 +112,13 @@ def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
     squares = np.bincount(place, weights=(of_unit - mean[place]) ** 2, minlength=partition.slices) * count**2
     known = np.isfinite(squares)
     spare = (count[known] - 1).sum()
-    # Where each slice is one unit, nothing is known of how far units scatter.
+    # If each slice is one unit, the variance between units within a slice is unknown.
     pooled = squares[known].sum() / spare if spare else np.nan
     return np.asarray((squares + PRIOR * pooled) / (count - 1 + PRIOR) / count, dtype=np.float64)
 
 
 def _moved(two: ManySystems, partition: Partition) -> Floats:
-    """How far each observation moves the difference in its slice, to first order; NaN where that is undefined."""
+    """The first-order influence of each observation on the difference in its slice; NaN where it is undefined."""
     totals = sums_of(two.columns, partition).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(two, Many):
@@ -132,22 +138,24 @@ def _moved(two: ManySystems, partition: Partition) -> Floats:
 
 
 def _without_noise(alone: Floats, made_of: Floats, digits: float) -> Floats:
-    """What the first system has more than the second, 0 where that is no more than such a share of what it is made of:
-    nothing but rounding."""
+    """The first system minus the second, set to 0 where it is only rounding error: no larger than the share `digits` of
+    the terms.
+    """
     moved = alone[0] - alone[1]
     return np.asarray(np.where(np.abs(moved) <= digits * made_of.sum(axis=0), 0.0, moved))
 
 
 def influences(two: ManySystems) -> Floats:
-    """How far each observation moves the whole difference, to first order and but for the factor of a ratio."""
+    """The first-order influence of each observation on the whole difference, without the factor of a ratio."""
     return _moved(two, Partition(np.zeros(two.units, dtype=np.intp), 1))
 
 
 def shrunken(differences: Floats, squared_errors: Floats, whole: float) -> Floats:
-    """The differences in the slices of a partition drawn towards the whole difference, by what chance alone would
-    scatter them (Efron & Morris 1975), the variance between slices by moments (DerSimonian & Laird 1986).
+    """The differences in the slices of a partition, shrunken towards the whole difference according to their sampling
+    variance (Efron & Morris 1975). The variance between slices is estimated by moments (DerSimonian & Laird 1986).
 
-    Which slice is picked for its size does not matter to such an estimate (Efron 2011). NaN where a difference is.
+    Such an estimate is not biased by selecting the slice with the largest difference (Efron 2011). It is NaN where a
+    difference is NaN.
     """
     known = np.isfinite(differences) & np.isfinite(squared_errors)
     found = np.full(differences.shape, np.nan)
@@ -155,7 +163,7 @@ def shrunken(differences: Floats, squared_errors: Floats, whole: float) -> Float
         return found
     apart, errors = differences[known] - whole, squared_errors[known]
     if not (errors > 0).all():
-        # Nothing varies within slices, so what is between them is no chance.
+        # Nothing varies within slices, so the variance between them is not due to chance.
         found[known] = differences[known]
         return found
     weights = 1 / errors
@@ -178,9 +186,10 @@ def slice_tests(
     exact: bool = False,
     work: Work = ALONE,
 ) -> SliceTests:
-    """The level of each slice of the partitions, one after the other, and those adjusted over all that are `tested`.
+    """The p-value of each slice of all partitions, in order, and the p-values adjusted over all slices that are
+    `tested`.
 
-    `unit` is the exchange unit of each observation. With `exact` all exchanges are counted where few units differ.
+    `unit` is the exchange unit of each observation. With `exact` all exchanges are counted if few units differ.
     """
     exchange = _Exchange.of(two, unit, partitions)
     p = np.full(len(tested), np.nan)
@@ -196,7 +205,7 @@ def slice_tests(
     for block in exchange.statistics(_every(exchange.differing) if exactly else _drawn(exchange.units, draws), work):
         here = block[order]
         own += np.count_nonzero(here >= bounds, axis=1)
-        # The largest of this slice's statistic and of those that were observed to be smaller.
+        # The largest of this slice's statistic and of the statistics of slices with smaller observed ones.
         np.maximum.accumulate(here[::-1], axis=0, out=here[::-1])
         largest += np.count_nonzero(here >= bounds, axis=1)
         done += block.shape[1]
@@ -215,7 +224,7 @@ Coins = Callable[[Places], Bits]
 
 
 def _drawn(units: int, draws: Draws) -> Iterator[Callable[[], Coins]]:
-    """Coins that depend on the seed, the stream and the number of units alone."""
+    """Coins that depend only on the seed, the stream and the number of units."""
 
     def of_chunk(chunk: int, used: int) -> Coins:
         words = draws.generator(chunk, SLICES).integers(0, 2**64, size=rows(units) * CHUNK // 8, dtype=np.uint64)
@@ -239,11 +248,11 @@ def _every(differing: Places) -> Iterator[Callable[[], Coins]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Exchange:
-    """What exchanges are made of: the parts of units that differ, sorted by the cells that all slices are made of.
+    """The data of exchanges: the parts of units that differ, sorted by the cells from which all slices are built.
 
     `differences` has the shape (columns, parts), `totals` that of (columns, slices) with the sums of both systems.
-    `cells` are the first parts of cells. `slices` says of each partition how its cells are ordered, which of these
-    begin a slice, and which slice.
+    `cells` has the first part of each cell. `slices` has, for each partition, the order of its cells, which of these
+    begin a slice, and which slice that is.
     """
 
     two: ManySystems
@@ -286,7 +295,7 @@ class _Exchange:
             scale.append(_spread(two, totals[-1], differences[:, differ], partition.place[differ], unit[differ]))
             begun += partition.slices
         whole = np.concatenate(scale)
-        # A function may be flat where the sums are, and not where exchanges lead.
+        # A function may be flat at the observed sums, but not at the sums after exchanges.
         inverse = np.divide(1.0, whole, out=np.ones_like(whole), where=whole > 0)
         return cls(
             two,
@@ -323,7 +332,7 @@ class _Exchange:
         for order, begin, slices in self.slices:
             if len(begin):
                 more[:, slices] = np.add.reduceat(exchanged[:, order], begin, axis=1)
-        # What changed places is taken from the first system twice: its own goes, and the other's comes.
+        # An exchange changes the difference twice: the first system loses its own counts and gets those of the second.
         signed = self._differences()[:, :, None] - 2 * more
         totals = self.totals[:, :, None]
         flat = (len(totals), -1)
@@ -333,7 +342,7 @@ class _Exchange:
         return np.asarray(found * self.scale[:, None])
 
     def _differences(self) -> Floats:
-        """What the first system has more than the second in each slice, of shape (columns, slices)."""
+        """The first system minus the second in each slice, of shape (columns, slices)."""
         found = np.zeros(self.totals.shape)
         if len(self.cells):
             of_cells = np.add.reduceat(self.differences, self.cells, axis=1)
@@ -343,8 +352,9 @@ class _Exchange:
 
 
 def _spread(two: ManySystems, totals: Floats, differences: Integers, place: Places, unit: Places) -> Floats:
-    """The standard deviation of the difference in each slice under exchange, to first order: what each part of a unit
-    makes of it alone, squared and summed."""
+    """The first-order standard deviation of the difference in each slice under exchange: the root of the sum of the
+    squared contributions of all parts of units.
+    """
     wide = int(unit.max(initial=0)) + 1
     parts, of_part = np.unique(place * wide + unit, return_inverse=True)
     of_parts = np.stack(
@@ -362,20 +372,19 @@ def _spread(two: ManySystems, totals: Floats, differences: Integers, place: Plac
 def heterogeneity(
     moved: Floats, partitions: Sequence[Partition], draws: Draws, within: Places | None = None, work: Work = ALONE
 ) -> list[float | None]:
-    """For each partition the level of how its slices differ in how far units move the difference, the slices permuted
-    among the units, or among those of each group they are `within`; None where there is one slice, and
-    where each slice is one unit.
+    """For each partition, the p-value of a permutation test of whether the influences of units differ between its
+    slices. Slices are permuted among all units, or among the units of each group in `within`. The result is None if
+    there is only one slice, and if each slice is one unit.
 
-    The statistic is the sum of squares between slices, each over its own variance (Welch 1951), so that slices which
-    scatter unlike, and no more, are called different hardly more often than the level says (Pauly, Brunner &
-    Konietschke 2015).
+    The statistic is the sum of squares between slices, each divided by its own variance (Welch 1951). So slices that
+    differ only in variance are called different hardly more often than the level (Pauly, Brunner & Konietschke 2015).
     """
     scale = float(np.abs(moved).max(initial=0.0))
     if not scale:
         return [1.0 if _Between.of(partition).can_vary else None for partition in partitions]
-    # Equal ones tie, whatever their last digits say.
+    # Equal statistics are ties, whatever their last digits.
     moved = np.round(moved / scale, 12)
-    # Of so many one permutation is made at a time.
+    # With this many units one permutation is made at a time.
     many = within is None and len(moved) >= MANY
     if many:
         chosen = draws.generator(0, PERMUTED).permutation(len(moved))
@@ -424,7 +433,9 @@ def heterogeneity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Between:
-    """How the slices of a partition differ, whose units stand in their `order` from the `edges` on."""
+    """The differences between the slices of a partition. Its units are sorted by `order`, and each slice begins at one
+    of the `edges`.
+    """
 
     sizes: Integers
     order: Places
@@ -437,18 +448,19 @@ class _Between:
 
     @property
     def can_vary(self) -> bool:
-        """Whether there are slices to compare, and one of them has units to tell their difference from chance by."""
+        """Whether there are several slices, at least one of which has enough units to estimate a variance."""
         return len(self.sizes) > 1 and int(self.sizes.max()) > 1
 
     def statistic_of(self, moved: Floats) -> Floats:
-        """Of units, the largest of which is 1, of shape (…, units)."""
+        """The statistic for influences of units of shape (…, units), scaled so that the largest is 1."""
         in_slices = moved[..., self.order]
         sums, squares = (np.add.reduceat(of, self.edges, axis=-1) for of in (in_slices, in_slices**2))
         return self.statistic(sums, squares)
 
     def statistic(self, sums: Floats, squares: Floats) -> Floats:
-        """Of the sums of slices and those of squares, both of shape (…, slices). Small slices borrow variance from the
-        others, as PRIOR_OF_TEST units of them all."""
+        """The statistic for the sums and the sums of squares of slices, both of shape (…, slices). The variance over
+        all slices is added to that of each slice with the weight of PRIOR_OF_TEST units, which steadies small slices.
+        """
         spare = max(int(self.sizes.sum()) - len(self.sizes), 1)
         within = np.maximum(squares - sums**2 / self.sizes, 0.0)
         pooled = within.sum(axis=-1, keepdims=True) / spare
@@ -460,25 +472,28 @@ class _Between:
 
 
 MOVED_AT_ONCE = 1 << 14
-"""Units × permutations worked on at once; as many as MANY units are permuted one time at once."""
+"""The number of units × permutations computed at once; from MANY units on it is one permutation."""
 
 MANY = 1 << 14
-"""So many units are put in a random order once, and what they add is turned as a ring: the turns are a group, too, and
-a test over them is as exact as over all permutations (Koning & Hemerik 2024), at a tenth of the time."""
+"""From this many units on, units are put into a random order once and then only rotated. The rotations are a group too,
+so a test over them is as exact as over all permutations (Koning & Hemerik 2024) and takes a tenth of the time.
+"""
 
 FEW_KINDS = 16
-"""Units of no more kinds than this are dealt out kind by kind, which does not take longer with more units."""
+"""If units are of no more kinds than this, they are dealt out kind by kind, which does not take longer with more units.
+"""
 
 
 def _dealt(
     source: np.random.Generator, sizes: Integers, kinds: Floats, counts: Integers, times: int
 ) -> tuple[Floats, Floats]:
-    """The sums of slices of these sizes when units of some kinds are dealt to them at random, and the sums of squares;
-    both of shape (times, slices)."""
+    """The sums and the sums of squares of slices of these sizes if units of some kinds are dealt to them at random;
+    both of shape (times, slices).
+    """
     room = np.tile(sizes, (times, 1))
     sums, squares = np.zeros((times, len(sizes))), np.zeros((times, len(sizes)))
     for kind, count in zip(kinds[:-1], counts[:-1], strict=True):
-        # Slice by slice: how many of what is left of this kind are among those that the slice has room for.
+        # Slice by slice: how many of the remaining units of this kind fall into the slice.
         left = np.full(times, count)
         behind = room.sum(axis=1)
         for place in range(len(sizes)):

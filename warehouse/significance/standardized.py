@@ -1,15 +1,18 @@
-"""The difference of two ratios over its standard error, as exchanges change it: what `test studentized` looks at.
+"""The difference of two ratios divided by its standard error, and how exchanges change it. `test studentized` uses this
+statistic.
 
-Let R = S_N / S_D be the ratio of both systems' sums together, which no exchange changes, and e = N − R·D what a unit
-adds beyond it. The measures of two systems then differ by Σ z with z = e_A / D_A − e_B / D_B, where D_A and D_B are the
-systems' own sums, and the standard error is √Σ z². So the variance is estimated as if the measures were equal, as score
-tests do (Rao 1948), which keeps the size of the test where one system answers few documents. With δ = e_A − e_B and
-σ = e_A + e_B of a unit, and u and v the differences of the two systems' sums after an exchange as in `Extreme`,
+Let R = S_N / S_D be the ratio of both systems' sums together, which no exchange changes, and let e = N − R·D be the
+residual of a unit. The measures of two systems then differ by Σ z with z = e_A / D_A − e_B / D_B, where D_A and D_B are
+the systems' own sums, and the standard error is √Σ z². So the variance is estimated under the hypothesis that the
+measures are equal, as in score tests (Rao 1948). This keeps the size of the test if one system answers few documents.
+With δ = e_A − e_B and σ = e_A + e_B of a unit, and u and v the differences of the two systems' sums after an exchange
+as in `Extreme`,
 
     t² = U² / M      U = u − R·v      M = Σδ² − 2·(v / S_D)·w + (v / S_D)²·Σσ²      w = Σ ±(e_A² − e_B²)
 
-so that a shuffle is three signed sums: u, v and w. An exchange that leaves a system without denominator has no t, nor
-has one after which nothing varies, and then U and M are 0; both count as extreme. Nothing here draws.
+so that a shuffle needs three signed sums: u, v and w. An exchange has no t if it leaves a system with a denominator of
+0, or if nothing varies after it, and then U and M are 0. Both cases count as extreme. This module must not draw random
+numbers.
 """
 
 from __future__ import annotations
@@ -23,18 +26,19 @@ from grammar.value import value
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired, Places
 
 ROUNDING = 2.0**-48
-"""More than a few dozen roundings of floating point lose, as a share of the largest number that occurs."""
+"""A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
 
 
 @value(eq=False)
 class RatioPairs:
-    """Pairs of systems: what no exchange changes, and what was observed. All arrays have the shape (pairs,).
+    """Pairs of systems: the numbers that no exchange changes, and the observed ones. All arrays have the shape
+    (pairs,).
 
-    `slope` is R, `fixed` Σδ², `tilt` 2 / S_D and `curve` Σσ² / S_D². `square` is the observed t², negative where the
-    first system is the worse, and `widening` the standard error of the difference beside its standard deviation in
-    plain exchanges: where it is above 1, randomization finds more than there is. `lost` is more than rounding loses of
-    M, and `band` more than it loses of U² − t²·M: what floating point leaves in doubt counts as extreme. `edge` is the
-    |v| at which one system has no denominator, infinite where no exchange leads there.
+    `slope` is R, `fixed` Σδ², `tilt` 2 / S_D and `curve` Σσ² / S_D². `square` is the observed t², negative if the first
+    system is worse. `widening` is the standard error of the difference divided by its standard deviation in plain
+    exchanges; above 1, randomization finds too many differences. `lost` bounds the rounding error of M, and `band` that
+    of U² − t²·M; an exchange within the band counts as extreme. `edge` is the |v| at which one system has a denominator
+    of 0, infinite if no exchange leads there.
     """
 
     units: int
@@ -50,7 +54,7 @@ class RatioPairs:
 
     @classmethod
     def of(cls, many: Many, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
-        """Some pairs of systems; `rounding` is the share that the sums of an exchange may lose."""
+        """Some pairs of systems; `rounding` is the relative rounding error of the sums of an exchange."""
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         over, under = many.numerators.astype(np.float64), many.denominators.astype(np.float64)
         n, d = over.sum(axis=1), under.sum(axis=1)
@@ -77,7 +81,7 @@ class RatioPairs:
         times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
         reach = np.abs(over).sum(axis=1)
         bound = reach[first] + reach[second] + np.abs(slope) * total
-        # Where no unit has a denominator in both systems, one may be left without any.
+        # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
         shared = _products(under > 0, under > 0, first, second)
         return cls(
             units=many.units,
@@ -104,10 +108,10 @@ class RatioPairs:
         return np.asarray(np.sign(self.square) * np.sqrt(np.abs(self.square)), dtype=np.float64)
 
     def excess(self, pair: int, u: Floats, v: Floats, w: Floats, spare: Floats, two_sided: bool) -> Floats:
-        """U² − t²·M of a pair for sums of shape (any,); `u`, `w` and `spare` are written over.
+        """U² − t²·M of a pair for sums of shape (any,); `u`, `w` and `spare` are overwritten.
 
-        One-sided, U² and t² have the signs of U and t, and the first system is extreme from −band on, the second up to
-        the band. Two-sided, both are from −band on.
+        One-sided, U² and t² have the signs of U and t; an exchange is extreme for the first system from −band upwards,
+        and for the second up to +band. Two-sided, it is extreme from −band upwards.
         """
         square = float(self.square[pair])
         if two_sided:
@@ -127,9 +131,9 @@ class RatioPairs:
         return u
 
     def statistics(self, u: Floats, v: Floats, w: Floats, two_sided: bool) -> Floats:
-        """t of all pairs for sums of shape (pairs, any), not centred; two-sided its size.
+        """t of all pairs for sums of shape (pairs, any), not centred; two-sided its absolute value.
 
-        Where there is none it is what was observed, which is extreme for its own pair and says nothing of others.
+        Where t does not exist the observed t is returned: it is extreme for its own pair and does not affect others.
         """
         distance = u - self.slope[:, None] * v
         variance = self.fixed[:, None] + v * (self.curve[:, None] * v - self.tilt[:, None] * w)
@@ -140,17 +144,17 @@ class RatioPairs:
 
 
 def centred(square: Floats, units: int) -> Floats:
-    """t from t² with the sign of t, where the mean of the z is not taken from them, to Student's, where it is."""
+    """Converts the signed t², computed without subtracting the mean of z, to Student's t, which subtracts it."""
     size = np.abs(square)
     rest = units - size
-    # Rounding must not make a finite number of what is infinite.
+    # Rounding must not turn an infinite value into a finite one.
     finite = rest > 1e-9 * units
     squares = np.divide((units - 1) * size, rest, out=np.full_like(size, np.inf), where=finite)
     return np.asarray(np.sign(square) * np.sqrt(squares), dtype=np.float64)
 
 
 def beyond(paired: Paired) -> tuple[Floats, Floats]:
-    """e of the two systems in each unit, each of shape (units,)."""
+    """The residual e of the two systems in each unit, each of shape (units,)."""
     numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
     ratio = (numerator_a + numerator_b) / (denominator_a + denominator_b)
     return paired.numerator_a - ratio * paired.denominator_a, paired.numerator_b - ratio * paired.denominator_b
@@ -170,7 +174,9 @@ def _products(x: Floats | Booleans, y: Floats | Booleans, first: Places, second:
 
 
 def whole(columns: Floats, limit: float) -> tuple[Integers, float]:
-    """Numbers of shape (any, units) as multiples, and of what: so little that a row sums to less than the limit."""
+    """Numbers of shape (any, units) as integer multiples of a unit, and that unit. It is chosen so that each row sums
+    to less than the limit.
+    """
     largest = float(np.abs(columns).sum(axis=-1).max(initial=0.0))
     worth = 2.0 ** ceil(log2(largest / limit)) if largest else 1.0
     return np.rint(columns / worth).astype(np.int64), worth

@@ -1,14 +1,15 @@
-"""The difference of two values of any function of sums over its standard error, as exchanges change it.
+"""The difference of two values of any function of sums divided by its standard error, and how exchanges change it.
 
-What `standardized` is for ratios, for functions f such as MCC. A unit with the counts c of a system moves the value by
-g·c to first order, where g is the gradient of f at the system's sums C, found numerically. As there, the variance is
-estimated as if the measures were equal: to f₀, the value of the mean of both systems' sums. For that, what f(C) − f₀ is
-beyond g·C is laid on the units in proportion to their counts w·c, each column beside the largest count in it:
+This is the counterpart of `standardized` for functions f such as MCC. A unit with the counts c of a system moves the
+value by g·c to first order, where g is the numerical gradient of f at the system's sums C. As for ratios, the variance
+is estimated under the hypothesis that the measures are equal; their common value f₀ is that of the mean of both
+systems' sums. For that, the remainder f(C) − f₀ − g·C is distributed over the units in proportion to w·c, their counts
+divided by the largest count in each column:
 
     z = h_A·c_A − h_B·c_B      h = g + w·(f(C) − f₀ − g·C) / w·C      Σz = f(C_A) − f(C_B)      t² = (Σz)² / Σz²
 
 Σz² follows from the sums of products of counts. An exchange after which a value is undefined, or nothing varies, has no
-t and counts as extreme. Nothing here draws.
+t and counts as extreme. This module must not draw random numbers.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from warehouse.significance.standardized import whole
 from warehouse.significance.valuation import PairedCounts, Valuation
 
 STEP = 1e-5
-"""By which share of itself a sum is moved to see how the value moves."""
+"""The relative step of a sum for numerical gradients."""
 
 LOST = 1e-11
-"""What rounding and numerical gradients may lose of Σz², as a share of its largest part."""
+"""A bound on the error of Σz² from rounding and numerical gradients, as a share of its largest part."""
 
 TIE = 1e-8
 """Values of t that differ by no more than this share count as ties, for the same reason."""
@@ -38,12 +39,12 @@ _SUMS = 2.0**61
 
 @value(eq=False)
 class FunctionPair:
-    """Two systems: their sums as observed, and what changes them where a unit's counts change places.
+    """Two systems: their observed sums, and how these change if the counts of a unit change places.
 
     `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold
     Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns, columns). `changes` are whole
     numbers of shape (any, units): the counts, the products within and the products across, as the first system loses
-    them in a unit; `worths` say what one is worth.
+    them in a unit; `worths` has the value of one in each row.
     """
 
     valuation: Valuation
@@ -79,8 +80,9 @@ class FunctionPair:
         )
 
     def statistics(self, exchanged: Sequence[Integers]) -> Floats:
-        """t, not centred, where the sums of `changes` over the units that change places are these, each of shape
-        (any,); NaN where there is none."""
+        """t, not centred, for the sums of `changes` over the exchanged units, each of shape (any,); NaN where there is
+        no t.
+        """
         columns = self.sums.shape[1]
         lost = [sums * worth for sums, worth in zip(exchanged, self.worths, strict=True)]
         counts, products = np.stack(lost[:columns]), iter(lost[columns:])
@@ -110,8 +112,9 @@ class FunctionPair:
 
 
 def _gradient(valuation: Valuation, sums: Floats) -> tuple[Floats, Floats]:
-    """The values for sums of shape (columns, any), and how they move with each sum: to both sides where there is a
-    value on both, else to one."""
+    """The values for sums of shape (columns, any), and their gradients: central differences if there is a value on both
+    sides, else one-sided ones.
+    """
     values, gradient = valuation.values(sums), np.empty_like(sums)
     for column in range(len(sums)):
         step = STEP * np.maximum(np.abs(sums[column]), 1)

@@ -377,9 +377,9 @@ DRAWING: tuple[str, ...] = tuple(
 
 @value
 class Adjustment:
-    """A way to adjust the significance levels of a family of comparisons, by its name in the language or a synonym.
+    """A way to adjust the p-values of a family of comparisons, with its name in the language and its synonyms.
 
-    `intervals` says for how many comparisons an interval beside such levels stands. Functions that run it: `of_levels`
+    `intervals` says how the intervals shown beside such p-values share the level. Functions that run it: `of_levels`
     takes only the p-values. If the adjustment needs the common shuffles of the family, `reached` counts the shuffles in
     which pairs reach their observed statistics, and `stepped` turns the p-values from these counts into adjusted ones.
     An adjustment with none of these functions does nothing. Adjusted p-values never decrease if a p-value increases. An
@@ -400,7 +400,7 @@ class Adjustment:
 
     @property
     def adjusts(self) -> bool:
-        """Whether it changes levels at all."""
+        """Whether the adjustment changes p-values at all."""
         return self.of_levels is not None or self.by_shuffles
 
     @property

@@ -1,6 +1,6 @@
-"""What a test of one pair of systems may look at, beside the sums: differences, samples, items that are right.
+"""What a test of one pair of systems may use besides the sums: differences, samples, items that are right.
 
-Each is refused in a sentence where the numbers do not have it. Nothing here tests.
+If the data do not have one of these, the error says why in a sentence. This module must not test anything.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from warehouse.significance.valuation import PairedCounts
 
 @value(eq=False)
 class Unrounded:
-    """Values that the numerators of two systems were rounded from, and by how much the difference of the two may be off
-    on each unit; all of shape (units,).
+    """The values of two systems before their numerators were rounded, and a bound on the error of their difference on
+    each unit; all of shape (units,).
     """
 
     values_a: Floats
@@ -31,7 +31,7 @@ class TwoSystems:
     """Two systems on the same units, and what is known of the measure.
 
     `factor` is the constant factor of a ratio, `averaged` says that the measure is a mean over documents, and
-    `proportion` that it is a share of counted items. `unrounded` is there where numerators are rounded.
+    `proportion` that it is a share of counted items. `unrounded` is given if the numerators are rounded.
     """
 
     paired: Paired | PairedCounts
@@ -41,10 +41,10 @@ class TwoSystems:
     unrounded: Unrounded | None = None
 
     def differences(self) -> Integers | Floats:
-        """What a matched-pair test looks at: the difference on each unit, of shape (units,).
+        """The input of a matched-pair test: the difference on each unit, of shape (units,).
 
         For a mean over documents these are the documents on which both systems have a value. Differences that only
-        rounding keeps apart are equal. Raises ValueError where denominators differ.
+        rounding distinguishes are made equal. Raises ValueError if denominators differ.
         """
         paired = self._ratio
         if not self.averaged:
@@ -58,9 +58,9 @@ class TwoSystems:
         return matched.settled(measured.values_a[both], measured.values_b[both], measured.doubts[both])
 
     def right_alone(self) -> tuple[int, int]:
-        """How many items only the first system has right, and how many only the second.
+        """The number of items that only the first system has right, and the number that only the second has right.
 
-        Raises ValueError where some are partly right.
+        Raises ValueError if some items are partly right.
         """
         paired = self._ratio
         differences = matched.differences(paired)
@@ -82,7 +82,9 @@ class TwoSystems:
         return a[~np.isnan(a)], b[~np.isnan(b)]
 
     def proportions(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """How many items each system has right, and of how many. Raises ValueError for measures that count no items."""
+        """The number of items that each system has right, and its number of items. Raises ValueError for measures that
+        do not count items.
+        """
         if not self.proportion or self.averaged:
             raise ValueError(
                 "it needs a share of counted items, as recall and precision are, or values that are 0 or 1"

@@ -1,8 +1,8 @@
-"""What a significance test is given where a measure is a function of summed counts that is not a ratio of sums.
+"""The input of a significance test if the measure is a function of summed counts but not a ratio of sums.
 
-The counterpart of `paired`: counts in several columns, and a `Valuation` that turns sums of them into values, in
+This is the counterpart of `paired`: counts in several columns, and a `Valuation` that turns their sums into values, in
 floating point and exactly. `ExtremeFunction` decides whether exchanged systems differ at least as much as the observed
-ones, as `Extreme` does for ratios. Nothing here draws.
+ones, as `Extreme` does for ratios. This module must not draw random numbers.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many
 
 ExactValue = Fraction | Decimal
-"""A value that is exact, or has 60 digits."""
+"""A value that is either exact or has 60 digits."""
 
 DOUBT = 1e-9
-"""Differences nearer than this share of the larger value are decided exactly."""
+"""Comparisons closer than this share of the larger value are decided exactly."""
 
 TIE = Decimal("1e-50")
-"""Differences of values of 60 digits that are nearer than this share of the larger value are ties."""
+"""Differences of values with 60 digits that are closer than this share of the larger value are ties."""
 
 SUM_LIMIT = 2**53
 """The counts of two systems must sum to less than this, so that floating point holds all sums."""
@@ -35,11 +35,11 @@ _DIGITS = Context(prec=60)
 
 @value
 class Valuation:
-    """How sums of counts become a value.
+    """How a value is computed from sums of counts.
 
-    `values` takes sums of shape (columns, any) and gives values of shape (any,) in floating point, NaN where undefined.
-    `exactly` takes the sums of the columns and gives the value as a fraction or as a decimal number of 60 digits, None
-    where it is undefined; the two agree to nine digits.
+    `values` takes sums of shape (columns, any) and returns values of shape (any,) in floating point, NaN where
+    undefined. `exactly` takes the sums of the columns and returns the value as a fraction or as a decimal number of 60
+    digits, None where it is undefined. The two must agree to nine digits.
     """
 
     values: Callable[[Floats], Floats]
@@ -55,7 +55,7 @@ class Valuation:
 class PairedCounts:
     """Two systems on the same exchange units, with counts of shape (columns, units).
 
-    Raises ValueError where the shapes differ, where the counts sum to 2^53 or more, and where the value of a system is
+    Raises ValueError if the shapes differ, if the counts sum to 2^53 or more, and if the value of a system is
     undefined.
     """
 
@@ -99,7 +99,7 @@ class PairedCounts:
 class ManyCounts:
     """Two or more systems on the same exchange units, with counts of shape (systems, columns, units).
 
-    It answers what `Many` answers for ratios. Raises ValueError for fewer than two systems.
+    It has the same methods as `Many` for ratios. Raises ValueError for fewer than two systems.
     """
 
     counts: Integers
@@ -132,7 +132,7 @@ class ManyCounts:
         return 0.0
 
     def pair(self, a: int, b: int) -> PairedCounts:
-        """The two systems of rows a and b. Raises ValueError where the value of one is undefined."""
+        """The two systems of rows a and b. Raises ValueError if the value of one of them is undefined."""
         return PairedCounts(self.counts[a], self.counts[b], self.valuation)
 
     def value(self, sums: Integers | Floats) -> Floats:
@@ -144,8 +144,9 @@ class ManyCounts:
         return np.array([float(self.valuation.exactly(_sums(counts)) or 0) for counts in self.counts])
 
     def spread(self, a: int, b: int) -> float:
-        """The standard deviation of the null distribution of a pair's difference, to first order: what each unit makes
-        of it alone, squared and summed."""
+        """The first-order standard deviation of the null distribution of a pair's difference: the root of the sum of
+        the squared contributions of units.
+        """
         totals = (self.counts[a] + self.counts[b]).sum(axis=1, keepdims=True)
         differences = self.counts[a] - self.counts[b]
         alone = self.value((totals + differences) / 2) - self.value((totals - differences) / 2)
@@ -158,10 +159,10 @@ ManySystems = Many | ManyCounts
 
 @value(eq=False)
 class ExtremeFunction:
-    """What was observed for two systems, and the sums that an exchange leaves alone.
+    """The observed difference of two systems, and the sums that an exchange does not change.
 
-    Floating point decides where it is safe, and exact values where the two sides are nearer than DOUBT. A pseudo system
-    whose value is undefined counts with 0.
+    Comparisons are made in floating point where that is safe, and with exact values if the two sides are closer than
+    DOUBT. The value of a pseudo system counts as 0 if it is undefined.
     """
 
     valuation: Valuation
@@ -178,8 +179,9 @@ class ExtremeFunction:
         return cls(paired.valuation, paired.totals, _size(difference) if two_sided else difference, two_sided)
 
     def contains(self, sums: Floats) -> Booleans:
-        """For each exchange, given the sums of the first pseudo system, of shape (columns, any): is it at least as
-        extreme as what was observed? Of shape (any,)."""
+        """Whether each exchange is at least as extreme as the observed data, of shape (any,), given the sums of the
+        first pseudo system, of shape (columns, any).
+        """
         a = self.valuation.or_zero(sums)
         b = self.valuation.or_zero(self.totals[:, None] - sums)
         differences = np.abs(a - b) if self.two_sided else a - b
@@ -223,7 +225,7 @@ def added(a: ExactValue, b: ExactValue) -> ExactValue:
 
 
 def times(a: ExactValue, factor: Fraction) -> ExactValue:
-    """a · factor, likewise."""
+    """a · factor: exact if a is a fraction, else with 60 digits."""
     return a * factor if isinstance(a, Fraction) else _DIGITS.multiply(a, _decimal(factor))
 
 

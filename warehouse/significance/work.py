@@ -1,7 +1,7 @@
-"""Who does a long computation and who watches it: threads, whose results come in order, and what hears of progress.
+"""How a long computation is run and observed: threads, whose results come in order, and a progress callback.
 
-Neither changes a number. Made for chunks of shuffles and resamples, each with a generator of its own; numpy lets other
-threads go on while it computes.
+Neither may change a number. It is made for chunks of shuffles and resamples, each with a random generator of its own;
+numpy lets other threads run while it computes.
 """
 
 from __future__ import annotations
@@ -21,42 +21,43 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 Progress = Callable[[float], None]
-"""Hears what share of a computation is done, from 0 to 1; whatever it raises ends the computation."""
+"""A callback that receives the finished share of a computation, from 0 to 1. An exception that it raises ends the
+computation.
+"""
 
 
 def silent(share: float) -> None:
-    """Nobody listens."""
+    """The callback that ignores progress."""
 
 
 @value
 class Work:
-    """How a computation is done: by so many threads, while `progress` hears the share done."""
+    """How a computation is run: the number of threads, and the callback `progress` for the finished share."""
 
     threads: int = 1
     progress: Progress = silent
 
     def part(self, place: int, parts: int, size: int = 1) -> Work:
-        """The work for one of several equal parts, the first having place 0; or for `size` of them, from `place` on."""
+        """The work for one of several equal parts, numbered from 0, or for `size` of them from `place` on."""
         return Work(self.threads, lambda share: self.progress((place + share * size) / parts))
 
 
 ALONE = Work()
-"""One thread, and nobody listens."""
+"""One thread and no progress callback."""
 
 
 def in_order(make: Callable[[Given], Made], tasks: Iterable[Given], threads: int) -> Iterator[Made]:
-    """What is made of each task, in the order of the tasks, by so many threads.
+    """The result of `make` for each task, in the order of the tasks, computed by `threads` threads.
 
-    At most one task more than there are threads is ahead of what was taken, so memory is bounded by the threads. Tasks
-    that were not begun are dropped where the taker stops, and an exception in making it is raised where its result
-    would be.
+    At most threads + 1 tasks are ahead of the results that were taken, so memory is bounded. If the consumer stops,
+    tasks that were not begun are dropped. An exception in a task is raised in place of its result.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
     if threads < 2 or len(first) < 2:
         yield from map(make, chain(first, tasks))
         return
-    # Imports a good deal, and most questions need no second thread.
+    # This import is slow, and most queries do not need a second thread.
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads) as pool:

@@ -58,6 +58,7 @@ class ConfidenceBins:
 
     @property
     def size(self) -> int:
+        """The number of bins."""
         return len(self.no) + len(self.yes) + 2
 
     @property
@@ -108,10 +109,12 @@ class Sampled:
 
     @property
     def recall(self) -> Floats:
+        """The share of relevant documents that are decided yes, for each draw."""
         return np.asarray(self.relevant[self.decided_yes].sum(axis=0))
 
     @property
     def fallout(self) -> Floats:
+        """The share of nonrelevant documents that are decided yes, for each draw."""
         return np.asarray(self.other[self.decided_yes].sum(axis=0))
 
     @property

@@ -34,6 +34,8 @@ instead of an error.
 
 @value
 class Constant:
+    """A rational number."""
+
     value: Fraction
 
 
@@ -46,6 +48,8 @@ class Count:
 
 @value
 class Operation:
+    """Two expressions joined by an operator."""
+
     left: Expression
     operator: Operator
     right: Expression

@@ -194,6 +194,7 @@ class Statistic:
 
     @property
     def steady(self) -> bool:
+        """Whether the denominator is the same for both systems in every unit."""
         is_total = isinstance(self.computation, Function) and self.computation.total is not None
         return self.averaged or self.measure.steady or is_total
 

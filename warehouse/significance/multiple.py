@@ -142,9 +142,9 @@ def westfall_young(
     draws : Draws
         How many shuffles, and the seed and the stream of their coins.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     work : Work, default ALONE
-        How many threads do it, and what hears of the share done. It changes no number.
+        The number of threads and the progress callback. It does not change any result.
 
     Returns
     -------
@@ -239,9 +239,9 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
     draws : Draws
         How many shuffles, and the seed and the stream of their coins.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     work : Work, default ALONE
-        How many threads do it, and what hears of the share done. It changes no number.
+        The number of threads and the progress callback. It does not change any result.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------

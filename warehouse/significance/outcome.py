@@ -11,7 +11,7 @@ from typing import Literal
 from grammar.value import value
 
 Sides = Literal["two-sided", "one-sided"]
-"""One-sided asks whether the first system is the better: it counts signed differences, first less second."""
+"""One-sided asks whether the first system is better: it counts signed differences, first minus second."""
 
 Method = Literal["exact", "approximate", "analytic"]
 

@@ -28,7 +28,7 @@ TIE = 1e-12
 """Differences that differ by less than this share of the largest value count as ties."""
 
 CHUNK = 2048
-"""Shuffles in a chunk. Part of what the seed means."""
+"""The number of shuffles in a chunk. Changing it changes the results for a seed."""
 
 
 def divisions(replicates_a: int, replicates_b: int) -> int:
@@ -64,9 +64,9 @@ def replicate_test(
     draws : Draws, optional
         How many divisions are drawn at random; without it all are counted.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     studentized : bool, default False
-        Whether the statistic is Welch's t, and not the difference of the means.
+        Whether the statistic is Welch's t instead of the difference of the means.
 
     Returns
     -------

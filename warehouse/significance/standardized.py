@@ -77,7 +77,7 @@ class RatioPairs:
         square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
         # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
         rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
-        # M of an exchange is at most 2·(Σδ² + Σσ²): so many times the observed one, of which t² has its own error.
+        # M of an exchange is at most 2·(Σδ² + Σσ²), a multiple of the observed M, on which the error of t² depends.
         times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
         reach = np.abs(over).sum(axis=1)
         bound = reach[first] + reach[second] + np.abs(slope) * total

@@ -24,7 +24,7 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     values_a, values_b : array_like of shape (units,)
         The values of each system; they may have different numbers of units.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def chi_square(
     relevant_b, spurious_b : int
         The same of the second system.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------

@@ -62,9 +62,9 @@ def sign(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     Parameters
     ----------
     differences : array_like of shape (units,)
-        What the first system has in each unit, less what the second has.
+        The value of the first system in each unit minus that of the second.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def sign(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------
@@ -102,7 +102,7 @@ def mcnemar(only_first: int, only_second: int, sides: Sides = "two-sided") -> Ou
     only_second : int
         How many the second alone has right.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------
@@ -141,9 +141,9 @@ def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     Parameters
     ----------
     differences : array_like of shape (units,)
-        What the first system has in each unit, less what the second has.
+        The value of the first system in each unit minus that of the second.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------
@@ -194,9 +194,9 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     Parameters
     ----------
     differences : array_like of shape (units,)
-        What the first system has in each unit, less what the second has.
+        The value of the first system in each unit minus that of the second.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------

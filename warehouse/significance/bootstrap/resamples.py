@@ -27,7 +27,7 @@ VERY_MANY_UNITS = 20_000
 """From this many units on, units are not drawn one by one; they are counted by kind, or nothing is drawn."""
 
 CHUNK = 256
-"""Resamples in a chunk. Part of what the seed means."""
+"""The number of resamples in a chunk. Changing it changes the results for a seed."""
 
 READY = 1 << 21
 """Up to this many counts are kept in one array, as the floating-point numbers that matrix products need."""

@@ -35,13 +35,13 @@ def bootstrap_test(
     Parameters
     ----------
     paired : Paired or PairedCounts
-        Counts of two systems on the same units, a unit being what is exchanged.
+        Counts of two systems on the same units; a unit is what is exchanged.
     draws : Draws
         How many resamples, and the seed and the stream that they are drawn from.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     work : Work, default ALONE
-        How many threads do it, and what hears of the share done. It changes no number.
+        The number of threads and the progress callback. It does not change any result.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def bootstrap_test(
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------

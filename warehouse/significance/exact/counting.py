@@ -38,7 +38,7 @@ def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
     paired : Paired
         Numerators and denominators of two systems, each an integer array of the shape (units,).
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
 
     Returns
     -------

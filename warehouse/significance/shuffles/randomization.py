@@ -97,9 +97,9 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     draws : Draws
         How many shuffles, and the seed and the stream of their coins.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     work : Work, default ALONE
-        How many threads do it, and what hears of the share done. It changes no number.
+        The number of threads and the progress callback. It does not change any result.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------

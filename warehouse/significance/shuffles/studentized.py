@@ -55,13 +55,13 @@ def studentized_test(
     Parameters
     ----------
     paired : Paired or PairedCounts
-        Counts of two systems on the same units, a unit being what is exchanged.
+        Counts of two systems on the same units; a unit is what is exchanged.
     draws : Draws
         How many shuffles, and the seed and the stream of their coins.
     sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is the better.
+        One-sided asks whether the first system is better.
     work : Work, default ALONE
-        How many threads do it, and what hears of the share done. It changes no number.
+        The number of threads and the progress callback. It does not change any result.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def studentized_test(
     Raises
     ------
     ValueError
-        For sides that are none.
+        For an unknown value of `sides`.
 
     References
     ----------

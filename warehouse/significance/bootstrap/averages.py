@@ -42,8 +42,8 @@ class Averages:
     def of(
         cls, parts: Sequence[OfTestSet], pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None
     ) -> Averages:
-        """The averages for the same pairs of systems on each test set. Without `ranks` a pair is taken in the order in
-        which it was named.
+        """The averages for the same pairs of systems on each test set. `ranks` decides which of two systems comes
+        first; by default it is their places.
         """
         order = range(parts[0].many.systems) if ranks is None else ranks
         differences = tuple(Differences.of(part.many, pairs, order) for part in parts)

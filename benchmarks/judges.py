@@ -47,8 +47,8 @@ class Design:
 
 
 def right(share: float, judge: float, alike: int = 1) -> Callable[[np.random.Generator, int], tuple[Sides, Sides]]:
-    """The probability that an answer is right (a group of documents is either all right or all wrong), and the
-    probability that the judge sees which it is.
+    """Answers that are right with the probability `share`, in groups of `alike` documents that are all right or all
+    wrong, and a judge who recognizes right and wrong answers with the probability `judge`.
     """
 
     def draw(source: np.random.Generator, documents: int) -> tuple[Sides, Sides]:

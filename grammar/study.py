@@ -27,7 +27,9 @@ _SCANNED = re.compile(
 
 @value
 class Prose:
-    """Adjacent lines of prose, in Markdown. If other text separates two lines, the second begins a new paragraph."""
+    """Lines of prose without a statement between them, in Markdown. A line that does not directly follow another begins
+    a new paragraph.
+    """
 
     text: str
     span: Span

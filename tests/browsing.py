@@ -1,4 +1,4 @@
-"""A browser for the tests, where there is one: Chromium with its driver, as Debian has them."""
+"""A browser for the tests, if there is one: Chromium with its driver, as Debian packages them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests count, and the table of docs/reliability.md that is drawn of it: what was done, how often, how often it
+"""What tests count, and the table of docs/reliability.md that is made from it: what was done, how often, how often it
 failed, and the test that does it. It runs nothing; `make soak` does.
 """
 

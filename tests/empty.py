@@ -1,7 +1,8 @@
 """New warehouses for tests that load into them: each is a copy of one that the process made once.
 
-What is made is whole and on disk before it appears, which takes longer than most tests. The tests of making itself call
-`warehouse.store.replacement`, and `test_database.py` sees that the copy is what that makes.
+A new warehouse is completed and written to disk before it appears, which takes longer than most tests. The tests of
+making warehouses call `warehouse.store.replacement` itself, and `test_database.py` checks that the copy equals what
+that makes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The parser under atheris, which looks for texts that reach new branches: `make fuzz` runs it. A text is statements
-that are the same when they are printed and read again, or an error with a place; anything else ends the run.
+"""The parser under atheris, which searches for texts that reach new branches. `make fuzz` runs it. A text must either
+be statements that stay the same when they are printed and parsed again, or give an error with a place; anything else
+ends the run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The parts of the language reference that follow from tables: statements, measures, tests, adjustments, intervals,
 functions, readers, formats, grammar.
 
-Each is Markdown and stands on a page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page,
-and nothing here knows a warehouse.
+Each is Markdown, placed on a page between `<!-- NAME -->` and `<!-- end -->`. Nothing here reads or writes a page, and
+nothing here uses a warehouse.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The house stands as ARCHITECTURE.md describes it: no circles of imports, every room in the layers that import-linter
-keeps, one meaning for each name of a class and of a file.
+"""The code is structured as ARCHITECTURE.md describes: no import cycles, every package in the layers that import-linter
+checks, and one meaning for each name of a class and of a file.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Scripts that someone else wrote, and that try to read or write what is not theirs: each is refused, and nothing of it
-happens. What is theirs is the warehouse they are asked of, and the folder they lie in.
+"""Scripts from strangers that try to read or write files that they should not: each attempt is refused and has no
+effect. Scripts may use only the warehouse that they run on and their own folder.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Goldens: each case in tests/cases/*.case is a query and what it prints. `pytest --accept` rewrites them to what is
-printed now.
+"""Goldens: each case in tests/cases/*.case is a query and what it prints. `pytest --accept` rewrites them to the
+current output.
 
 A case is
 

@@ -1,4 +1,4 @@
-"""What is to be cited is the version that is here."""
+"""The version in the citation file is the current version."""
 
 from __future__ import annotations
 

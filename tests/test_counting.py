@@ -1,4 +1,4 @@
-"""The table of docs/reliability.md is drawn of what tests count."""
+"""The table of docs/reliability.md is made from what tests count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Counts of any name: what is made of them equals what extraction makes of its own."""
+"""Counts with any names: measures computed from them equal the measures that extraction computes from its own
+counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Shuffling until every verdict is decided: the verdicts are those of the exact test, and rows say what they took."""
+"""Shuffling until every verdict is decided: the verdicts are those of the exact test, and rows report the number of
+shuffles.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kappa, balanced accuracy, specificity and Jaccard of filtering: their values against scikit-learn for every way that
-optional documents count, their tests against enumeration, and that whatever takes MCC takes them.
+"""Kappa, balanced accuracy, specificity and Jaccard of filtering: their values compared with scikit-learn for every way
+that optional documents count, their tests compared with enumeration, and that everything that takes MCC takes them.
 """
 
 from __future__ import annotations

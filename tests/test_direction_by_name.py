@@ -1,4 +1,4 @@
-"""What the name of an imported measure tells of its direction, and what false friends do not."""
+"""What the name of an imported measure implies about its direction, and similar names that do not."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Transcripts in the documentation are executed: what a console block shows is what a terminal of 100 columns shows.
+"""Transcripts in the documentation are executed: a console block must show what a terminal of 100 columns shows.
 
-`pytest --accept` rewrites what stands after each `$` line. A `$ cat FILE` line makes the file that it shows,
-unless a command before it made it. A page that loads a folder of `docs/examples`, such as `results`, finds it there.
-Pages of the language find the sample data in `evalhouse.duckdb`, unless they make that file.
+`pytest --accept` rewrites the output after each `$` line. A `$ cat FILE` line makes the file that it shows, unless an
+earlier command made it. A page that loads a folder of `docs/examples`, such as `results`, finds it there. Pages about
+the language find the sample data in `evalhouse.duckdb`, unless they make that file.
 """
 
 from __future__ import annotations

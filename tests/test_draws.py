@@ -1,4 +1,4 @@
-"""Samples that were drawn several times: pass(k) and every(k) by their formulas, and what is wrong with some k."""
+"""Samples that were drawn several times: pass(k) and every(k) by their formulas, and the errors for invalid k."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Programs that are told to end do so at once, in order: with the status that says so, without a traceback, and with
-nothing left behind.
+"""Programs that receive a signal to end do so at once and properly: with the right exit status, without a traceback,
+and without leaving anything behind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data of the tutorials are what the script beside them writes."""
+"""The data of the tutorials are exactly what the scripts beside them write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session that is open sees what others load meanwhile, and says so; the statements of one command do not."""
+"""An open session sees what others load in the meantime, and reports it; the statements of a single command do not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every format draws the same results in full, whatever their names and values are. Goldens stand in tests/formats, one
-a result and format; `pytest --accept` rewrites them to what is drawn now.
+"""Every format draws the same results in full, whatever their names and values are. Goldens are in tests/formats, one
+per result and format; `pytest --accept` rewrites them to the current output.
 """
 
 from __future__ import annotations

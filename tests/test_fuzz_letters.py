@@ -1,6 +1,6 @@
-"""Statements with mistakes and with letters of all of Unicode in the place of others: each is read or is a mistake with
-a place. Nothing but a QueryError leaves the parser, what is read is printed and read again as the same, and what a
-statement asks is resolved or refused.
+"""Statements with mistakes and with letters replaced by others from all of Unicode: each is parsed, or is an error with
+a place. The parser raises nothing but QueryError, a parsed statement prints and parses again to the same nodes, and
+every question is resolved or refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Whole queries with mistakes in them: whatever is typed, a result or an error with its place comes back, and both can
-be drawn.
+"""Whole queries with mistakes in them: whatever is typed, the outcome is a result or an error with its place, and both
+can be drawn.
 
-Queries that are right are mutated (words and signs deleted, doubled, exchanged, put in; names misspelt; odd letters and
-numbers) and asked of a small warehouse that has rows of every task. EVALHOUSE_EXAMPLES=20000 asks more of them.
+Correct queries are mutated (words and signs are deleted, doubled, exchanged, inserted; names are misspelt; odd letters
+and numbers are used) and asked of a small warehouse that has rows of every task. EVALHOUSE_EXAMPLES=20000 asks more of
+them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # ruff: noqa: E501 - the table of what is odd
-"""Files with mistakes in them, for every reader, and texts that are no statements: whatever is in them, they are loaded
-or refused in sentences, and the warehouse stays sound. EVALHOUSE_EXAMPLES=20000 makes more of them.
+"""Files with mistakes in them, for every reader, and texts that are not statements: whatever is in them, they are
+loaded or refused in sentences, and the warehouse stays sound. EVALHOUSE_EXAMPLES=20000 makes more of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # ruff: noqa: E501 - the table of names
-"""Names that would be something else if they could: refused where they are loaded, or shown in every format as the name
-they are.
+"""Names that could be misinterpreted as something else: they are refused when loaded, or every format shows them as the
+names they are.
 """
 
 from __future__ import annotations

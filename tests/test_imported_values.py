@@ -1,8 +1,9 @@
-"""Imported values that no decimal number holds: ties of them, values of very different size, and those that are 0 or 1.
+"""Imported values that no decimal number represents exactly: ties between them, values of very different size, and
+values of 0 or 1.
 
-The Wilcoxon levels of reciprocal ranks are those of R 4.2.2 with coin 1.4.2 (wilcoxsign_test, zero.method "Wilcoxon"),
-which was given the values times 2520, that is whole numbers; up to 13 topics exact, and there exactRankTests 0.8.35
-(wilcox.exact) gives the same.
+The Wilcoxon p-values of reciprocal ranks are those of R 4.2.2 with coin 1.4.2 (wilcoxsign_test, zero.method
+"Wilcoxon"), which was given the values times 2520, so that they are whole numbers. Up to 13 topics they are exact, and
+exactRankTests 0.8.35 (wilcox.exact) gives the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The language reference says what is so: its tables are those of the program, its examples run, its columns are those
-that come back, and nothing that can be typed is left out of the documentation.
+"""The language reference agrees with the program: its tables are those of the program, its examples run, its columns
+are those of the results, and everything that can be typed is documented.
 
-`pytest --accept` rewrites the tables and the errors that examples are followed by.
+`pytest --accept` rewrites the tables and the errors after examples.
 """
 
 from __future__ import annotations

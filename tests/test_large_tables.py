@@ -1,4 +1,4 @@
-"""In large tables systems and imports are found without going through all rows; the answers are the same."""
+"""In large tables, systems and imports are found without reading all rows, and the answers are the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tables in LaTeX, as pdfLaTeX sets them: none is wider than the text or taller than a page, whatever is asked, and
-widths are those that were computed.
+"""Tables in LaTeX, as pdfLaTeX sets them: none is wider than the text or taller than a page, whatever was asked, and
+their widths are those that were calculated.
 """
 
 from __future__ import annotations

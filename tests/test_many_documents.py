@@ -1,5 +1,5 @@
-"""Test sets of many documents: those of a pair that are alike are counted in the database, and nothing changes but the
-coins of shuffles.
+"""Test sets with many documents: documents on which a pair has equal counts are grouped in the database, and only the
+random draws of shuffles change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Comparisons of many pairs: what is noted of a few one by one is noted of many at once."""
+"""Comparisons of many pairs: notes that a few pairs get one by one become one note about many."""
 
 from __future__ import annotations
 

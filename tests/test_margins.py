@@ -1,4 +1,6 @@
-"""`margin`: two one-sided tests, against enumeration of shifted sign flips and statsmodels; what each verdict means."""
+"""`margin`: two one-sided tests, compared with enumerated shifted sign flips and with statsmodels; and what each
+verdict means.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""MCC of filtering: its value against scikit-learn, its exact value in 60 digits, its tests against enumeration."""
+"""MCC of filtering: its value compared with scikit-learn, its exact value in 60 digits, and its tests compared with
+enumeration.
+"""
 
 from __future__ import annotations
 

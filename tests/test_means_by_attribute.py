@@ -1,5 +1,5 @@
-"""Means over what documents share, `mean(T11SU by document.topic)`: values by hand, exact levels against every exchange
-of topics, and what cannot be asked of them.
+"""Means over documents with the same attribute value, `mean(T11SU by document.topic)`: values by hand, exact p-values
+against every exchange of topics, and what cannot be asked about them.
 """
 
 from __future__ import annotations

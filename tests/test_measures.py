@@ -1,4 +1,4 @@
-"""The measures: their formulas on worked numbers, and the law that the SQL reading equals the numpy reading."""
+"""The measures: their formulas on worked numbers, and the law that the result in SQL equals the result in numpy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""At most two gigabytes, or a refusal: results of `sql`, systems by the ten thousand, and files that unpack to much.
+"""A command uses at most two gigabytes, or refuses: results of `sql`, tens of thousands of systems, and files that
+unpack to a lot.
 
-A command is run as the installed one is, in a process whose largest size is then asked of the system.
+A command runs as the installed one does, in a process whose peak memory is then read from the operating system.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`missing bounds`: every completion of the missing documents, by brute force, lies between the bounds, and the ends
+"""`missing bounds`: every completion of the missing documents, by brute force, lies between the bounds, and both bounds
 are reached.
 """
 

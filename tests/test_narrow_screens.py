@@ -1,5 +1,5 @@
-"""On a narrow screen nothing is broken within a number and no line goes beyond the edge: texts are broken at blanks,
-names are shortened, columns are left out in an order and said, and what is too long even so stands as records.
+"""On a narrow screen no number is broken and no line goes beyond the edge. Texts are broken at spaces, names are
+shortened, columns are left out in a fixed order and listed, and rows that are still too long become records.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a command line, an environment or a stream may hold by mistake: each is told in a sentence, none is a mistake in
-evalhouse itself, and nothing that is printed controls the terminal.
+"""What a command line, an environment or a stream may contain by mistake: each mistake is reported in a sentence, none
+causes an internal error, and no output controls the terminal.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Optional documents by all conventions, and over every labelling of them: extremes against all labellings one by one,
-comparisons against every labelling and every exchange, and what is said of verdicts that depend on them.
+"""Optional documents by all conventions, and over every labelling of them: extremes compared with each labelling,
+comparisons with every labelling and every exchange, and the messages about verdicts that depend on them.
 """
 
 from __future__ import annotations

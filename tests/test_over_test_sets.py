@@ -1,4 +1,4 @@
-"""`over test sets` compares the averages over test sets, exchanged within each; brute force is the oracle."""
+"""`over test sets` compares averages over test sets and exchanges within each; brute force is the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a long comparison is: what a session tells whoever watches it, and what is shown of it."""
+"""The progress of a long comparison: what a session reports, and what is shown of it."""
 
 from __future__ import annotations
 

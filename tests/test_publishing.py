@@ -1,5 +1,5 @@
-"""Files and folders appear whole or not at all; what the dead have left is finished or removed, what the living make is
-let be.
+"""Files and folders appear completely or not at all. What crashed processes left is completed or removed, and what
+running processes are writing is left alone.
 """
 
 from __future__ import annotations

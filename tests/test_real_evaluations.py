@@ -1,4 +1,4 @@
-"""What the program answers on the real MUC-4 evaluation, against what was published. Skipped where the data are
+"""The program's answers on the real MUC-4 evaluation, compared with the published results. Skipped if the data are
 absent.
 """
 

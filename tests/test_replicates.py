@@ -1,4 +1,6 @@
-"""Replicates are averaged document by document and tested across; standardized values are what they are called."""
+"""Replicates are averaged document by document and tested across; standardized values have the properties that their
+name promises.
+"""
 
 from __future__ import annotations
 

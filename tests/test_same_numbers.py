@@ -1,4 +1,4 @@
-"""The same rows give the same numbers to the last digit: on any number of threads, and whatever was loaded first."""
+"""The same rows give the same numbers to the last digit: on any number of threads, and in any order of loading."""
 
 from __future__ import annotations
 

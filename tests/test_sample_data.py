@@ -1,4 +1,6 @@
-"""The sample data: published figures agree with each other, and the simulated messages with all that is published."""
+"""The sample data: published figures agree with each other, and the simulated messages agree with everything
+published.
+"""
 
 from __future__ import annotations
 

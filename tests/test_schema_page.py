@@ -1,6 +1,6 @@
-"""The page of the schema says what the schema is: its tables, columns, views and comments, and its picture.
+"""The page about the schema agrees with the schema: its tables, columns, views and comments, and its picture.
 
-`pytest --accept` writes tables and columns that are new; what a column is has to be said by hand.
+`pytest --accept` adds new tables and columns; their descriptions have to be written by hand.
 """
 
 from __future__ import annotations

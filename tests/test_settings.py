@@ -1,4 +1,4 @@
-"""What a user sets once: the file, the environment, the options, and which of them holds."""
+"""What a user sets once: the file, the environment, the options, and which of them takes precedence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Names that a spreadsheet would take for formulas are written with an apostrophe in CSV and TSV, and come back as they
-were.
+"""Names that a spreadsheet would interpret as formulas are written with an apostrophe in CSV and TSV, and are read back
+unchanged.
 """
 
 from __future__ import annotations

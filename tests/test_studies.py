@@ -1,5 +1,5 @@
-"""The studies that come with the sample data: they run, and say what Lewis and Tong (1992) print where it follows
-from their tables.
+"""The studies that come with the sample data: they run, and give the figures that Lewis and Tong (1992) print, as far
+as these follow from their tables.
 """
 
 from __future__ import annotations

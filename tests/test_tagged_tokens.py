@@ -1,4 +1,4 @@
-"""The measures of one load of CoNLL columns: entities by type, micro and macro, and tokens, as seqeval has them."""
+"""The measures from loading CoNLL columns once: entities by type, micro and macro, and tokens, as in seqeval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts: what is stored beside facts, asked for, and forgotten with its import."""
+"""Texts: they are stored beside facts, can be asked for, and are forgotten with their import."""
 
 from __future__ import annotations
 

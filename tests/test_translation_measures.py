@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER from stored counts: equal to sacreBLEU's, of corpora and of segments, and tested as it tests."""
+"""BLEU, chrF and TER from stored counts: equal to sacreBLEU's, for corpora and for segments, with the same tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables in Typst, as its compiler sets them: every statement, none wider than the text, and names that are markup."""
+"""Tables in Typst, as its compiler sets them: for every statement, none wider than the text, and with names that look
+like markup.
+"""
 
 from __future__ import annotations
 

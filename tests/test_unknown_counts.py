@@ -1,4 +1,6 @@
-"""Counts that a source does not give stay unknown in comparisons: in whole documents and in units, however fetched."""
+"""Counts that a source does not give stay unknown in comparisons: in whole documents and in units, whichever way they
+are fetched.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Utilities of filtering: linear in the cells for every way that optional documents count, the formulas of TREC's
-filtering tracks by hand, exact levels against every exchange, and that whatever takes a measure takes them.
+"""Utilities of filtering: they are linear in the cells for every way that optional documents count; the formulas of
+TREC's filtering tracks by hand; exact p-values against every exchange; and everything that takes a measure takes them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Results of the past, asked again: what is the same, what is not, and why."""
+"""Saved results are asked again: which are the same, which differ, and why."""
 
 from __future__ import annotations
 

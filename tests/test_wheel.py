@@ -1,4 +1,4 @@
-"""The wheel carries everything: installed on its own it answers from another folder as the checkout does."""
+"""The wheel is complete: when installed alone, it answers from another folder as the checkout does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which warehouse is asked: one that is named, one in the folder, or the sample data where a person sees that."""
+"""Which warehouse is used: one that is named, one in the folder, or the sample data if a person can see that."""
 
 from __future__ import annotations
 

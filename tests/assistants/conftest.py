@@ -1,4 +1,4 @@
-"""Conversations with the sample data, asked in memory by the client of the protocol's own SDK."""
+"""Conversations about the sample data, in memory, through the client of the protocol's own SDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalhouse mcp` as assistants start it: a process of its own, asked over its standard input and output."""
+"""`evalhouse mcp` as assistants start it: a separate process that is asked over its standard input and output."""
 
 from __future__ import annotations
 

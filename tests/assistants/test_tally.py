@@ -1,4 +1,4 @@
-"""The count of what a conversation tested: each p once, whatever the statement shows of it."""
+"""The count of tests in a conversation: each p-value counts once, whatever the statement shows of it."""
 
 from __future__ import annotations
 

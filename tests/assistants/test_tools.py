@@ -1,4 +1,4 @@
-"""What an assistant can call, and what it gets back: JSON, or an error that says how to do better."""
+"""What an assistant can call, and what it gets back: JSON, or an error that explains how to correct the call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Generated test sets with and without a key, and what QuaPy 0.2.3 says of them: `python -m
-tests.filtering.generated_streams` asks it again, where it is installed (it needs pandas, tqdm and joblib, too).
+"""Generated test sets with and without a key, and what QuaPy 0.2.3 estimates for them. `python -m
+tests.filtering.generated_streams` computes the estimates again if QuaPy is installed (it also needs pandas, tqdm and
+joblib).
 
 Confidences of relevant documents are normal around 1.5, those of others around 0.
 """

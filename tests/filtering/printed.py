@@ -1,4 +1,4 @@
-"""The figures of Lewis and Tong (1992), tables 2 and 3, as the sample data carry them."""
+"""The figures of Lewis and Tong (1992), tables 2 and 3, as the sample data contain them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of annotators, against scikit-learn and the krippendorff package, and by hand."""
+"""Agreement of annotators, compared with scikit-learn and the krippendorff package, and by hand."""
 
 from __future__ import annotations
 

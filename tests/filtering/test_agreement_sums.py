@@ -1,4 +1,4 @@
-"""Agreement as functions of sums: the same numbers as without sums, and standard errors against statsmodels."""
+"""Agreement as functions of sums: the same numbers as without sums, and standard errors compared with statsmodels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits: all tables found and no other, and what Lewis and Tong's tables 2 and 3 leave possible."""
+"""Audits: all possible tables are found and no others, and what Lewis and Tong's tables 2 and 3 leave possible."""
 
 from __future__ import annotations
 

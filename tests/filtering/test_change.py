@@ -1,4 +1,4 @@
-"""Change from one test set to another: what Lewis and Tong (1992, Analysis) report of their tables, and its laws."""
+"""Change from one test set to another: what Lewis and Tong (1992, Analysis) report about their tables, and its laws."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""How often the intervals of `project` hold the truth: a slice of what `benchmarks/projection.py` measures, with fixed
-seeds. Of 200 sets 95% intervals miss more than 20 with a probability of 0.001, and none at all with 0.00004.
+"""How often the intervals of `project` contain the true value: a part of what `benchmarks/projection.py` measures, with
+fixed seeds. In 200 sets, 95% intervals miss more than 20 times with a probability of 0.001, and never with a
+probability of 0.00004.
 """
 
 from __future__ import annotations

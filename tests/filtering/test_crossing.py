@@ -1,4 +1,4 @@
-"""Where one system overtakes another: closed forms, and what the confidence set does at its ends."""
+"""Where one system overtakes another: closed forms, and the ends of the confidence set."""
 
 from __future__ import annotations
 

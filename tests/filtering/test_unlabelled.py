@@ -1,4 +1,4 @@
-"""The generality of streams: QuaPy's estimates, laws, and what is said where it cannot be had."""
+"""The generality of streams: QuaPy's estimates, laws, and the messages when there is no estimate."""
 
 from __future__ import annotations
 

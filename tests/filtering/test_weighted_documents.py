@@ -1,4 +1,6 @@
-"""The Bayesian bootstrap with Jeffreys' prior: scipy's beta distribution, clusters, and what does not change it."""
+"""The Bayesian bootstrap with Jeffreys' prior: scipy's beta distribution, clusters, and changes that do not
+affect it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about a query that cannot be parsed: the sentence, the underlined text, the hints."""
+"""The errors of queries that cannot be parsed: the sentence, the underlined text, the hints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any text is cut into tokens; a word is a keyword only where it is used as one."""
+"""Any text is split into tokens; a word is a keyword only where it is used as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar file, its shipped tables and the lists written out beside it say the same."""
+"""The grammar file, its shipped tables and the lists in the code agree."""
 
 from __future__ import annotations
 

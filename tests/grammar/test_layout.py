@@ -1,4 +1,4 @@
-"""The layout of scripts keeps what is said and every comment, and is settled after one run."""
+"""The layout of scripts keeps their meaning and every comment, and does not change when it is applied again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads texts reads them as lark does: the same nodes, the same tokens, the same places of mistakes."""
+"""The parser reads texts as lark does: the same nodes, the same tokens, the same places of mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keywords are made of letters of ASCII: what only looks like one, as \u017fcore does, is a name or a mistake."""
+"""Keywords consist of ASCII letters. A word that only looks like a keyword, such as ſcore, is a name or a mistake."""
 
 from __future__ import annotations
 

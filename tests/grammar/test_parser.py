@@ -1,4 +1,4 @@
-"""What statements parse to: goldens that read like examples."""
+"""The nodes that statements parse to: goldens that read like examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Printing is the inverse of parsing: parse(to_text(node)) == node, for nodes of every class, however built."""
+"""Printing is the inverse of parsing: parse(to_text(node)) == node, for nodes of every class, however they were
+built.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study falls into prose and statements, and every part knows its place."""
+"""A study is split into prose and statements, and every part knows its place."""
 
 from __future__ import annotations
 

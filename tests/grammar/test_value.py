@@ -1,4 +1,4 @@
-"""What `value` makes behaves as `dataclass(frozen=True, slots=True)` does."""
+"""Classes made with `value` behave like those of `dataclass(frozen=True, slots=True)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture that was asked for."""
+"""Helps tests to ask for a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of pictures share: the sample data, asked."""
+"""What the tests of pictures share: a session on the sample data."""
 
 from __future__ import annotations
 

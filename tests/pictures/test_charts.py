@@ -1,4 +1,4 @@
-"""Charts as data: descriptions as goldens, and the laws that pictures of numbers must keep.
+"""Charts as data: descriptions as goldens, and the laws that pictures of numbers must obey.
 
 `pytest --accept` rewrites the goldens.
 """

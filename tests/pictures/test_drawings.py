@@ -1,4 +1,4 @@
-"""Charts as files and on the terminal: whole, of the right size, and nothing in a name is taken for an instruction."""
+"""Charts as files and on the terminal are complete and have the right size, and no part of a name is executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names stand where nothing else stands, and axes hold what they are for."""
+"""Names do not overlap anything else, and axes contain their data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is deprecated still works, says once what to write instead, and is listed in docs/python.md."""
+"""Deprecated names still work, warn once with the replacement, and are listed in docs/python.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in memory load as files do, whichever package holds them."""
+"""Tables in memory load like files, whichever package they come from."""
 
 from __future__ import annotations
 

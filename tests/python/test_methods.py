@@ -1,4 +1,6 @@
-"""The methods of a warehouse: written from the tables of statements and clauses, they ask what the statement asks."""
+"""The methods of a warehouse are generated from the tables of statements and clauses, and ask what the
+statement asks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is public is described as numpydoc wants it, its examples run, and type checkers read it."""
+"""The public interface is documented in numpydoc style, its examples run, and type checkers can read it."""
 
 from __future__ import annotations
 

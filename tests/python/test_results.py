@@ -1,4 +1,4 @@
-"""Results in Python: they print as their table, and go over into files and tables of other packages."""
+"""Results in Python print as their table, and convert to files and to tables of other packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A warehouse in Python: how it is opened, changed, shared by threads and closed, and how it says what is wrong."""
+"""A warehouse in Python: how it is opened, changed, shared by threads and closed, and how it reports errors."""
 
 from __future__ import annotations
 

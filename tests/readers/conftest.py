@@ -1,4 +1,4 @@
-"""What the tests of the readers share: the fixtures of the store, and the real files where they are present."""
+"""What the tests of the readers share: the fixtures of the store, and the real files if they are present."""
 
 from __future__ import annotations
 

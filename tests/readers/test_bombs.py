@@ -1,5 +1,5 @@
-"""Small files that unpack to a hundred megabytes of what is hard to read: each is refused or stored in the memory
-that a command may have, by a process that the system gives no more.
+"""Small files that unpack to a hundred megabytes of data that are hard to read: each is refused or stored within the
+memory that a command may use, by a process to which the system gives no more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of counts: which are recognized, what their columns are taken for, and what is wrong with some."""
+"""Tables of counts: which of them are recognized, how their columns are interpreted, and the errors of wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What holds of every reader of another tool's files: its example loads, soundly, once, and can be undone."""
+"""What must hold for every reader of another tool's files: its example loads into a sound warehouse, only once, and can
+be undone.
+"""
 
 from __future__ import annotations
 

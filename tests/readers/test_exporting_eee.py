@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever that a warehouse is written as: they fit the schemas, and load as what they were."""
+"""Records of Every Eval Ever that are written from a warehouse: they fit the schemas, and load as the same data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of HELM: values by instance, perturbation and trial, and the files that lie beside them."""
+"""Runs of HELM: values by instance, perturbation and trial, and the files beside them."""
 
 from __future__ import annotations
 

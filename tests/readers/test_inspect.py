@@ -1,4 +1,4 @@
-"""Logs of Inspect: samples as values, epochs as replicates, and what failed with its reason."""
+"""Logs of Inspect: samples as values, epochs as replicates, and failures with their reasons."""
 
 from __future__ import annotations
 

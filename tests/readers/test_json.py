@@ -1,4 +1,4 @@
-"""What is odd in JSON is read, or told in the same sentences by all readers of it, with its place."""
+"""Unusual JSON is read, or all readers of JSON refuse it in the same sentences, with the place."""
 
 from __future__ import annotations
 

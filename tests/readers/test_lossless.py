@@ -1,5 +1,5 @@
-"""Loading is lossless or refused: tables are generated, read by Python's own csv and json, and compared cell by cell
-with what the warehouse then holds. What is refused has to be wrong.
+"""Loading is lossless or refused: generated tables are read by Python's own csv and json, and compared cell by cell
+with the content of the warehouse. Anything refused must be wrong.
 """
 
 from __future__ import annotations

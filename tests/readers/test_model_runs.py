@@ -1,4 +1,4 @@
-"""A second run of a model is a replicate: what tells runs apart, and what their systems are called."""
+"""A second run of a model is a replicate: how runs are distinguished, and the names of their systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score reports of MUC-4: what they add up to, in the columns the scorer printed."""
+"""Score reports of MUC-4: their sums, in the columns that the scorer printed."""
 
 from __future__ import annotations
 

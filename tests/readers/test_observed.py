@@ -1,4 +1,4 @@
-"""What documents are called and clustered by in each format, as it is stored; also in files that other tools wrote."""
+"""The names and clusters of documents in each format, as they are stored; also in files that other tools wrote."""
 
 from __future__ import annotations
 

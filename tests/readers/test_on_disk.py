@@ -1,5 +1,5 @@
-"""Every example of docs/readers.md, in every encoding and compression, loads into a warehouse on disk as it stands:
-there DuckDB has less memory than in memory, where most tests load.
+"""Every example of docs/readers.md, in every encoding and compression, loads into a warehouse on disk. There DuckDB has
+less memory than in memory, where most tests load.
 """
 
 from __future__ import annotations

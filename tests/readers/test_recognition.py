@@ -1,4 +1,4 @@
-"""Each example is recognized for what it is, files are found, and a reader is described in full."""
+"""The format of each example is recognized, files are found, and each reader is described in full."""
 
 from __future__ import annotations
 

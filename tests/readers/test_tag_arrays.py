@@ -1,4 +1,4 @@
-"""Sentences counted many at a time, against the counts of one sentence after the other."""
+"""Sentences counted many at a time, compared with the counts of one sentence after the other."""
 
 from __future__ import annotations
 

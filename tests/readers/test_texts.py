@@ -1,5 +1,5 @@
-"""Inputs, references and outputs, reader by reader: what a file says is what is stored, to the byte, where it is asked
-for; without that nothing of it is.
+"""Inputs, references and outputs, for each reader: if texts are requested, they are stored exactly as in the file;
+otherwise none of them is stored.
 """
 
 from __future__ import annotations

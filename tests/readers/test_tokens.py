@@ -1,4 +1,4 @@
-"""Lines of tokens cut into cells many at a time, against the same lines read one by one."""
+"""Lines of tokens split into cells many at a time, compared with the same lines read one by one."""
 
 from __future__ import annotations
 

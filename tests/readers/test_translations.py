@@ -1,4 +1,4 @@
-"""Translations and their references: counted segment by segment, and found by the names of their files."""
+"""Translations and their references: counted segment by segment, and recognized by the names of their files."""
 
 from __future__ import annotations
 

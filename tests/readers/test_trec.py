@@ -1,4 +1,4 @@
-"""Qrels, runs and what trec_eval prints, against trec_eval itself."""
+"""Qrels, runs and the output of trec_eval, compared with trec_eval itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is read is bounded: lines by their length, packed files by what they become; pipes and devices are not read."""
+"""Input has limits: on the length of lines and on the unpacked size of compressed files. Pipes and devices are not
+read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder is one load: what is in it is found out and put in order, and all of it is stored or nothing."""
+"""A folder is one load: its files are recognized and ordered, and either all of them are stored or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Wide tables: what each column is taken for, replicates, attributes, and a column a system, in every format."""
+"""Wide tables: how each column is interpreted, replicates, attributes, and tables with one column per system, in every
+format.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports to draw: of a small study on the sample data, and one in which every text is hostile."""
+"""Reports to draw: one of a small study on the sample data, and one in which every text is hostile."""
 
 from __future__ import annotations
 

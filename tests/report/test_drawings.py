@@ -1,5 +1,5 @@
-"""A report says the same as a page, in Markdown and in LaTeX, and nothing in it is taken for markup. Goldens stand
-beside this file; `pytest --accept` rewrites them to what is drawn now.
+"""A report says the same as a page, in Markdown and in LaTeX, and nothing in it is interpreted as markup. Goldens are
+beside this file; `pytest --accept` rewrites them to the current drawings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A page as a browser shows it, where there is one: Chromium with its driver, as Debian has them."""
+"""A page as a browser shows it, if there is one: Chromium with its driver, as Debian packages them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects of a PDF stand in one order, and it is the same PDF."""
+"""The objects of a PDF are written in a fixed order, and the PDF stays the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `run`: what it runs, what it says of mistakes, and what it writes."""
+"""The command `run`: what it runs, how it reports mistakes, and what it writes."""
 
 from __future__ import annotations
 

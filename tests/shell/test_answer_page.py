@@ -1,4 +1,4 @@
-"""`.open` alone: the last result as a page of its own, which is gone when the shell ends."""
+"""`.open` without an argument: shows the last result as a page of its own, which is removed when the shell ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion offers what the grammar expects and the warehouse holds, each with a line of help."""
+"""Completion offers what the grammar expects and what the warehouse contains, each with a line of help."""
 
 from __future__ import annotations
 

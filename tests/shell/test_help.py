@@ -1,4 +1,4 @@
-"""Every word of the language has help, and a word that has none is answered with one near."""
+"""Every word of the language has help, and for any other word help suggests a similar one."""
 
 from __future__ import annotations
 

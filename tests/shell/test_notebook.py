@@ -1,4 +1,4 @@
-"""Cells of a notebook: results as tables, mistakes as sentences."""
+"""Cells of a notebook: results as tables, errors as sentences."""
 
 from __future__ import annotations
 

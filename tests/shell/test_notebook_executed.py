@@ -1,4 +1,4 @@
-"""Notebooks executed as Jupyter does it, by a kernel: cells show tables, pictures, mistakes, and how far they are."""
+"""Notebooks executed by a kernel, as in Jupyter: cells show tables, pictures, errors, and progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows is to be read in each of them, light or dark, trusted or with its styles taken away."""
+"""The output in notebooks is readable in each theme, light or dark, trusted or with its styles removed."""
 
 from __future__ import annotations
 

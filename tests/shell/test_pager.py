@@ -1,4 +1,4 @@
-"""Reading in the shell: the pager names its keys, and leaves are turned by n and p."""
+"""Reading in the shell: the pager names its keys, and n and p turn the leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell over a pipe: statements and commands in, results out, what is wrong on standard error."""
+"""The shell over a pipe: statements and commands in, results out, errors on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C stops whatever runs, and the session goes on."""
+"""Ctrl-C stops whatever runs, and the session continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion scripts for the shells of the system, and the page that shows what the command line takes."""
+"""Completion scripts for the system's shells, and the page with the arguments of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomization by the definition: every exchange, or given ones, in fractions."""
+"""Randomization by the definition, in fractions, over every exchange or over given ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Areas under the ROC curve: DeLong's test by its definition and beside R, exchanges of confidences by brute force."""
+"""Areas under the ROC curve: DeLong's test by its definition and compared with R, and exchanges of confidences by brute
+force.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of average differences over test sets, each of which is resampled by itself."""
+"""Intervals of average differences over test sets, each of which is resampled separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BinomialTable among many coins: the distribution against exact sums and SciPy, and draws that follow it."""
+"""BinomialTable: the distribution for many coins against exact sums and SciPy, and draws that follow it."""
 
 from __future__ import annotations
 

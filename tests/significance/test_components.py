@@ -1,4 +1,6 @@
-"""Components of variance against lme4, statsmodels, a brute-force REML and the definitions of the standard errors."""
+"""Components of variance compared with lme4, statsmodels, a brute-force REML and the definitions of the standard
+errors.
+"""
 
 from __future__ import annotations
 

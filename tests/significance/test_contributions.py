@@ -1,4 +1,4 @@
-"""Contributions of exchange units: they add up to the difference, and are what they should be where that is plain."""
+"""Contributions of exchange units: they add up to the difference, and have the expected values in simple cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves over thresholds beside scikit-learn, SciPy, R's pROC, and every threshold and document tried one by one."""
+"""Curves over thresholds compared with scikit-learn, SciPy, R's pROC, and a trial of every threshold and document."""
 
 from __future__ import annotations
 

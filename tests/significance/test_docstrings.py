@@ -1,4 +1,4 @@
-"""The tests and adjustments are described as numpydoc wants it: shapes, errors, papers, and examples that run."""
+"""The tests and adjustments are documented in numpydoc style: shapes, errors, papers, and examples that run."""
 
 from __future__ import annotations
 

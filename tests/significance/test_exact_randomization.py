@@ -1,4 +1,6 @@
-"""Exact randomization: the definition in fractions, published examples, and agreement of all ways with one another."""
+"""Exact randomization: the definition in fractions, published examples, and agreement of all methods with one
+another.
+"""
 
 from __future__ import annotations
 

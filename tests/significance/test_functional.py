@@ -1,5 +1,6 @@
-"""Tests of any function of sums: against the definition by brute force, and against the kernels for ratios, which are
-functions of sums too."""
+"""Tests of any function of sums, compared with the definition by brute force, and with the kernels for ratios, which
+are also functions of sums.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A pair has the same answer alone, turned around and among others, to the last digit: whichever way it is computed."""
+"""A pair has the same result to the last digit alone, with its systems exchanged, and among other pairs, whichever
+method computes it.
+"""
 
 from __future__ import annotations
 

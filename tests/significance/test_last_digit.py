@@ -1,4 +1,4 @@
-"""Exact levels to the last digit: as floats equal to fractions found by enumeration, never 0 and never above 1."""
+"""Exact p-values to the last digit: as floats equal to fractions found by enumeration, never 0 and never above 1."""
 
 from __future__ import annotations
 

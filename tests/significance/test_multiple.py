@@ -1,4 +1,6 @@
-"""Adjusted levels against other implementations, and the tests of whole families against their definitions."""
+"""Adjusted p-values compared with other implementations, and the tests of whole families compared with their
+definitions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What data a comparison accepts."""
+"""The data that a comparison accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads change how long a test takes and no number; what comes from several threads comes in order."""
+"""Threads change how long a test takes but none of its numbers; results from several threads arrive in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PPI++ against ppi_py, by its own equations, and where there is nothing to correct by."""
+"""PPI++ compared with ppi_py, by its own equations, and in cases where nothing can be corrected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approximate randomization: published examples, agreement with the definition on the very same coins, and laws."""
+"""Approximate randomization: published examples, agreement with the definition on the same random draws, and laws."""
 
 from __future__ import annotations
 

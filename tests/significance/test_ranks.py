@@ -1,4 +1,4 @@
-"""Sets of ranks and clusters by what they mean, and comparisons over test sets against SciPy and Demšar (2006)."""
+"""Rank sets and clusters by their definitions, and comparisons over test sets against SciPy and Demšar (2006)."""
 
 from __future__ import annotations
 

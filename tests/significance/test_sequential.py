@@ -1,4 +1,4 @@
-"""The limits of an exact p hold what they promise, and no more shuffles are made than that takes."""
+"""The limits of an exact p-value contain it as often as promised, and no more shuffles are made than that requires."""
 
 from __future__ import annotations
 

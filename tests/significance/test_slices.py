@@ -1,4 +1,4 @@
-"""Slices of a difference: levels by brute force over all exchanges, heterogeneity over all permutations, and the laws
+"""Slices of a difference: p-values by brute force over all exchanges, heterogeneity over all permutations, and the laws
 of shrunken estimates.
 """
 

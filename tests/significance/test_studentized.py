@@ -1,5 +1,6 @@
-"""The studentized exchange: against its definition in fractions on the very same coins and over all exchanges, against
-Student's t, and laws."""
+"""The studentized exchange: compared with its definition in fractions on the same random draws and over all exchanges,
+with Student's t, and by its laws.
+"""
 
 from __future__ import annotations
 

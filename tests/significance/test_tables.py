@@ -1,4 +1,4 @@
-"""TESTS and ADJUSTMENTS: what each member says of itself, and how members are found by name."""
+"""TESTS and ADJUSTMENTS: what each member says about itself, and how members are found by name."""
 
 from __future__ import annotations
 

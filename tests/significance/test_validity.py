@@ -1,5 +1,6 @@
-"""How often tests find a difference where there is none: a slice of what `benchmarks/validity.py` measures, with fixed
-seeds."""
+"""How often tests find a difference when there is none: a part of what `benchmarks/validity.py` measures, with fixed
+seeds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every kind of statement on DuckDB and on Spark, cell by cell; and what Spark does not do, said by name."""
+"""Every kind of statement on DuckDB and on Spark, compared cell by cell; and statements that Spark does not support, by
+name.
+"""
 
 from __future__ import annotations
 

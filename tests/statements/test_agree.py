@@ -1,4 +1,6 @@
-"""`agree` from files to numbers: who the annotators are; against the krippendorff package, and kappa by definition."""
+"""`agree` from files to numbers: who the annotators are; results compared with the krippendorff package, and kappa by
+definition.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers are arithmetic: given a plan and the facts that its queries would bring, no database is opened."""
+"""Answers are arithmetic: given a plan and the facts that its queries would return, no database is opened."""
 
 from __future__ import annotations
 

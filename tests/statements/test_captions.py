@@ -1,4 +1,4 @@
-"""How much was observed, exchanged and compared, in words: of one test set, of several, and of many."""
+"""The wording of how much was observed, exchanged and compared: for one test set, for several, and for many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What failed is told apart from what is absent, with its reasons, also where a system was scored on nothing at all."""
+"""Failures are distinguished from absent documents, with their reasons, even if a system was scored on nothing
+at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`curve`: its rows beside `score … where confidence`, its best thresholds, points, areas, and what it says."""
+"""`curve`: its rows compared with `score … where confidence`, its best thresholds, points, areas, and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`differ`: its slices beside pandas, its levels beside the coins of `compare`, clusters, and what it says."""
+"""`differ`: its slices compared with pandas, its p-values with the random draws of `compare`, clusters, and
+messages.
+"""
 
 from __future__ import annotations
 

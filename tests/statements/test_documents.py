@@ -1,4 +1,4 @@
-"""`documents`: its values, that its shares add up, its order, and what it says where there is nothing to share out."""
+"""`documents`: its values, the sum of its shares, its order, and its message if there is no difference to share."""
 
 from __future__ import annotations
 

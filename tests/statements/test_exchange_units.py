@@ -1,4 +1,4 @@
-"""What is exchanged where nothing is asked for: the cluster that was declared, on each test set its own."""
+"""The default unit of exchange: the cluster that was declared, for each test set separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`expect`: what is met, not met or undecided, the exit status that says it, and what cannot be expected."""
+"""`expect`: what is met, not met or undecided, the corresponding exit status, and what cannot be expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`where system.run is latest`: of each model its last run, on each test set."""
+"""`where system.run is latest`: the last run of each model, on each test set."""
 
 from __future__ import annotations
 

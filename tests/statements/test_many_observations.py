@@ -1,4 +1,6 @@
-"""Where documents that are alike are counted in the database, answers and pictures are what they are without."""
+"""When documents with equal counts are grouped in the database, answers and pictures are the same as without
+grouping.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`table`: values, marks and ranks are those of `score`, `compare` and `rank`, and what prints as the best is bold."""
+"""`table`: values, marks and ranks are those of `score`, `compare` and `rank`, and every value that prints as the best
+is bold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`power`: what is resampled of each kind of measure, what cannot be asked, and what never depends on what."""
+"""`power`: what is resampled for each kind of measure, what cannot be asked, and which settings never change the
+result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`project` by its definitions: what measures are at other generalities, and on streams; and what it refuses."""
+"""`project` by its definitions: the values of measures at other generalities, and on streams; and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`rank`: sets of ranks against the comparisons they come from, clusters, ties, directions, and over test sets."""
+"""`rank`: rank sets compared with the comparisons that they come from, clusters, ties, directions, and over
+test sets.
+"""
 
 from __future__ import annotations
 

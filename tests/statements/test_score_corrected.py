@@ -1,4 +1,4 @@
-"""`score … corrected by JUDGE` from files to numbers: who judged and who labelled, and what is said of it."""
+"""`score … corrected by JUDGE` from files to numbers: who judged, who labelled, and the messages about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`show measures`: on which test sets each measure can be asked for."""
+"""`show measures`: the test sets on which each measure can be asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A measure is found on every test set that has it, whatever the log called it; an error says who has it."""
+"""A measure is found on every test set that has it, whatever its name in the log was; an error lists the test sets that
+have it.
+"""
 
 from __future__ import annotations
 

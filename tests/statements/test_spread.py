@@ -1,4 +1,4 @@
-"""`spread` by its definitions: which table it takes apart, and what it says where there is none."""
+"""`spread` by its definitions: the table that it decomposes, and its message if there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the field beside those of the language: the numbers are the same."""
+"""Synonyms from the field for words of the language: the numbers are the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Processes that change a warehouse and die of it: killed at some moment, cut off in a write, or out of disk.
+"""Processes that change a warehouse and die while doing so: killed at some moment, interrupted in a write, or out of
+disk space.
 
-Run as a program, this is a process that has everything imported and makes a child for each line of JSON that it reads:
-so a death costs what a load costs, and not the start of an interpreter.
+When run as a program, this is a process that has imported everything and forks a child for each line of JSON that it
+reads, so that a crash costs as much as a load and not as much as starting an interpreter.
 """
 
 from __future__ import annotations

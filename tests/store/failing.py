@@ -1,6 +1,8 @@
-"""Processes that write something while the system fails them: each call in a folder can be refused, or be their last.
+"""Processes that write something while system calls fail: each call in a folder can be refused, or can be the last one
+of the process.
 
-Run as a program, this is a process that has everything imported and makes a child for each line of JSON that it reads.
+When run as a program, this is a process that has imported everything and forks a child for each line of JSON that it
+reads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each kind of wrong file is refused with its own sentence, on the line where it is wrong."""
+"""Each kind of wrong file is refused with its own sentence, which names the wrong line."""
 
 from __future__ import annotations
 

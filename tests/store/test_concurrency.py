@@ -1,5 +1,5 @@
-"""Many processes at one warehouse: those that load take turns, and none is refused; those that read are never in the
-way and never see half of a load.
+"""Many processes use one warehouse: those that load take turns, and none is refused; those that read never block others
+and never see half of a load.
 """
 
 from __future__ import annotations

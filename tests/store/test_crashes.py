@@ -1,5 +1,5 @@
-"""Whoever changes a warehouse may die at any moment, by a kill, for want of power or for want of disk: the warehouse
-opens, with all of the change or with nothing of it.
+"""A process that changes a warehouse may die at any moment, through a kill, a power failure or a full disk. The
+warehouse still opens, with all of the change or none of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Files that are no warehouse, or no longer one: each is told by a sentence with what to do, and none is misread."""
+"""Files that are not warehouses, or are damaged ones: each gets a sentence that says what to do, and none is
+misread.
+"""
 
 from __future__ import annotations
 

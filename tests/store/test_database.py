@@ -1,4 +1,4 @@
-"""Opening, making, asking and replacing a warehouse file, and what is said of files that are none."""
+"""Opening, making, querying and replacing a warehouse file, and the errors for files that are not warehouses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Directions that loads declare of measures: stored with the load, never contradictory, and there wherever the
-warehouse is.
+"""The directions of measures that loads declare: they are stored with the load, never contradict each other, and move
+with the warehouse.
 """
 
 from __future__ import annotations

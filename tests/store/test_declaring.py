@@ -1,5 +1,5 @@
-"""What loads say of documents: what they are called and clustered by, which of several sayings holds, and that it goes
-and comes with its import, also through a lake.
+"""What loads declare about documents: their noun and their clusters, which of several declarations applies, and that it
+comes and goes with its import, also through a lake.
 """
 
 from __future__ import annotations

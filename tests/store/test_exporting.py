@@ -1,4 +1,4 @@
-"""What is exported and loaded again is the same warehouse."""
+"""Exporting a warehouse and loading the export gives the same warehouse."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whatever writes a file or a folder writes it whole or not at all, when any of its calls fails or is its last; and the
-next process needs nobody to clear up.
+"""Everything that writes a file or a folder writes it completely or not at all, even if one of its system calls fails
+or is its last; and the next process needs no manual cleanup.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The same rows come out of every format that they can be written in."""
+"""Rows are the same in every format that they can be written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of JSON are found one at a time, however the text is cut into pieces: Python's json is the oracle."""
+"""Values in JSON are found one at a time, however the text is divided into pieces. Python's json is the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lake that is no longer what was written is told, by `check` and before anything is asked of it."""
+"""A lake whose files have changed is reported, by `check` and before any question is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load stores: all or nothing, once, with its provenance; and what forgetting it takes away."""
+"""What a load stores: all or nothing, only once, with its provenance; and what forgetting it removes."""
 
 from __future__ import annotations
 

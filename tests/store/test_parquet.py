@@ -1,4 +1,4 @@
-"""Parquet files are read where they are and kept nowhere: what their types, damage and changes lead to."""
+"""Parquet files are read in place and never copied: the effects of their types, damage and changes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Measures of rankings against ir_measures, which asks trec_eval, and against their papers where that has none; how
-they are asked for; and what becomes of topics and items that were not judged.
+"""Measures of rankings compared with ir_measures, which calls trec_eval, and with their papers if trec_eval does not
+have them; how they are asked for; and how topics and items without judgments are treated.
 """
 
 from __future__ import annotations

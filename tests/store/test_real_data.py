@@ -1,4 +1,4 @@
-"""The real MUC-4 evaluation, where it is present: its counts and labels come out as the papers print them."""
+"""The real MUC-4 evaluation, if it is present: its counts and labels agree with the papers."""
 
 from __future__ import annotations
 

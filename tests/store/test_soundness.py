@@ -1,4 +1,4 @@
-"""A warehouse that was only loaded into is sound; one that was tampered with is told to be unsound, and where."""
+"""A warehouse that was only loaded into is sound; one that was tampered with is reported as unsound, with the place."""
 
 from __future__ import annotations
 

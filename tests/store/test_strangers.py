@@ -1,5 +1,5 @@
-"""Warehouses that a stranger made to have something run: each is refused by name, by every command, before anything in
-it is asked; and what DuckDB offers a stranger is all looked through.
+"""Warehouses that a stranger built to execute code: every command refuses each of them by name before querying it, and
+every feature of DuckDB that a stranger could use is covered.
 """
 
 from __future__ import annotations

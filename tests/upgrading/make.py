@@ -1,9 +1,10 @@
-"""Makes a warehouse of the files in inputs/ with an earlier state of the program, and keeps what that answers.
+"""Makes a warehouse from the files in inputs/ with an earlier version of the program, and keeps its answers.
 
     python tests/upgrading/make.py CHECKOUT PYTHON NAME
 
-CHECKOUT is a worktree of the earlier state, PYTHON an interpreter that has what its pyproject.toml asks for, and NAME
-the folder beside this file that gets the warehouse, packed, and a CSV file for each question of questions.txt.
+CHECKOUT is a worktree of the earlier version, PYTHON an interpreter with the packages that its pyproject.toml requires,
+and NAME the folder beside this file that gets the compressed warehouse and a CSV file for each question of
+questions.txt.
 """
 
 from __future__ import annotations

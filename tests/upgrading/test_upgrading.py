@@ -1,6 +1,7 @@
-"""Warehouses that earlier states of the program made, kept as they were, and what `upgrade` makes of them.
+"""Warehouses made by earlier versions of the program, kept unchanged, and what `upgrade` does with them.
 
-README.md says how they were made. They are not to be made again: that a file of that time still opens is the point.
+README.md says how they were made. They must not be made again, because the test is that a file from that time still
+opens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages of warehouses, asked as a browser asks, without a network."""
+"""Pages of warehouses, requested as a browser would, without a network."""
 
 from __future__ import annotations
 

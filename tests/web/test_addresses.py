@@ -1,4 +1,4 @@
-"""Any name can stand in an address, and comes back as it was."""
+"""Any name can be part of an address, and is decoded unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Questions end when they are done, their time is up or their reader leaves, whatever readers do meanwhile."""
+"""Questions end when they are finished, when their time is up or when their reader leaves, whatever other
+readers do.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on the pages: the answers to their statements, with links that lead on."""
+"""The content of the pages: the answers to their statements, with working links."""
 
 from __future__ import annotations
 

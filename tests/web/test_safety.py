@@ -1,4 +1,6 @@
-"""What pages refuse: other sites, other methods, whatever is not only a question. What takes too long is stopped."""
+"""What pages refuse: requests from other sites, other methods, and anything that is not only a question. What takes too
+long is stopped.
+"""
 
 from __future__ import annotations
 

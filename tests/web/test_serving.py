@@ -1,4 +1,4 @@
-"""The command `serve`: says where it is, ends in order, and what is wrong before it begins."""
+"""The command `serve`: it prints its address, shuts down properly, and reports errors before it begins."""
 
 from __future__ import annotations
 

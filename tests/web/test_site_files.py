@@ -1,5 +1,5 @@
-"""A warehouse as the files of a site: every link leads to one of them, nothing leads elsewhere, the same warehouse
-gives the same files, and what others have put into the folder stays.
+"""A warehouse as the files of a site: every link leads to one of them, none leads elsewhere, the same warehouse gives
+the same files, and files of others in the folder stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A site that was written as files, opened in a browser: from a disk and from a web server that knows nothing of it."""
+"""A site that was written as files, opened in a browser: from a disk, and from a web server without knowledge of it."""
 
 from __future__ import annotations
 

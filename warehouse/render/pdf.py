@@ -1,7 +1,7 @@
-"""The objects of a PDF in one order. svg2pdf, which vl-convert draws with, writes fonts in an order that changes from
-one drawing to the next; the same chart is to give the same bytes.
+"""Puts the objects of a PDF in a fixed order. svg2pdf, which vl-convert uses, writes fonts in an order that changes
+from one drawing to the next, but the same chart must give the same bytes.
 
-Only what svg2pdf writes is understood: one table of references, no compressed objects. It draws nothing.
+Only the output of svg2pdf is understood: one table of references, no compressed objects. Nothing is drawn here.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _TABLE = re.compile(
 
 
 def in_order(pdf: bytes) -> bytes:
-    """The PDF with its objects numbered and written in the order in which its root leads to them.
+    """The PDF with its objects numbered and written in the order in which they are reached from its root.
 
-    It is given back as it is where it is not laid out as svg2pdf does.
+    If its structure is not that of svg2pdf, it is returned unchanged.
     """
     table = _TABLE.search(pdf, max(0, pdf.rfind(b"\nxref\n")))
     if table is None:
         return pdf
-    # Where the objects begin, by their numbers, the first of which is 1.
+    # The starts of the objects by number; the first has the number 1.
     starts = [int(entry[:10]) for entry in table["entries"].split(b"\r\n")[1:-1]]
     ends = dict(zip(sorted(starts), [*sorted(starts)[1:], table.start()], strict=True))
     objects = {number: _parts(pdf[start : ends[start]]) for number, start in enumerate(starts, 1)}
@@ -53,13 +53,13 @@ def in_order(pdf: bytes) -> bytes:
 
 
 def _parts(written: bytes) -> tuple[bytes, bytes]:
-    """What stands between `obj` and `endobj`: a dictionary, its resources in order, and a stream, if there is one."""
+    """The content between `obj` and `endobj`: a dictionary, its resources in order, and a stream, if there is one."""
     dictionary, stream, data = written.rstrip().partition(b" 0 obj\n")[2].partition(b"\nstream\n")
     return _NAMED.sub(_sorted, dictionary), stream + data
 
 
 def _sorted(lines: re.Match[bytes]) -> bytes:
-    """Entries of a dictionary of resources by their names, fo2 before fo10."""
+    """The entries of a dictionary of resources by name, with fo2 before fo10."""
     entries = sorted(lines[0].splitlines(keepends=True), key=lambda line: (len(line.split()[0]), line))
     return b"".join(entries)
 

@@ -1,4 +1,4 @@
-"""How a result is to be drawn, and how single cells are written. No layout here."""
+"""The options for drawing a result, and how single cells are written. There is no layout here."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from warehouse.results import UNSAFE, Cell, CellKind
 UNDEFINED = "–"
 
 Theme = Literal["auto", "light", "dark"]
-"""What pictures stand on: what their reader's page stands on, light paper, or dark."""
+"""The background of pictures: the same as the reader's page, light, or dark."""
 
 
 @value
 class Style:
-    """What the reader asked for: decimals (None for the kind's own), the width of the screen, whether colour is
-    wanted, and what pictures stand on.
+    """The reader's options: decimals (None for the default of each kind), the width of the screen, whether colour is
+    wanted, and the background of pictures.
     """
 
     digits: int | None = None
@@ -27,26 +27,26 @@ class Style:
 
 
 def clean(text: str) -> str:
-    """Text with every character that is not plainly visible shown by its code: \\u202e."""
+    """The text with every character that is not plainly visible replaced by its code: \\u202e."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in UNSAFE else c for c in text)
 
 
 def clean_lines(text: str) -> str:
-    """A text of several lines, every character of which is visible."""
+    """A text of several lines in which every character is visible."""
     return "\n".join(clean(line) for line in text.split("\n"))
 
 
 def width(text: str) -> int:
-    """How many columns a text of one line takes on a terminal."""
+    """The number of columns that a text of one line takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
-    """A cell for people: proportions as percentages, thousands marked, a dash where there is nothing."""
+    """A cell for people: proportions as percentages, thousands with separators, and a dash for missing values."""
     if value is None:
         return UNDEFINED
     if isinstance(value, bool):
@@ -69,12 +69,14 @@ def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
 
 
 def _probability(value: float, digits: int) -> str:
-    """Fixed digits, and what is below the smallest that they can show as <.0001: a p is never 0."""
+    """A p-value with fixed digits. If it is too small for them, it is written as <.0001, because a p-value is
+    never 0.
+    """
     if 0 <= value < 10.0**-digits:
         return below(digits)
     return f"{value:.{digits}f}"
 
 
 def below(digits: int) -> str:
-    """What stands for a p that so many digits cannot show: <.0001 for four."""
+    """The text for a p-value too small for this many digits: <.0001 for four."""
     return f"<.{'1'.rjust(digits, '0')}" if digits else "<1"

@@ -1,3 +1,3 @@
-"""What reports, the pages that are served and those that are published are made of: one frame, one look, and one way to
-draw a statement with its answer. It draws what it is given and makes no links of its own.
+"""The shared frame and look of reports, served pages and published pages, and the one way to draw a statement with its
+answer. This package draws what it is given and makes no links of its own.
 """

@@ -11,13 +11,13 @@ from warehouse.render.web import SORTING
 
 @cache
 def asset(name: str) -> bytes:
-    """A file by its name. Raises KeyError where there is none."""
+    """A file by its name. Raises KeyError if there is none."""
     return _MADE[name]().encode()
 
 
 @cache
 def version(name: str) -> str:
-    """What changes when the file does."""
+    """A version that changes when the file changes."""
     return hashlib.sha256(asset(name)).hexdigest()[:12]
 
 
@@ -36,7 +36,7 @@ def _icon() -> str:
 _MADE = {"evalhouse.css": _looks, "evalhouse.js": _script, "evalhouse.svg": _icon}
 
 NAMES = tuple(_MADE)
-"""The files that there are."""
+"""The names of all files."""
 
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-"""The types of the files by their endings."""
+"""The media types of the files by their extensions."""

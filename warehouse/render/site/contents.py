@@ -1,5 +1,5 @@
-"""A page of the site as data: a head, and one block after another. Nothing here draws, asks or makes addresses: where a
-link leads to is said by whoever describes the page.
+"""A page of the site as data: a heading, then one block after another. Nothing here draws, asks questions or makes
+addresses. The code that describes a page decides where its links lead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warehouse.results import Result
 
 @value
 class Link:
-    """A text that leads somewhere."""
+    """A text that links to a page."""
 
     label: str
     href: str
@@ -21,7 +21,7 @@ class Link:
 
 @value
 class PageHeading:
-    """What a page is about: its title, the pages above it, and whether the box for statements stands at its top."""
+    """The topic of a page: its title, the pages above it, and whether the box for statements is at its top."""
 
     title: str
     trail: tuple[Link, ...] = ()
@@ -30,14 +30,14 @@ class PageHeading:
 
 @value
 class Paragraphs:
-    """Sentences, a paragraph each."""
+    """Sentences, each in its own paragraph."""
 
     sentences: tuple[str, ...]
 
 
 @value
 class VerdictSentence:
-    """What was found, in a sentence; `sign` says which look it has: significant, open or plain."""
+    """A finding in one sentence. `sign` is its look: significant, open or plain."""
 
     sentence: str
     sign: str = "plain"
@@ -45,8 +45,8 @@ class VerdictSentence:
 
 @value
 class Copies:
-    """What can be taken away of an answer: where it can be asked again, how it is asked elsewhere, by what that is
-    called, and where its files are.
+    """The ways to reuse an answer: the link that asks it again, the same question for other programs with the names of
+    these, and its files.
     """
 
     again: str = ""
@@ -56,7 +56,7 @@ class Copies:
 
 @value
 class ShownAnswer:
-    """A statement with its answer. Where the answer is drawn elsewhere on the page, the statement and its notes are
+    """A statement with its answer. If the answer is drawn elsewhere on the page, only the statement and its notes are
     shown.
     """
 
@@ -66,14 +66,14 @@ class ShownAnswer:
     linked: Linked = no_links
     drawn: bool = True
     folded: bool = True
-    """Whether the numbers of a picture are folded up."""
+    """Whether the data of a picture are folded."""
     caption: str = ""
-    """What the answer is of and how it was tested, where the title does not say it."""
+    """What the answer is about and how it was tested, if the title does not say it."""
 
 
 @value
 class IntervalBar:
-    """A value with its limits, drawn on a scale that all of its column share."""
+    """A value with its limits, drawn on a scale that the whole column shares."""
 
     value: float | None
     low: float | None
@@ -81,17 +81,17 @@ class IntervalBar:
     least: float
     most: float
     text: str
-    """The limits as they are written."""
+    """The limits as text."""
 
 
 @value
 class ListColumn:
-    """A heading, and what stands below it: texts, numbers, letters or intervals."""
+    """A heading with its column: texts, numbers, letters or intervals."""
 
     heading: str
     kind: str = "text"
     hint: str = ""
-    """What the heading means, for whoever points at it."""
+    """The meaning of the heading, shown when the pointer is on it."""
 
 
 ListCell = str | Link | IntervalBar
@@ -99,21 +99,21 @@ ListCell = str | Link | IntervalBar
 
 @value
 class Listing:
-    """A table of which cells may be links and intervals. The first column that is no number names the rows."""
+    """A table whose cells may be links and intervals. The first column that is not numeric names the rows."""
 
     title: str
     columns: tuple[ListColumn, ...]
     rows: tuple[tuple[ListCell, ...], ...]
     empty: str = "nothing yet"
-    """What is said where there are no rows."""
+    """The text shown if there are no rows."""
     titled: bool = True
-    """Whether the title is seen; a heading right above it may say the same."""
+    """Whether the title is visible. It can be hidden if a heading directly above says the same."""
 
 
 @value
 class FormField:
-    """A field of a form: its name in the address, what it is called, its kind (boxes, one of, text, statement), what
-    can be chosen, as it is sent and as it is called, and what is chosen.
+    """A field of a form: its name in the address, its label, its kind (boxes, one of, text, statement), the choices as
+    they are sent and as they are labelled, and the current choice.
     """
 
     name: str
@@ -126,7 +126,7 @@ class FormField:
 
 @value
 class Form:
-    """Choices that lead to a page, with what is sent along unseen."""
+    """Choices that lead to a page, and hidden values that are sent with them."""
 
     title: str
     action: str
@@ -134,12 +134,12 @@ class Form:
     hidden: tuple[tuple[str, str], ...] = ()
     button: str = "Show"
     completes: str = ""
-    """Where a field for statements finds what may be typed next; empty where nobody answers."""
+    """Where a field for statements gets its completions; empty if no server answers."""
 
 
 @value
 class Pager:
-    """Where one is in a long list, and the ways on and back."""
+    """The position in a long list, and the links to its previous and next parts."""
 
     said: str
     before: str = ""
@@ -148,19 +148,19 @@ class Pager:
 
 @value
 class Views:
-    """Pages that show the same thing in other ways, of which the one that is shown leads nowhere; or other pages that
-    one may go on to.
+    """Pages that show the same thing in other ways, where the current one has no link; or other pages that readers may
+    continue with.
     """
 
     title: str
     links: tuple[Link, ...]
     alike: bool = True
-    """Whether they show the same."""
+    """Whether they show the same thing."""
 
 
 @value
 class Texts:
-    """Texts of one document, beside or below each other, each with who wrote it and what it was worth."""
+    """The texts of one document, beside or below each other, each with its author and its score."""
 
     title: str
     texts: tuple[tuple[str | Link, str, str], ...]
@@ -168,7 +168,7 @@ class Texts:
 
 @value
 class Failure:
-    """What is wrong, with its place and what would be right, as it is drawn for people."""
+    """An error with its place and what would be right, as it is drawn for people."""
 
     text: str
     title: str = "Not answered"
@@ -176,7 +176,7 @@ class Failure:
 
 @value
 class Headline:
-    """A heading that later blocks stand below."""
+    """A heading for the blocks after it."""
 
     title: str
     anchor: str = ""
@@ -184,7 +184,7 @@ class Headline:
 
 @value
 class Beside:
-    """Blocks that stand beside each other where there is room."""
+    """Blocks that are drawn side by side if there is space."""
 
     blocks: tuple[PageBlock, ...]
 
@@ -196,17 +196,17 @@ PageBlock = (
 
 @value
 class Surroundings:
-    """What is the same on all pages of a site: links at the top, where the look and the script are, and what stands at
-    the bottom.
+    """The parts that all pages of a site share: the links at the top, the addresses of the style sheet and the script,
+    and the text at the bottom.
     """
 
     home: Link
     ask: str
-    """Where statements are sent; empty where nobody answers them."""
+    """The address that statements are sent to; empty if no server answers them."""
     completes: str
     assets: Mapping[str, str]
     foot: tuple[str, ...] = ()
     policy: str = ""
-    """What a page may load and run, where no server says it."""
+    """What a page may load and run, if no server sends this policy as a header."""
     canonical: str = ""
-    """The address that the page will have, where that is known."""
+    """The future address of the page, if it is known."""

@@ -1,6 +1,6 @@
-"""The pages of the site as HTML: a page is a beginning, its blocks and an end, so that it can be sent while it is still
-being computed. Everything that is a name or a text is escaped by `text` or `lines`; nothing has a script or a style in
-it.
+"""Draws the pages of the site as HTML. A page is a beginning, its blocks and an end, so that it can be sent while it is
+still being computed. Every name and every text is escaped by `text` or `lines`; no element has an inline script or
+style.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from warehouse.render.web import NUMBERS, text
 
 
 class Drawing:
-    """A page that is drawn piece by piece; `number` tells one answer from another."""
+    """A page that is drawn piece by piece. `number` distinguishes its answers from one another."""
 
     def __init__(self, surroundings: Surroundings, style: Style) -> None:
         self.surroundings = surroundings
@@ -47,7 +47,7 @@ class Drawing:
         self.number = 0
 
     def beginning(self, heading: PageHeading) -> str:
-        """All that stands before the first block."""
+        """Everything before the first block."""
         there = self.surroundings
         name = there.home.label if heading.title == there.home.label else f"{heading.title} – {there.home.label}"
         look, script, icon = (text(there.assets[f"evalhouse.{kind}"]) for kind in ("css", "js", "svg"))
@@ -81,7 +81,7 @@ class Drawing:
         return _DRAWN[type(block)](self, block) + "\n"
 
     def step(self, share: float) -> str:
-        """How far a computation is. Only the last of a page that is still coming is seen."""
+        """The progress of a computation. Only the last one of an unfinished page is visible."""
         done = f"{100 * share:.0f} %"
         return (
             f'<div class="step"><p>Computing… {done}</p>'
@@ -89,12 +89,12 @@ class Drawing:
         )
 
     def end(self) -> str:
-        """All that stands behind the last block."""
+        """Everything after the last block."""
         foot = "".join(f"<p>{text(line)}</p>\n" for line in self.surroundings.foot)
         return f"</main>\n<footer>\n{foot}</footer>\n</body>\n</html>\n"
 
     def _asking(self) -> str:
-        """The box for statements that every page has."""
+        """The box for statements, which every page has."""
         if not self.surroundings.ask:
             return ""
         form = Form(
@@ -159,7 +159,7 @@ class Drawing:
                              enumerate(zip(listing.columns, row, strict=True))) + "</tr>"
             for row in listing.rows
         ]  # fmt: skip
-        # The title breaks its lines where the page ends, and not where the table does.
+        # The title breaks its lines at the edge of the page, not at the edge of the table.
         title = f'<p class="caption" aria-hidden="true">{text(listing.title)}</p>' if listing.titled else ""
         caption = f"<caption>{text(listing.title)}</caption>"
         return "\n".join(
@@ -202,7 +202,7 @@ class Drawing:
         return "\n".join(parts)
 
     def _statement(self, answer: ShownAnswer, name: str) -> str:
-        """The statement behind an answer, which opens on how to take it along."""
+        """The statement of an answer. It opens to show how the answer can be copied and downloaded."""
         copies = answer.copies
         links = [Link("Ask it again", copies.again)] if copies.again else []
         files = "".join(f"<li>{_link(link)}</li>" for link in (*links, *copies.files))
@@ -242,11 +242,11 @@ _DRAWN: Mapping[type, Callable[..., str]] = {
     Texts: Drawing._texts,
     Failure: Drawing._failure,
 }
-"""What draws each kind of block."""
+"""The method that draws each kind of block."""
 
 
 def _field(choice: FormField, look: str, completes: str) -> str:
-    """A field. What it sends is escaped and no more: a character that is not seen is part of a name."""
+    """A form field. The value that it sends is only escaped, because an invisible character is part of a name."""
     name, label, hint = text(choice.name), text(choice.label), text(choice.hint)
     chosen = choice.chosen[0] if choice.chosen else ""
     match choice.kind:
@@ -274,12 +274,14 @@ def _field(choice: FormField, look: str, completes: str) -> str:
 
 
 def _exact(code: str) -> str:
-    """What is copied of a code, where it is not what is seen of it: a character that is not seen is part of a name."""
+    """The text to copy from a code block if it differs from the visible text, because an invisible character is part of
+    a name.
+    """
     return "" if clean_lines(code) == code else f' data-exact="{text(json.dumps(code))}"'
 
 
 def _lines_of(written: str) -> str:
-    """A stored text, of which blanks and the ends of lines are seen as what they are."""
+    """A stored text with its tabs expanded, so that its spaces and line ends look as they were written."""
     return lines(written.replace("\r\n", "\n").expandtabs(4))
 
 

@@ -1,4 +1,6 @@
-"""What every page has around its contents: the head, with title and look, and the way to skip to the contents."""
+"""The parts that every page has around its content: the head, with title and style, and the link that skips to the
+content.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from warehouse.render.vegalite import dark
 from warehouse.render.web import text
 
 SKIP = '<a class="skip" href="#content">Skip to the content</a>'
-"""The first that the keyboard reaches."""
+"""The first element that the keyboard reaches."""
 
 
 def head(title: str, first: Sequence[str], last: Sequence[str]) -> list[str]:
-    """The lines up to the body. What may be loaded stands `first`, and what the page looks like `last`."""
+    """The lines before the body. `first` is the policy of what may be loaded, and `last` is the style."""
     return [
         "<!doctype html>",
         '<html lang="en">',
@@ -29,10 +31,10 @@ def head(title: str, first: Sequence[str], last: Sequence[str]) -> list[str]:
 
 
 def looks() -> str:
-    """The style sheet of what all pages have."""
+    """The style sheet that all pages share."""
     return resource("page.css") + dark.rules(".picture svg")
 
 
 def resource(name: str) -> str:
-    """A file of this room."""
+    """A file of this package."""
     return resources("warehouse.render.site").joinpath(name).read_text(encoding="utf-8")

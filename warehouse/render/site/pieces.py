@@ -1,4 +1,4 @@
-"""A statement cut into the pieces that are highlighted."""
+"""Splits a statement into the pieces that are highlighted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from grammar.value import value
 
 @value
 class Piece:
-    """A stretch of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank)
-    and what is written.
+    """A part of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank) and
+    its text.
     """
 
     kind: str
@@ -18,7 +18,7 @@ class Piece:
 
 
 def pieces_of(text: str) -> tuple[Piece, ...]:
-    """A statement as pieces; prose within it is left out."""
+    """A statement as pieces, without the prose in it."""
     pieces: list[Piece] = []
     end = 0
     for token in tokens(text):

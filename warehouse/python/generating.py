@@ -228,7 +228,7 @@ def _meaning(argument: KeywordArgument) -> str:
         return "The other test set."
     meaning = argument.clause.meaning
     example = argument.clause.example
-    return f"{meaning[0].upper()}{meaning[1:]}" + (f"; in the language `{example}`." if example else ".")
+    return f"{meaning[0].upper()}{meaning[1:]}" + (f". In the language: `{example}`." if example else ".")
 
 
 def _signature(word: str, first: list[str], listed: list[Described]) -> str:

@@ -51,37 +51,38 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         by : str or sequence of str, optional
-            One row for each value: document, unit, label or an attribute; in the language `by unit`.
+            One row for each value: document, unit, label or an attribute. In the language: `by unit`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         order_by : str, optional
-            The measure to order rows by; `desc` or `asc`; in the language `order by recall desc`.
+            The measure to order rows by; `desc` or `asc`. In the language: `order by recall desc`.
         limit : int, float, Decimal or str, optional
-            At most this many rows; in the language `limit 5`.
+            At most this many rows. In the language: `limit 5`.
         standardized : bool, default False
             Values in standard deviations from the mean of all systems on the test set.
         corrected_by : str, optional
-            The judge's values, corrected by human labels of some documents; in the language `corrected by llm`.
+            The judge's values, corrected by human labels of some documents. In the language: `corrected by llm`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
         interval : {"studentized", "percentile", "bca"} or True, optional
-            The kind of bootstrap interval; studentized by default; in the language `interval bca`.
+            The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
 
         Returns
         -------
@@ -140,49 +141,50 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         against : str, optional
-            Each system against this one; in the language `against GE`.
+            Each system against this one. In the language: `against GE`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         over_test_sets : bool, default False
             Compare averages over the test sets; exchanges stay within each.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         margin : int, float, Decimal or str, optional
-            The largest difference that does not matter, for verdicts such as equivalent and not worse; in the
-            language `margin 1%`.
+            The largest difference that does not matter, for verdicts such as equivalent and not worse. In the
+            language: `margin 1%`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
         interval : {"studentized", "percentile", "bca"} or True, optional
-            The kind of bootstrap interval; studentized by default; in the language `interval bca`.
+            The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
 
         Returns
         -------
@@ -237,39 +239,40 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -326,41 +329,42 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         over_test_sets : bool, default False
             Compare averages over the test sets; exchanges stay within each.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -426,60 +430,61 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         against : str, optional
-            Each system against this one; in the language `against GE`.
+            Each system against this one. In the language: `against GE`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         order_by : str, optional
-            The measure to order rows by; `desc` or `asc`; in the language `order by recall desc`.
+            The measure to order rows by; `desc` or `asc`. In the language: `order by recall desc`.
         order_as_named : bool, default False
             Systems in the order in which they are named.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
         interval : {"studentized", "percentile", "bca"} or True, optional
-            The kind of bootstrap interval; studentized by default; in the language `interval bca`.
+            The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
         letters : bool, default False
             Beside each value, the letters of the systems that it beats.
         rank : bool, default False
             Beside each value, the ranks that the system may have.
         digits : int, float, Decimal or str, optional
-            Decimal places of the values; in the language `digits 1`.
+            Decimal places of the values. In the language: `digits 1`.
         columns : mapping of str to str, optional
-            Names for measures, test sets and the column of systems; in the language `columns F as "F₁"`.
+            Names for measures, test sets and the column of systems. In the language: `columns F as "F₁"`.
         caption : str, optional
-            The text above the table; in the language `caption "Results on MUC-4"`.
+            The text above the table. In the language: `caption "Results on MUC-4"`.
         label : str, optional
-            The name by which a paper refers to the table; in the language `label "tab:muc4"`.
+            The name by which a paper refers to the table. In the language: `label "tab:muc4"`.
 
         Returns
         -------
@@ -537,47 +542,48 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         detect : number or sequence of numbers, optional
-            The differences that would matter; by default round ones near the smallest that can be found; in the
-            language `detect 1%, 2%`.
+            The differences that would matter; by default round ones near the smallest that can be found. In the
+            language: `detect 1%, 2%`.
         documents : number or sequence of numbers, optional
-            How many documents there would be; by default some fewer and some more than there are; in the language
-            `documents 100, 400`.
+            How many documents there would be; by default some fewer and some more than there are. In the
+            language: `documents 100, 400`.
         power : int, float, Decimal or str, optional
-            How often a difference should be found; 0.8 by default; in the language `power 0.9`.
+            How often a difference should be found; 0.8 by default. In the language: `power 0.9`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -613,11 +619,11 @@ class StatementMethods:
         Parameters
         ----------
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         by : str or sequence of str, optional
-            One row for each value: document, unit, label or an attribute; in the language `by unit`.
+            One row for each value: document, unit, label or an attribute. In the language: `by unit`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
 
         Returns
         -------
@@ -662,16 +668,16 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         from_ : str
-            The first test set; `to` names the second; in the language `from TST3 to TST4`.
+            The first test set; `to` names the second. In the language: `from TST3 to TST4`.
         to : str
             The other test set.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         trim : int, float, Decimal or str, optional
-            Leave the K highest and the K lowest out of the mean; in the language `trim 1`.
+            Leave the K highest and the K lowest out of the mean. In the language: `trim 1`.
 
         Returns
         -------
@@ -727,41 +733,42 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         from_ : str
-            The first test set; `to` names the second; in the language `from TST3 to TST4`.
+            The first test set; `to` names the second. In the language: `from TST3 to TST4`.
         to : str
             The other test set.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         one_sided : bool, default False
             Test only whether the first system is better.
         two_sided : bool, default False
             Test whether the systems differ; the default.
         test : str, optional
-            The significance test; randomization by default; in the language `test wilcoxon`.
+            The significance test; randomization by default. In the language: `test wilcoxon`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         exact : bool, default False
             Count every possible exchange.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         confidence : int, float, Decimal or str, optional
-            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default; in the language
-            `confidence 0.99`.
+            How sure a verdict must be on which side of `level` the exact p lies; 0.99 by default. In the
+            language: `confidence 0.99`.
         adjust : str, optional
-            Adjust p-values for multiple comparisons; in the language `adjust holm`.
+            Adjust p-values for multiple comparisons. In the language: `adjust holm`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -808,18 +815,18 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         from_ : str
-            The first test set; `to` names the second; in the language `from TST3 to TST4`.
+            The first test set; `to` names the second. In the language: `from TST3 to TST4`.
         to_generality : number or sequence of numbers, optional
-            The generalities to project to; in the language `to generality 0.01, 0.05`.
+            The generalities to project to. In the language: `to generality 0.01, 0.05`.
         to_stream : str, optional
-            A test set without a key, whose generality is estimated; in the language `to stream NEWS`.
+            A test set without a key, whose generality is estimated. In the language: `to stream NEWS`.
         assuming_fallout_exponent : int, float, Decimal or str, optional
-            Fallout changes as this power of generality; in the language `assuming fallout exponent 0.45`.
+            Fallout changes as this power of generality. In the language: `assuming fallout exponent 0.45`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
 
         Returns
         -------
@@ -857,7 +864,7 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
 
         Returns
         -------
@@ -897,22 +904,22 @@ class StatementMethods:
         Parameters
         ----------
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         by : str or sequence of str, optional
-            One row for each value: document, unit, label or an attribute; in the language `by unit`.
+            One row for each value: document, unit, label or an attribute. In the language: `by unit`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         with_key : bool, default False
             Count the key as one more annotator.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         interval : {"studentized", "percentile", "bca"} or True, optional
-            The kind of bootstrap interval; studentized by default; in the language `interval bca`.
+            The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
 
         Returns
         -------
@@ -951,10 +958,10 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
 
         Returns
         -------
@@ -999,17 +1006,18 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
 
         Returns
         -------
@@ -1056,21 +1064,22 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         only : str, optional
-            Only the documents that favour this system; in the language `only GE`.
+            Only the documents that favour this system. In the language: `only GE`.
         limit : int, float, Decimal or str, optional
-            At most this many rows; in the language `limit 5`.
+            At most this many rows. In the language: `limit 5`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -1123,32 +1132,33 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         replicates_by : str or True, optional
             Systems with the same value of the attribute are runs of one system and are averaged; `replicates`
-            alone goes by system.replicate, or else by system.model; in the language `replicates by system.model`.
+            alone goes by system.replicate, or else by system.model. In the language: `replicates by
+            system.model`.
         by : str or sequence of str
-            One row for each value: document, unit, label or an attribute; in the language `by unit`.
+            One row for each value: document, unit, label or an attribute. In the language: `by unit`.
         depth : int, float, Decimal or str, optional
-            2 adds the slices by every pair of attributes; in the language `depth 2`.
+            2 adds the slices by every pair of attributes. In the language: `depth 2`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         limit : int, float, Decimal or str, optional
-            At most this many rows; in the language `limit 5`.
+            At most this many rows. In the language: `limit 5`.
         exchange_by : str, optional
-            What is exchanged as a whole: document, unit or an attribute; in the language `exchange by unit`.
+            What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
         missing : {"error", "drop", "zero", "bounds"}, optional
-            What to do with documents that not every system has, or topics that a run leaves out; in the language
+            What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
 
         Returns
@@ -1197,24 +1207,24 @@ class StatementMethods:
         except_ : str or sequence of str, optional
             The systems to leave out.
         of : str, optional
-            The kind of data: extraction, filtering, counts, rankings, values or published; in the language `of
+            The kind of data: extraction, filtering, counts, rankings, values or published. In the language: `of
             filtering`.
         on : str or sequence of str, optional
-            The test sets, each evaluated separately; in the language `on TST3, TST4`.
+            The test sets, each evaluated separately. In the language: `on TST3, TST4`.
         utility : number or sequence of numbers, optional
-            Value of a true positive, a false positive, a miss and a correct rejection; 0 if left out; in the
-            language `utility 2, -1`.
+            Value of a true positive, a false positive, a miss and a correct rejection; 0 if left out. In the
+            language: `utility 2, -1`.
         where : str, optional
-            Only the rows that meet the condition; in the language `where document like "TST3-MUC4-00%"`.
+            Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         limit : int, float, Decimal or str, optional
-            At most this many rows; in the language `limit 5`.
+            At most this many rows. In the language: `limit 5`.
         shuffles : int, float, Decimal or str, optional
-            Approximate, with this many shuffles, or resamples of a bootstrap; in the language `shuffles 9999`.
+            Approximate, with this many shuffles, or resamples of a bootstrap. In the language: `shuffles 9999`.
         seed : int, float, Decimal or str, optional
-            The seed of the random numbers; the same seed gives the same results; 1992 by default; in the language
-            `seed 1992`.
+            The seed of the random numbers; the same seed gives the same results; 1992 by default. In the
+            language: `seed 1992`.
         level : int, float, Decimal or str, optional
-            The significance level; 0.05 by default; in the language `level 0.10`.
+            The significance level; 0.05 by default. In the language: `level 0.10`.
 
         Returns
         -------

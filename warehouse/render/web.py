@@ -73,7 +73,7 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
 
 
 NOWHERE: Mapping[tuple[int, int], str] = {}
-"""The links of a table of which no cell leads to another page."""
+"""No links: for a table whose cells do not lead to other pages."""
 
 NUMBERS = "Data behind this figure"
 

@@ -100,8 +100,8 @@ def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ..
 class Inquiry:
     """The questions of one page, in a session that does not follow its warehouse: before the first question it checks
     once whether the warehouse was replaced. If a test set has one of the `measures`, pages show no others. Texts of
-    documents are shown only if `with_texts` is set. `passing` receives messages about the current state that are not
-    part of an answer.
+    documents are shown only if `with_texts` is set. `passing` is a message about the current moment that is not part
+    of an answer.
     """
 
     def __init__(

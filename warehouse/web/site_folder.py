@@ -56,8 +56,8 @@ def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
 
 
 def check(path: Path, *, force: bool) -> None:
-    """Raises DataError if no site can be written to this place: it is a file, it is the current folder, or, unless
-    `force`, it is a folder with other content.
+    """Raises DataError if no site can be written to this place: it is a file, it contains the current folder, or,
+    unless `force`, it is a folder with other content.
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not path.is_dir():

@@ -21,8 +21,8 @@ FOR_NOTES = 1_000
 
 
 def bounded(result: Result, rows: int, characters: int, note: str = "", more: Mapping[str, Any] | None = None) -> str:
-    """An answer with limited rows in each of its tables and limited characters in total, with a note and with the count
-    of what there is `more`. Raises QueryError if it is too large even without rows.
+    """An answer with limited rows in each of its tables and limited characters in total. At its end are a note and the
+    entries of `more`. Raises QueryError if it is too large even without rows.
     """
     tables = tuple(replace(table, rows=table.rows[:rows]) for table in (result.table, result.summary_table))
     empty = replace(result, table=replace(result.table, rows=()), summary_table=replace(result.summary_table, rows=()))

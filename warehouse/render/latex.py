@@ -60,8 +60,8 @@ _SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
 """A sign before a number, but not a sign within a power of ten."""
 
 LONG, WIDE = 0.2, 0.8
-"""A word that takes a larger share of a line than the first number may be broken after punctuation. Above the second
-number, parts of it that wide may be broken, too.
+"""A word that takes a larger share of a line than the first number may be broken after punctuation. A part of it that
+takes a larger share than the second number is cut into pieces as wide as the first.
 """
 
 _BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")

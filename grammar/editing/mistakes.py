@@ -164,7 +164,7 @@ def _stray_sign(stop: Stop) -> QueryError | None:
 
 
 def _statement(stop: Stop) -> QueryError | None:
-    """A first word that does not begin a statement, or a missing question after plot, explain or export."""
+    """A first word that does not begin a statement, or does not begin a question after plot, explain or export."""
     if stop.before is None:
         if sql := as_sql(stop.rest):
             return QueryError("SQL is written in quotes after the word sql", stop.span, (f"write {sql}",))

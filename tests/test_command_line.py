@@ -226,7 +226,7 @@ def test_results_go_to_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
     assert "| UMASS " in written
     again = evalhouse(*query, "both.md", folder=tmp_path)
     assert again.returncode == 1
-    assert "both.md: is there already; --force writes over it" in again.stderr
+    assert "both.md: already exists; --force overwrites it" in again.stderr
     assert evalhouse(*query, "both.md", "--force", "--format", "csv", folder=tmp_path).returncode == 0
     assert (tmp_path / "both.md").read_text(encoding="utf-8").startswith("test_set,")
     wrong = evalhouse("query", "score F for GE on TST3; score F for X on TST3", "--output", "x.html", folder=tmp_path)

@@ -142,7 +142,7 @@ def test_a_report_is_never_written_over_unasked(evalhouse: Run, name: str, bring
     (tmp_path / name).write_text("mine", encoding="utf-8")
     brings.write_text("--| # A\nshow tests", encoding="utf-8")
     done = evalhouse("run", brings, "--report", name, "--quiet", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (1, f"error: {name}: is there already; --force writes over it\n")
+    assert (done.returncode, done.stderr) == (1, f"error: {name}: already exists; --force overwrites it\n")
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
     assert evalhouse("run", brings, "--report", name, "--force", "--quiet", folder=tmp_path).returncode == 0
     assert (tmp_path / name).read_text(encoding="utf-8") != "mine"
@@ -174,7 +174,7 @@ def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Pat
         assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     (tmp_path / "new-2.svg").write_text("mine", encoding="utf-8")
     done = evalhouse("run", "s.eval", "--report", "new.md", "--quiet", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "error: new-2.svg: is there already; --force writes over it\n")
+    assert (done.returncode, done.stderr) == (1, "error: new-2.svg: already exists; --force overwrites it\n")
     assert not [each for each in tmp_path.iterdir() if each.name in ("new.md", "new-1.svg") or ".new" in each.name]
     done = evalhouse("run", "s.eval", "--report", "new.md", "--force", folder=tmp_path)
     assert (tmp_path / "new-2.svg").read_text(encoding="utf-8").startswith("<svg")

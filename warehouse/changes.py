@@ -75,7 +75,7 @@ def loaded(
             rows_new=file.rows_new,
             **{"import": file.import_id if keep else None},
         )
-    notes = tuple(note for file in together for note in file.notes) + done[0].notes
+    notes = tuple(dict.fromkeys(note for file in together for note in file.notes)) + done[0].notes
     notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
     if planned.passed_over:
         listed = ", ".join(found.called for found in planned.passed_over)

@@ -143,8 +143,10 @@ class Machine:
 
     def _take(self, terminal: str, at: int) -> None:
         for name, size, transparent in self._ended(self._states, terminal, at):
-            pieces: list[Any] = []
-            for piece in self._pieces[len(self._pieces) - size :]:
+            taken = self._pieces[len(self._pieces) - size :]
+            # A list that a rule goes on with grows in place, or a long one would be copied for each of its items.
+            pieces: list[Any] = taken.pop(0) if taken and isinstance(taken[0], list) else []
+            for piece in taken:
                 if isinstance(piece, list):
                     pieces += piece
                 else:

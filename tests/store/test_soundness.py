@@ -83,6 +83,12 @@ def test_harm_is_found(database: Database, load_text: Load, harm: str, problems:
     assert set(check(database)) == problems
 
 
+def test_rows_without_fingerprints_are_not_taken_for_sound(database: Database, load_text: Load) -> None:
+    load_text(SCORES + THREE)
+    database.run(Sql("delete from fingerprint"))
+    assert SCORE in check(database)
+
+
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """A warehouse with rows in every table."""

@@ -331,6 +331,28 @@ def test_a_file_is_looked_through_again_when_it_has_changed(
     assert len(looked) == 3
 
 
+def test_a_file_that_others_can_change_is_looked_through_each_time(
+    sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def looking(*asked: object) -> None:
+        looked.append(asked)
+        check_schema(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("warehouse.store.database.check_schema", looking)
+    path = Path(shutil.copy(sound, tmp_path))
+    link = tmp_path / "link.duckdb"
+    link.symlink_to(path)
+    for _ in range(2):
+        open_database(link).close()
+    assert len(looked) == 2
+    path.chmod(0o666)
+    for _ in range(2):
+        open_database(path).close()
+    assert len(looked) == 4
+
+
 # --- what is opened ---------------------------------------------------------------------------------------------------
 
 PAYLOADS = (

@@ -25,8 +25,8 @@ FEW = 8
 NAMED = 5
 """Up to this many names are listed; the others are counted."""
 
-_HOW_MANY = re.compile(r"(?<=: )[0-9]+(?=;|$)")
-"""The number in a note such as "topics without output: 2; …"."""
+_HOW_MANY = re.compile(r"^((?:topics|retrieved documents) [^:]*: )([0-9]+)(?=;|$)")
+"""Where a note on a run says how many there are: topics without output: 2; …"""
 
 
 def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPlan) -> None:
@@ -101,13 +101,14 @@ def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
     sources: dict[str, list[tuple[str, str]]] = {}
     for one in loaded:
         for text in one.notes:
-            sources.setdefault(_HOW_MANY.sub("", text), []).append((one.source, text))
+            sources.setdefault(_HOW_MANY.sub(r"\1", text), []).append((one.source, text))
     for said in list(sources.values())[:FEW]:
         source, text = said[0]
-        counts = sorted({int(found[0]) for _, text in said if (found := _HOW_MANY.search(text))})
+        counts = sorted({int(found[2]) for _, text in said if (found := _HOW_MANY.search(text))})
         if len(counts) > 1:
-            text = _HOW_MANY.sub(f"{counts[0]} to {counts[-1]}", text)
-        note(args, f"{source if len(said) == 1 else f'{len(said)} files'}: {text}")
+            text = _HOW_MANY.sub(rf"\g<1>{counts[0]} to {counts[-1]}", text)
+        files = len({source for source, _ in said})
+        note(args, f"{source if files == 1 else f'{files} files'}: {text}")
     if len(sources) > FEW:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 

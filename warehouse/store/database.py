@@ -374,11 +374,12 @@ def open_to_export(path: Path, folder: Path) -> Database:
 def _open_checked(path: Path, shut: Callable[[Database], None], *, strange: bool = True) -> Database:
     check_file(path)
     extent = extent_of(path)
-    before = _state(path)
+    ours_alone = publishing.ours_alone(path)
+    before = _state(path) if ours_alone else None
     with _closed_on_error(_connect(path)) as database:
         _attach_to_ask(database, path)
         shut(database)
-        state = before if _state(path) == before else None
+        state = before if ours_alone and _state(path) == before else None
         if strange and (state is None or _LOOKED_THROUGH.get(path.absolute()) != state):
             check_schema(database.rows, path)
             _LOOKED_THROUGH[path.absolute()] = state

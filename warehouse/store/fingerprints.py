@@ -108,8 +108,8 @@ def wrong(database: Database) -> tuple[str, ...]:
     """One sentence for each table whose rows differ from those that were stored."""
     stored = database.rows(Sql("select table_name, part, rows, digest from fingerprint"))
     then = {(str(table), int(part)): (int(rows), str(digest)) for table, part, rows, digest in stored}
-    if not then:
-        return ()  # no fingerprint was ever stored
+    if not then and not database.rows(Sql("select 1 from import limit 1")):
+        return ()  # nothing has ever been stored in it
     now = _all(database)
     differing = sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
     sentences = []

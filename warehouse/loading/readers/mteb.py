@@ -1,8 +1,8 @@
 """Results of MTEB, `<model>/<revision>/<task>.json`: the figures of a model on a task, by split and subset.
 
-The task is the test set, with `:split` where it is not the test split, and `:subset` where there are several. A run is
-told by the revision of the model, which `model_meta.json` beside the results names. The files of before 1.11, with the
-splits at the top, are read too.
+The task is the test set, followed by `:split` if the split is not test, and by `:subset` if there are several subsets.
+The revision of the model identifies the run; `model_meta.json` beside the results names it. Files from before 1.11,
+with the splits at the top level, are read too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ META = "model_meta.json"
 
 _SPLITS = ("test", "validation", "dev", "train")
 _WHOLE = ("", "default")
-"""What a subset is called that is the whole of a split."""
+"""The names of a subset that is the whole split."""
 
 Splits = dict[str, list[tuple[str, dict[str, Any]]]]
-"""By split the subsets and their metrics."""
+"""The subsets of each split, with their metrics."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the figures of a task. Raises DataError where the file has none."""
+    """Stages the figures of a task. Raises DataError if the file has none."""
     said: dict[str, Any] = {}
     splits: Splits = {}
     for document in documents(staging):
@@ -68,7 +68,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _figures(splits: Splits) -> Iterator[tuple[str, str, float]]:
-    """Of each figure the part of the task that it is of, the measure and the value."""
+    """For each figure, the part of the task that it is about, the measure and the value."""
     for split, subsets in splits.items():
         for subset, metrics in subsets:
             part = "" if split == "test" else f":{split}"
@@ -78,10 +78,10 @@ def _figures(splits: Splits) -> Iterator[tuple[str, str, float]]:
 
 
 def _splits(document: Document, said: dict[str, Any]) -> Splits:
-    """By split the subsets and their metrics. Raises DataError where there is nothing of the kind."""
+    """The subsets of each split, with their metrics. Raises DataError if there are none."""
     scores = said.get("scores")
     if scores is None:
-        # Before 1.11 a split held the metrics, or those of each language.
+        # Before 1.11 a split contained its metrics, or the metrics of each language.
         old = {split: said[split] for split in _SPLITS if isinstance(said.get(split), dict)}
         return {split: _languages(metrics) for split, metrics in old.items()}
     splits: Splits = {}
@@ -103,7 +103,7 @@ def _languages(metrics: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _numbers(metrics: dict[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
-    """The metrics that are numbers; those inside of others have the names of both."""
+    """The metrics that are numbers. A nested metric gets both names."""
     for name, value in metrics.items():
         if isinstance(value, dict):
             yield from _numbers(value, f"{before}{name}.")
@@ -112,7 +112,7 @@ def _numbers(metrics: dict[str, Any], before: str = "") -> Iterator[tuple[str, f
 
 
 def _model(staging: Staging) -> tuple[str | None, str | None]:
-    """The model and its revision, by the file that says so or else by the folders."""
+    """The model and its revision, from the file that names them, or else from the folders."""
     revision = staging.source.absolute().parent
     meta = staging.json_beside(META, LARGEST)
     if isinstance(meta, dict) and meta.get("name"):

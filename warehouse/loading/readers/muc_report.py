@@ -1,8 +1,8 @@
-"""Score reports of the MUC-4 scorer (MUC Scorer 3.2, 1992): a block a template, or a block a message, then the totals.
+"""Score reports of the MUC-4 scorer (MUC Scorer 3.2, 1992): one block per template or per message, then the totals.
 
-A report must add up: the slots of its blocks, summed, are its own totals in all ten counts. Optional templates that the
-system did not match are printed, but the scorer leaves them out of every sum, and so does this reader. The percentages
-and the F-measures are not read: they were computed from rounded figures.
+A report must add up: the sums of the slots over its blocks must equal its own totals in all ten counts. Optional
+templates that the system did not match are printed, but the scorer leaves them out of every sum, and so does this
+reader. The percentages and the F-measures are not read, because they were computed from rounded figures.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ F-MEASURES                                         39.76     35.42     45.32
 _STORED = tuple(column.name for column in SCORES.content)
 
 COUNTS = (*_STORED[:5], "interactive correct", "interactive partial", *_STORED[5:])
-"""What the columns of a report count, from left to right, before the percentages."""
+"""The meaning of the count columns of a report, from left to right; the percentages come after them."""
 
 _TEMPLATE = re.compile(r"(\S+)\s+key: +(\S+) +response: +(\S+)\s*(?:\[(\w+)\])?\s*")
 _CONFIGURATION = re.compile(r"Configuration:\s*(\S.*?)\s*")
@@ -78,7 +78,7 @@ _ROW = re.compile(
     + r"\|",
     re.ASCII,
 )
-"""A row whose counts have blanks or bars between them, as nearly all have."""
+"""A row whose counts are separated by blanks or bars, like nearly all rows."""
 _TEMPLATE_ID = "template-id"
 
 ReportRow = tuple[int, ...]
@@ -89,7 +89,7 @@ _NOTHING: ReportRow = (0,) * len(COUNTS)
 
 @dataclass(slots=True)
 class _Message:
-    """What the blocks of one message add up to."""
+    """The sums over the blocks of one message."""
 
     line: int
     slots: dict[str, ReportRow] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class _Message:
 
 @dataclass(slots=True)
 class _Report:
-    """One report as far as it was read."""
+    """What has been read of one report."""
 
     document: Document
     configuration: str = ""
@@ -110,7 +110,7 @@ class _Report:
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages a report, or every report in a tar archive: score tuples by message and slot, and decisions.
 
-    Raises DataError where a report cannot be read, or does not add up.
+    Raises DataError if a report cannot be read or does not add up.
     """
     with Sheets(staging, SCORES, DECISIONS) as sheets:
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *_STORED)
@@ -174,7 +174,7 @@ def _read(document: Document) -> _Report:
 
 
 def _visible(document: Document) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, without form feeds, their tabs as blanks."""
+    """The lines that are not blank, without form feeds, and with blanks in place of tabs."""
     for number, line in document.lines():
         text = line.replace("\f", "").expandtabs().rstrip()
         if text.strip():
@@ -182,23 +182,23 @@ def _visible(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _label(text: str) -> str:
-    """What a row of scores is about."""
+    """The label of a row of scores."""
     return text[: len(text) - len(text.lstrip(_LETTERS))].rstrip()
 
 
 def _counts(document: Document, number: int, text: str, header: str) -> ReportRow:
-    """The ten counts of a row, whose columns may abut."""
+    """The ten counts of a row, whose columns may touch each other."""
     apart = _ROW.match(text)
     if apart is not None:
         return tuple(map(int, apart.groups()))
-    # What stands under the columns is no part of the label, though it be a letter or a sign.
+    # Characters under the columns do not belong to the label, even if they are letters or signs.
     begins = min(len(text) - len(text.lstrip(_LETTERS)), header.index("POS"))
     groups, names = text[begins:].split("|"), header[begins:].split("|")
     counts: list[int] = []
     for (wanted, called), cells, columns in zip(_GROUPS, groups, names, strict=False):
         numbers = cells.split()
         if len(numbers) != wanted:
-            # Numbers that fill their columns have no blank between them.
+            # Numbers that fill their columns are not separated by blanks.
             ends = [0, *(end.end() for end in re.finditer(r"\S+", columns))]
             numbers = [cells[start:end].strip() for start, end in pairwise(ends)] if len(cells) == len(columns) else []
         if len(numbers) != wanted or not all(cell.isascii() and cell.isdigit() for cell in numbers):
@@ -210,7 +210,7 @@ def _counts(document: Document, number: int, text: str, header: str) -> ReportRo
 
 
 def _check(report: _Report, staging: Staging) -> None:
-    """Refuses a report whose messages do not add up to its own totals."""
+    """Raises DataError if the messages of a report do not add up to its totals."""
     sums = dict.fromkeys(report.slot_totals, _NOTHING)
     for message in report.messages.values():
         for slot, row in message.slots.items():
@@ -225,7 +225,7 @@ def _check(report: _Report, staging: Staging) -> None:
         staging.fault(f"{count} of {what} is {printed}, but the blocks add up to {added}", line, report.document.member)
         for what, row, line, total in pairs
         for count, added, printed in zip(COUNTS, row, total, strict=True)
-        # The totals count messages with nothing to fill as noncommittal template-ids; no block does.
+        # The totals count messages with nothing to fill as noncommittal template-ids, but no block does.
         if added != printed and (what, count) != (f"the slot {_TEMPLATE_ID}", "noncommittal")
     ]
     if faults:
@@ -246,7 +246,7 @@ def _write(report: _Report, staging: Staging, scores: Sheet, decisions: Sheet) -
 
 
 def _system(report: _Report) -> str:
-    """The folder of the configuration, or the one above it where that is named like the test set."""
+    """The folder of the configuration, or its parent if the folder has the name of the test set."""
     *folders, file = report.configuration.replace("\\", "/").split("/")
     test_set = re.sub(r"config-|\.el", "", file)
     named = [folder for folder in folders if folder and folder.casefold() != test_set.casefold()]

@@ -1,6 +1,7 @@
-"""The tables whose columns are named like the fields of facts, in the formats that `tabular` reads: a reader a form.
+"""Readers of tables whose columns are named like the fields of facts, in the formats that `tabular` reads. There is one
+reader per form.
 
-Tables of attributes, in which any other column may stand, are recognized by what they lack.
+Tables of attributes may have any other column, so they are recognized by the columns that they do not have.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from warehouse.tasks.records import FactForm
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 BY_FILE: Mapping[str, str] = MappingProxyType({"test_set": "{stem}"})
-"""Where rows make sense by themselves, and not as what is known of the rows of another file."""
+"""The template for rows that are complete by themselves; other rows only describe rows of another file."""
 
 
 def _content(form: FactForm) -> frozenset[str]:
@@ -25,7 +26,7 @@ def _content(form: FactForm) -> frozenset[str]:
 
 
 def _by_content(form: FactForm) -> Callable[[Start], str | None]:
-    """Goes by the columns for what is stored under a key, unless there are those of a form that stores more."""
+    """Recognizes a table by the columns of a form's content, unless it has those of a form with more content."""
     content = _content(form)
     more = [_content(other) for other in records.FORMS if _content(other) > content]
 
@@ -52,7 +53,7 @@ def _documents(start: Start) -> Recognition | None:
 
 
 def _by_numbers(start: Start) -> bool:
-    """Whether a table says nothing of documents but numbers, which may be values of systems."""
+    """Whether a table has only numbers about its documents. These may be values of systems."""
     fields = {field.name for field in records.DOCUMENTS.fields}
     cells = [cell for record in start.records for heading, cell in record.items() if heading not in fields]
     return bool(cells) and all(is_number(cell) for cell in cells if cell)

@@ -1,7 +1,8 @@
-"""Which reader a file is for, by its name and its first lines.
+"""Finds the reader for a file, from its name and its first lines.
 
-Every reader is asked, those of other packages too, and the strongest evidence counts; where that speaks for two, the
-person is asked. Nothing is read but the start of a file; a reader may still find that the rest is something else.
+Every reader is asked, including those of other packages, and the strongest evidence counts. If two readers have equal
+evidence, the person must decide. Only the start of a file is read, so a reader may still find that the rest is
+something else.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ from warehouse.store.database import Database
 from warehouse.tasks.records import FORMS
 
 START = 65_536
-"""How many bytes of a file are looked at, unpacked; more where they have no record."""
+"""How many bytes of a file are read, after unpacking; more if they do not contain one whole record."""
 
 _SCHEMA = re.compile(r'\s*\{[^{}]{0,2000}"\$schema"\s*:')
-"""How a file begins that says what files of a format look like, and has all of its words in it."""
+"""The start of a JSON Schema: it describes the files of a format, and contains all of the format's words."""
 
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """A reader, what in the file speaks for it, and what the file is to a load; `unsure` says what has to be asked."""
+    """A reader, the evidence for it in the file, and the role of the file in the load. `unsure` says what a person has
+    to decide.
+    """
 
     reader: str
     why: str
@@ -46,7 +49,7 @@ class Recognized:
 
 
 def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
-    """The reader for a file, as `recognized` finds it. Raises DataError where nothing speaks for one, too."""
+    """The reader for a file, as `recognized` finds it. Also raises DataError if there is no evidence for any reader."""
     found = recognized(file, store, door)
     if found is None:
         raise DataError((Fault(str(file), None, "its format is not recognized; --as READER names it"),))
@@ -56,10 +59,10 @@ def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognize
 def recognized(
     file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
 ) -> Recognized | None:
-    """The reader for a file, which is opened through `door`; None where nothing speaks for one. `store` reads what
-    Python does not, and `called` is what the file is called in messages.
+    """The reader for a file, which is opened through `door`; None if there is no evidence for any reader. `store` reads
+    formats that Python cannot read, and `called` is the name of the file in messages.
 
-    Raises DataError where there is no such file, where it is damaged, and where as much speaks for another reader.
+    Raises DataError if the file does not exist, if it is damaged, or if there is equal evidence for another reader.
     """
     start = _start(file, store, door, options, called)
     if _SCHEMA.match(start.text):
@@ -81,7 +84,7 @@ def recognized(
 def role_of(
     reader: Reader, file: Path, store: Database, door: Door, options: Mapping[str, str], *, called: str = ""
 ) -> Role:
-    """What a file is to a load of which a reader was named: what the reader says, or facts."""
+    """The role of a file in a load whose reader was named: what the reader says, or facts."""
     try:
         known = _recognized_by(reader, _start(file, store, door, options, called), called)
     except DataError:
@@ -90,7 +93,7 @@ def role_of(
 
 
 def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | None:
-    """What a reader, which may be anybody's, takes a file for. Raises DataError where it fails."""
+    """What a reader, possibly from another package, takes a file for. Raises DataError if the reader fails."""
     try:
         recognition = reader.recognizes(start)
     except Exception as error:

@@ -1,9 +1,10 @@
-"""Scores of segments, as sacreBLEU, COMET, MetricX and others write them: a number a line, or a table whose columns are
-systems; and the sufficient statistics of chrF.
+"""Scores of segments, as sacreBLEU, COMET, MetricX and others write them: one number per line, or a table with one
+column per system. Also the sufficient statistics of chrF.
 
-A document is a segment, by its line (from 1) or by its name where the first column of the table holds names. The
-statistics of chrF become score tuples, a unit an order of n-grams: possible are those of the reference, actual those of
-the hypothesis, correct those they share; a line holds hypothesis, reference and match for each order in turn.
+A document is a segment. It is named by its line number (from 1), or by the first column of the table if that holds
+names. The statistics of chrF become score tuples with one unit per order of n-grams: possible counts the n-grams of the
+reference, actual those of the hypothesis, and correct those that they share. A line gives hypothesis, reference and
+match for each order in turn.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ from warehouse.tasks.records import SCORES, VALUES
 EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
 
 NAMES = ("segment", "segment_id", "seg_id", "id", "document", "doc")
-"""The headings of a first column that holds the names of the segments."""
+"""Headings of a first column that holds the names of the segments."""
 
 OF_A_CORPUS = frozenset({"bleu", "chrf", "chrf2", "chrf++", "chrf2++", "ter"})
-"""Measures that a corpus has as a whole, from its counts: the mean over its segments is another number."""
+"""Measures that are defined on a whole corpus, from its counts. The mean over segments is a different number."""
 
 CHARACTER_ORDERS = 6
-"""The orders of character n-grams in chrF; those above are of words (chrF++)."""
+"""The orders of character n-grams in chrF. Higher orders are word n-grams (chrF++)."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages values, or the tuples of chrF. Raises DataError where a cell is no number, or lines are not alike."""
+    """Stages values, or the score tuples of chrF. Raises DataError if a cell is not a number, or if lines have
+    different numbers of columns.
+    """
     if staging.options.get("statistics") == "chrf":
         return _stage_chrf(staging)
     measure = staging.options.get("measure")
@@ -68,7 +71,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line; only the end of a file may be blank, for lines are segments."""
+    """The cells of each line. Only lines at the end of a file may be blank, because each line is a segment."""
     blank: int | None = None
     for number, line in document.lines():
         if not line.strip():
@@ -80,7 +83,7 @@ def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
 
 
 def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[list[str], bool]:
-    """The systems that the columns are of, and whether a column of names stands before them."""
+    """The systems of the columns, and whether there is a column of names before them."""
     if len(cells) == 1 and is_number(cells[0]):
         if "system" not in staging.fields:
             raise staging.refusal("the file does not name the system; --set system=NAME does")

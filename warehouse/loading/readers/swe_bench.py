@@ -1,9 +1,10 @@
-"""Reports of SWE-bench and what is scored like it: which instances a model resolved.
+"""Reports of SWE-bench and of benchmarks that are scored like it: which instances a model resolved.
 
-There are three kinds: of a run, `<model>.<run>.json` with `resolved_ids` and the like; of one instance, `report.json`
-with `resolved`, in `<run>/<model>/<instance>/`; and of a submission, with lists named `resolved`, `no_generation` and
-so on. `accuracy` is 1 for what was resolved and 0 for all else that was submitted, as the benchmark counts it.
-Instances with an empty patch or an error are failures besides; those that were not submitted are, without a value.
+There are three kinds: the report of a run, `<model>.<run>.json` with `resolved_ids` and similar lists; the report of
+one instance, `report.json` with `resolved`, in `<run>/<model>/<instance>/`; and the report of a submission, with lists
+named `resolved`, `no_generation` and so on. `accuracy` is 1 for resolved instances and 0 for all others that were
+submitted, as the benchmark counts it. Instances with an empty patch or an error are also failures. Instances that were
+not submitted are failures without a value.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ LARGEST = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """What the lists of a kind of report are called: resolved, submitted and not resolved, and failed by reason."""
+    """The names of the lists in one kind of report: resolved instances, instances submitted but not resolved, and
+    failed instances by reason.
+    """
 
     resolved: str
     others: tuple[str, ...]
@@ -56,7 +59,7 @@ _OF_SUBMISSION = _Lists(
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
-    """What became of an instance; the value is None where it was not submitted."""
+    """The outcome of one instance. The value is None if the instance was not submitted."""
 
     name: str
     value: int | None
@@ -64,7 +67,7 @@ class _Instance:
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages what was resolved. Raises DataError where the file is not a report, or contradicts itself."""
+    """Stages the resolved instances. Raises DataError if the file is not a report, or if it contradicts itself."""
     with Sheets(staging, VALUES, FAILURES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
@@ -117,7 +120,7 @@ def _listed(document: Document, said: dict[str, Any], lists: _Lists) -> Iterator
 
 
 def _names(document: Document, said: dict[str, Any], key: str) -> dict[str, None]:
-    """The names in a list, each once. Raises DataError where it is not a list of names."""
+    """The names in a list, each once. Raises DataError if it is not a list of names."""
     names = said.get(key) or []
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise document.refusal(f"{key} is not a list of names")
@@ -128,14 +131,14 @@ def _names(document: Document, said: dict[str, Any], key: str) -> dict[str, None
 
 
 def _is_of_one(said: dict[str, Any]) -> bool:
-    """Whether a report is of single instances, by their names."""
+    """Whether a report is about single instances, which its keys name."""
     reports = list(said.values())
     return bool(reports) and all(isinstance(it, dict) and isinstance(it.get("resolved"), bool) for it in reports)
 
 
 def _named(staging: Staging, of_one: bool) -> tuple[str, str]:
-    """The test set and the system, by settings or else by the name of the file or the folders: `<model>.<run>.json`, or
-    `<run>/<model>/<instance>/report.json`.
+    """The test set and the system, from settings, or else from the names of the file or its folders:
+    `<model>.<run>.json` or `<run>/<model>/<instance>/report.json`.
     """
     folder = staging.source.absolute().parent
     if of_one and staging.source.name.startswith("report."):

@@ -1,10 +1,10 @@
-"""Segments of text: what a system wrote and its references, counted segment by segment with sacreBLEU.
+"""Translated segments: the texts of a system and their references. sacreBLEU counts them segment by segment.
 
-The texts stand in a table with columns such as `mt` and `ref`, or a segment a line in files of their own: beside
-`ted.ref.en` the files `ted.base.en` and `ted.tuned.en` are of the systems base and tuned on ted, and `ted.src.de` is
-what they translated. A document is a segment, by its line. What is stored are counts that BLEU, chrF and TER of a
-corpus are computed from, each under the name of the metric and how sacreBLEU says that it counted:
-BLEU|nrefs:1|case:mixed|tok:13a|sys.
+The texts are in a table with columns such as `mt` and `ref`, or in separate files with one segment per line. For
+example, beside the reference `ted.ref.en`, the files `ted.base.en` and `ted.tuned.en` are the translations of the
+systems base and tuned on the test set ted, and `ted.src.de` is the source text. A document is a segment, named by its
+line number. What is stored are the counts from which BLEU, chrF and TER of a corpus are computed. Each set of counts is
+named after the metric and sacreBLEU's signature for it: BLEU|nrefs:1|case:mixed|tok:13a|sys.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ EXAMPLE = "system\tmt\tref\nbase\tthe cat sits\tthe cat sat\nbase\ta dog\ta dog 
 
 HYPOTHESIS = ("mt", "hypothesis", "hyp", "translation")
 SOURCES = ("src", "source")
-"""The part of the name of a file, or the column of a table, that says that it is what was translated."""
+"""The part of a file name, or the table column, that marks the source text."""
 REFERENCES = ("ref", "reference", "refA", "refB", "refC", "ref0", "ref1", "ref2", "ref3", "ref4")
-"""The part of the name of a file, or the column of a table, that says that it is a reference."""
+"""The part of a file name, or the table column, that marks a reference."""
 
 
 REFERENCE = Option(
@@ -43,7 +43,7 @@ SOURCE = Option("source", "the file of source segments, one per line; stored wit
 
 
 class _Segment(NamedTuple):
-    """What a system wrote in a line, what it is compared with, and what was translated, where that is known."""
+    """The translation of a line, its references, and its source text if that is known."""
 
     line: int
     system: str
@@ -54,8 +54,8 @@ class _Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """The references beside a file, and what the names of these have in common and not: test set and system. Then the
-    file of what was translated, whose name may end in another language.
+    """The references beside a file; the test set and the system, which are the common and the differing part of the
+    file names; and the file with the source text, whose name may end in another language.
     """
 
     references: tuple[str, ...]
@@ -65,7 +65,7 @@ class _Beside:
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages the counts of segments. Raises DataError where there is no reference, or it is of another length."""
+    """Stages the counts of segments. Raises DataError if there is no reference, or if its number of lines differs."""
     beside = _beside(staging)
     table = _of_table(staging)
     rows = list(_of_lines(staging, beside)) if table is None else table
@@ -90,8 +90,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _metrics(staging: Staging) -> dict[str, Any]:
-    """The metrics of sacreBLEU that are wanted, by what they are called here. Raises DataError where sacreBLEU is not
-    installed, or has no such metric.
+    """The requested metrics of sacreBLEU, by their names here. Raises DataError if sacreBLEU is not installed or has no
+    such metric.
     """
     try:
         from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
@@ -112,11 +112,11 @@ def _metrics(staging: Staging) -> dict[str, Any]:
 NEEDS = {measure.name: measure.needs for measure in TRANSLATION}
 
 NOT_COUNTED = ("version", "eff", "smooth")
-"""What the signatures of sacreBLEU say beside how it counted."""
+"""The parts of sacreBLEU's signatures that do not affect its counts."""
 
 
 def _counted(segments: Sequence[_Segment], metrics: Mapping[str, Any]) -> Iterator[tuple[list[str], list[list[int]]]]:
-    """For each metric the names of its counts, and the counts of each segment."""
+    """For each metric, the names of its counts, and the counts of each segment."""
     hypotheses = [segment.hypothesis for segment in segments]
     references = list(map(list, zip(*(segment.references for segment in segments), strict=True)))
     for metric, of_sacrebleu in metrics.items():
@@ -124,13 +124,13 @@ def _counted(segments: Sequence[_Segment], metrics: Mapping[str, Any]) -> Iterat
         said = (part for part in of_sacrebleu.get_signature().format().split(BETWEEN))
         how = BETWEEN.join(part for part in said if part.partition(":")[0] not in NOT_COUNTED)
         names = [BETWEEN.join((metric, how, need)) for need in NEEDS[metric]]
-        # The mean length of several references is no whole number.
+        # The mean length of several references is not a whole number.
         times = len(references) if len(names) == len(TER_COUNTS) else 1
         yield names, [[round(number * times) for number in numbers] for numbers in counted]
 
 
 def _of_table(staging: Staging) -> list[_Segment] | None:
-    """The rows of a table; None where the file has no columns of both texts."""
+    """The rows of a table; None if the file does not have columns for both texts."""
     numbered = [pair for document in documents(staging) for pair in document.lines()]
     if not numbered or "\t" not in numbered[0][1]:
         return None
@@ -154,7 +154,7 @@ def _of_table(staging: Staging) -> list[_Segment] | None:
 
 
 def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
-    """The segments of a file with a segment a line."""
+    """The segments of a file with one segment per line."""
     named = staging.options.get("reference")
     if named is None and beside is None:
         raise staging.refusal("there is no reference beside it; --reference FILE names one")
@@ -174,7 +174,7 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
 
 
 def _sources(staging: Staging, segments: int, beside: _Beside | None) -> Sequence[str | None]:
-    """What was translated, where it is wanted and known."""
+    """The source texts, if they are wanted and known."""
     named = staging.options.get("source")
     if not staging.texts or not (named or (beside and beside.source)):
         return [None] * segments
@@ -190,7 +190,7 @@ def _lines(staging: Staging) -> list[str]:
 
 
 def _beside(staging: Staging) -> _Beside | None:
-    """The references beside a file that have the same name but for the part that says what they are."""
+    """The references beside a file: their names differ from its name only in the part that marks a reference."""
     parts = staging.source.name.split(".")
     for place, part in enumerate(parts):
         names = (".".join((*parts[:place], word, *parts[place + 1 :])) for word in REFERENCES if part != word)
@@ -202,7 +202,9 @@ def _beside(staging: Staging) -> _Beside | None:
 
 
 def _is_source(name: Sequence[str], other: Sequence[str], place: int) -> bool:
-    """Whether a name in its parts is that of the source of another file, whose part of the system is at a place."""
+    """Whether a name, split into parts, is the source text of another file. `place` is the position of the part that
+    names the system.
+    """
     return len(name) == len(other) and name[:place] == other[:place] and name[place] in SOURCES
 
 

@@ -1,9 +1,10 @@
-"""Qrels and runs of TREC, told apart by their 4 or 6 columns; columns are separated by any white space.
+"""Qrels and runs of TREC. They have 4 or 6 columns, separated by any white space; the number of columns tells which is
+which.
 
-Qrels become judgments, and the key of a test set: a label for each topic and document, with the grade of relevance. A
-run becomes rankings, and is judged by the qrels that are in the warehouse, so qrels are loaded first. Documents are
-ranked as trec_eval ranks them: by score, as a single-precision number, then by name from last to first, whatever rank
-the run gives them, unless those ranks are asked for.
+Qrels become judgments, and also the key of a test set: a label and a grade of relevance for each pair of topic and
+document. A run becomes rankings, and is judged by the qrels in the warehouse, so qrels are loaded first. Documents are
+ranked as trec_eval ranks them: by score as a single-precision number, then by name from last to first. The ranks in the
+run are ignored unless an option asks for them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ EXAMPLE = "301 0 FBIS3-10 1\n301 0 FBIS3-11 0\n302 0 FBIS3-12 2\n"
 EXAMPLE_RUN = "301 Q0 FBIS3-11 1 2.5 base\n301 Q0 FBIS3-10 2 1.5 base\n"
 
 PAIRS = Observed("topic-document pair", cluster="topic")
-"""What labels and decisions are about; everything else is about topics."""
+"""What labels and decisions are about. Everything else is about topics."""
 
 _WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
 
@@ -45,8 +46,8 @@ _TABLES = ("trec_lines", "trec_cells", *trec_judging.TABLES)
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages qrels or a run.
 
-    Raises DataError where a line is neither, where a run names a document twice for a topic, and where there are no
-    qrels to judge a run by.
+    Raises DataError if a line is neither, if a run names a document twice for a topic, or if there are no qrels to
+    judge a run by.
     """
     refuse_settings(staging, *FORMS)
     test_set = staging.named("test_set", None, "the file does not name the test set")
@@ -59,7 +60,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _read(staging: Staging) -> tuple[str, ...]:
-    """Reads the lines into `trec_cells`, a column a cell and the number of the line; gives what the columns are."""
+    """Reads the lines into `trec_cells`: one column per cell and one for the line number. Returns the columns."""
     database = staging.database
     reading = Sql(
         "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression=?, "
@@ -72,10 +73,10 @@ def _read(staging: Staging) -> tuple[str, ...]:
         database.read("trec_lines", reading)
     except UnreadableError as error:
         for document in documents(staging):
-            for _ in document.lines():  # says on which line the trouble is, if Python has trouble too
+            for _ in document.lines():  # if Python finds the error too, it says on which line
                 pass
         raise staging.refusal(f"the file cannot be read: {brief(str(error))}") from None
-    # To look for blanks in every line takes longer than to split it, so it is done only where there are such.
+    # Searching every line for blanks takes longer than splitting it, so it is done only if there are lines with blanks.
     blank = "contains(line, chr(9)) or contains(line, '  ') or starts_with(line, ' ') or ends_with(line, ' ')"
     [(uneven,)] = database.rows(
         Sql(f"select coalesce(bool_or({blank} or line is null or line = ''), false) from trec_lines")
@@ -120,7 +121,7 @@ def _read(staging: Staging) -> tuple[str, ...]:
 
 
 def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
-    """Raises DataError for the lines of `trec_cells` for which a condition holds."""
+    """Raises DataError for the lines of `trec_cells` that meet a condition."""
     [(total,)] = staging.database.rows(Sql(f"select count_if({wrong}) from trec_cells"))
     if not total:
         return
@@ -131,7 +132,7 @@ def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
 
 
 def _refuse_repeated(staging: Staging, *key: str) -> None:
-    """Raises DataError where two lines are about the same document of the same topic."""
+    """Raises DataError if two lines are about the same document of the same topic."""
     listed = ", ".join(key)
     if not _has_equal_hashes(staging, listed):
         return
@@ -150,7 +151,7 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
 
 
 def _has_equal_hashes(staging: Staging, listed: str) -> bool:
-    """Whether lines could be of one key: it takes a fifth of the time of comparing their names."""
+    """Whether any two lines may have the same key. Comparing hashes takes a fifth of the time of comparing names."""
     import numpy
 
     [(lines,)] = staging.database.rows(Sql("select count(*) from trec_cells"))
@@ -165,7 +166,7 @@ def _has_equal_hashes(staging: Staging, listed: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Records of one form to stage: what each column is, in SQL over a table."""
+    """Records of one form to stage: for each column, the SQL over a table."""
 
     form: FactForm
     columns: dict[str, str]
@@ -174,7 +175,7 @@ class _Part:
     line: str = "null::integer"
     attributes: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
-    """The columns that are numbers already, and good ones."""
+    """Columns that are already valid numbers."""
 
 
 def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> Staged:
@@ -274,7 +275,7 @@ def _recognizes(start: Start) -> Recognition | None:
         return Recognition("a run, with Q0 in its second column")
     if not all(len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, (cells[1], cells[3]))) for cells in lines):
         return None
-    # Whole numbers stand in the columns of many tables; an iteration is hardly ever anything but 0.
+    # Many tables have columns of whole numbers, but an iteration is hardly ever anything but 0.
     is_iteration = {cells[1] for cells in lines} <= {"0", "Q0"}
     unsure = "" if is_iteration else "its 4 columns are qrels if the second is an iteration; --as trec says so"
     return Recognition("the 4 columns of qrels", Role.KEY, unsure)

@@ -1,8 +1,9 @@
-"""What `trec_eval -q` prints: a line a measure and topic, the means of all topics among them under the name `all`.
+"""The output of `trec_eval -q`: one line per measure and topic; the lines with the means over all topics have the topic
+`all`.
 
-Only what is printed of a topic is stored. The system is the runid; measures that are computed of rankings, too, go by
-their names: AP for map, P@10 for P_10, nDCG@10 for ndcg_cut_10. Where the run itself is stored, what is printed of it
-is compared with what is computed of it, and the same value is not stored again with fewer digits.
+Only the values of topics are stored. The system is the runid. Measures that can also be computed from rankings get the
+same names as those: AP for map, P@10 for P_10, nDCG@10 for ndcg_cut_10. If the run itself is stored, the printed values
+are compared with the computed ones, and a value that agrees is not stored again with fewer digits.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from warehouse.tasks.records import VALUES
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
 
 _SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success")
-"""What is computed of rankings as trec_eval computes it."""
+"""Measures that are computed from rankings in the same way as trec_eval computes them."""
 
 NO_TOPIC = "no topic is printed; trec_eval -q prints them"
 
@@ -36,7 +37,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages values a topic. Raises DataError where a line has not 3 columns, and where no topic is printed."""
+    """Stages values per topic. Raises DataError if a line does not have 3 columns, or if no line is about a topic."""
     with Sheets(staging, VALUES) as sheets:
         system = _system(staging)
         values = sheets.open(VALUES, "system", "document", "measure", "value")
@@ -68,7 +69,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
-    """What is computed of the stored rankings of a system, by topic and measure, as far as it is printed here."""
+    """The values computed from the stored rankings of a system, by topic and measure, for the measures that are printed
+    here.
+    """
     test_set = staging.named("test_set", None, "the file does not name the test set")
     printed = sorted({measure for document in documents(staging) for _, (measure, _, _) in _lines(document)})
     values: dict[tuple[str, str], float] = {}
@@ -84,7 +87,7 @@ def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
 
 
 def _computation(printed: str, level: int = 1) -> ListValue | None:
-    """What computes a measure of trec_eval from rankings; None where nothing does."""
+    """The computation of a measure of trec_eval from rankings; None if there is none."""
     name, cutoff = without_cutoff(printed)
     measure = measure_named(name, RANKINGS.name) if name in _SAME else None
     if measure is None or (cutoff is None and measure.called != measure.name):
@@ -99,13 +102,13 @@ def _cut_at(cutoff: Setting | None) -> dict[str, Setting]:
 
 
 def _half_a_digit(printed: str) -> float:
-    """Half of the last digit that is printed, and no less than what is lost in writing and reading it."""
+    """Half of the last printed digit, but at least the error of writing and reading a number."""
     digits = printed.partition(".")[2]
     return 0.500001 * 10.0 ** -len(digits) if digits.isdecimal() else 1e-9
 
 
 def _lines(document: Document) -> Iterator[tuple[int, list[str]]]:
-    """The number and the three cells of each line that is not blank."""
+    """The line number and the three cells of each line that is not blank."""
     for number, line in document.lines():
         cells = line.split()
         if len(cells) == 3:
@@ -126,7 +129,7 @@ def _system(staging: Staging) -> str:
 
 
 def measure_name(printed: str) -> str:
-    """What a measure of trec_eval is called here."""
+    """The name that a measure of trec_eval has here."""
     name, cutoff = without_cutoff(printed)
     measure = measure_named(name, RANKINGS.name)
     return printed if measure is None or _computation(printed) is None else measure.label(_cut_at(cutoff))

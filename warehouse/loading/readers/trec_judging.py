@@ -1,7 +1,7 @@
-"""A run of TREC ranked as trec_eval ranks it, and judged by the key of its test set: what was retrieved and found.
+"""Ranks a run of TREC as trec_eval does and judges it by the key of its test set: counts what was retrieved and found.
 
-The lines of the run are in `trec_cells`; how they came there is not known here. Measures of rankings are computed when
-they are asked for, and not here.
+The lines of the run are in `trec_cells`; another module reads them. Measures of rankings are computed when a query asks
+for them, and not here.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ PLACED = (
     "(select r.*, r.rowid - g.first + 1 as place from trec_cells r join trec_groups g "
     "on g.system = r.system and g.topic = r.topic)"
 )
-"""The lines of a run with their places, of which those that are `kept` count as retrieved."""
+"""The lines of a run with their places. Lines that are `kept` count as retrieved."""
 
 BY_SCORES, GIVEN = "scores", "given"
-"""What ranks documents: their scores, or the ranks that the run gives them."""
+"""What decides the ranks of documents: their scores, or the ranks in the run."""
 
 _SCORE = "score::double::float"
 """Scores are compared as single-precision numbers."""
 
 
 def judge(staging: Staging) -> tuple[str, ...]:
-    """Puts the judged documents, retrieved or not, into `trec_ranked`, and sums a system and topic into `trec_topics`;
-    the lines are in the order of their ranks then, see PLACED.
+    """Writes the judged documents, retrieved or not, to `trec_ranked`, and the sums per system and topic to
+    `trec_topics`. Afterwards the lines are in the order of their ranks, see PLACED.
 
-    Returns notes on what has no key. Raises DataError where there are no qrels to judge a run by.
+    Returns notes on topics and documents that have no key. Raises DataError if there are no qrels to judge a run by.
     """
     _find_key(staging)
     _sort(staging)
@@ -40,7 +40,7 @@ def judge(staging: Staging) -> tuple[str, ...]:
 
 
 def _find_key(staging: Staging) -> None:
-    """Puts the key of the test set into `trec_key`: topic, document, and whether it is relevant."""
+    """Writes the key of the test set to `trec_key`: topic, document, and whether it is relevant."""
     of = "t.name = " + value(staging.fields["test_set"])
     if "evaluation" in staging.fields:
         of += " and e.name = " + value(staging.fields["evaluation"])
@@ -58,7 +58,7 @@ def _find_key(staging: Staging) -> None:
 
 
 def _sort(staging: Staging) -> None:
-    """Puts the lines of each topic together and in the order of their ranks, unless they stand so, as in most runs."""
+    """Sorts the lines by topic and rank, unless they are already sorted, as in most runs."""
     by_rank = staging.options.get("ranks") == GIVEN
     if not by_rank and _is_in_order(staging):
         return
@@ -68,7 +68,7 @@ def _sort(staging: Staging) -> None:
 
 
 def _is_in_order(staging: Staging) -> bool:
-    """Whether all topics stand together and in the order of their scores, then of their names from last to first."""
+    """Whether the lines of every topic are together and sorted by score, then by name from last to first."""
     after = (
         f"select rowid as line, {_SCORE} as score, document, lag({_SCORE}) over () as last_score, "
         "lag(document) over () as last_document from trec_cells"
@@ -88,7 +88,9 @@ def _is_in_order(staging: Staging) -> bool:
 
 
 def _find_groups(staging: Staging) -> None:
-    """Puts into `trec_groups` a row a system and topic of the run, with where it begins and how much was retrieved."""
+    """Writes one row per system and topic of the run to `trec_groups`: where it begins and how many documents were
+    retrieved.
+    """
     groups = "select system, topic, min(rowid) as first, count(*) as retrieved from trec_cells group by all"
     staging.database.run(Sql(f"create or replace temp table trec_groups as {groups}"))
     if (condition := kept(staging)) != _ALL:
@@ -105,7 +107,7 @@ _ALL = "true"
 
 
 def kept(staging: Staging) -> str:
-    """A condition that holds where a document counts as retrieved."""
+    """A condition that holds if a document counts as retrieved."""
     depth, threshold = staging.whole("depth"), staging.number("threshold")
     conditions = [] if threshold is None else [f"score::double >= {threshold!r}"]
     conditions += [] if depth is None else [f"place <= {depth}"]
@@ -116,13 +118,13 @@ def retrieved(staging: Staging) -> str:
     """The query for the lines that count as retrieved, with their ranks."""
     if staging.number("threshold") is None:
         return f"(select *, place as rank from {PLACED} where {kept(staging)})"
-    # What is at least so large need not be what is ranked first: ranks know single precision only.
+    # Documents at or above the threshold need not be ranked first, because ranks use single precision only.
     rank = "row_number() over (partition by system, topic order by place)"
     return f"(select *, {rank} as rank from {PLACED} where {kept(staging)})"
 
 
 def _rank(staging: Staging) -> None:
-    """Puts what is judged into `trec_ranked`: what was retrieved with its rank, what was not without."""
+    """Writes the judged documents to `trec_ranked`: retrieved ones with their ranks, others without."""
     staging.database.run(
         Sql(
             "create or replace temp table trec_ranked as "
@@ -143,7 +145,7 @@ def _rank(staging: Staging) -> None:
 
 
 def _notes(staging: Staging) -> tuple[str, ...]:
-    """Notes on topics without key or without output, and on what was not judged."""
+    """Notes on topics without a key or without output, and on documents that were not judged."""
     [(other_topics, unjudged, silent)] = staging.database.rows(
         Sql(
             "select (select count(distinct topic) from trec_groups where topic not in (select topic from trec_key)), "
@@ -168,7 +170,7 @@ def _notes(staging: Staging) -> tuple[str, ...]:
 
 
 def _sum_up(staging: Staging) -> None:
-    """Puts what is relevant, retrieved and found a system and topic into `trec_topics`."""
+    """Writes how many documents were relevant, retrieved and found, per system and topic, to `trec_topics`."""
     staging.database.run(
         Sql(
             "create or replace temp table trec_topics as "

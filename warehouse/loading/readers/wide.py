@@ -1,8 +1,9 @@
-"""Wide tables: a row a sample with its measures in columns of their own, or a column a system; as CSV, TSV, JSON, JSON
-lines, Parquet or Excel.
+"""Wide tables: one row per sample with a column for each measure, or with a column for each system; as CSV, TSV, JSON,
+JSON lines, Parquet or Excel.
 
-Measures become values, the columns that tell replicates apart systems `model#1`, `model#2` and so on with the attribute
-`model`, and all other columns attributes of documents or systems, whichever they are constant for.
+Measures become values. The columns that identify replicates become systems `model#1`, `model#2` and so on with the
+attribute `model`. All other columns become attributes of documents or of systems, depending on which of the two they
+are constant for.
 """
 
 from __future__ import annotations
@@ -72,18 +73,18 @@ tuned,2,P1,Q1,1,1.0
 """
 
 FIELDS = ("evaluation", "test_set", "system", "document")
-"""What --map takes from columns of other names, beside what tells replicates apart."""
+"""Fields whose columns --map can name, in addition to the columns that identify replicates."""
 
 TAKEN_FOR = ("measures: ", "systems: ")
-"""How the note begins that says what each column was taken for."""
+"""The start of the note that says what each column was taken for."""
 
 SAMPLES = "samples"
-"""A row a sample, so that columns of numbers are measures; else, BY_SYSTEMS, they are systems."""
+"""One row per sample, with columns of numbers as measures. With BY_SYSTEMS, columns of numbers are systems."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages values and attributes. Raises DataError where it is not certain what a column is, and where a measure is
-    not a number.
+    """Stages values and attributes. Raises DataError if it is unclear what a column is, or if a measure is not a
+    number.
     """
     refuse_settings(staging, VALUES, named=(*FIELDS, *REPLICATES))
     cells = tabular.stage_table(replace(staging, form=CELLS, fields={}, columns={}), _all_columns)
@@ -99,7 +100,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
-    """Every column is read. Raises DataError where two have one name, or they are too many."""
+    """Takes every column. Raises DataError if two have the same name, or if there are too many."""
     if len(header) > MOST_COLUMNS:
         raise staging.refusal(f"it has {len(header):,} columns, but a table may have at most {MOST_COLUMNS:,}", line)
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
@@ -166,7 +167,7 @@ def _notes(
     left_out: Sequence[CellColumn],
     texts: Mapping[str, Sequence[CellColumn]],
 ) -> tuple[str, ...]:
-    """What each column was taken for, which are left out, and how many measures have no value."""
+    """What each column was taken for, which columns are left out, and how many measures have no value."""
 
     def listed(columns: Iterable[CellColumn]) -> str:
         headings = [shown(column.heading)[1:-1] for column in columns]
@@ -200,7 +201,9 @@ _OTHER_TABLES = [
 
 
 def _recognizes(start: Start) -> Recognition | None:
-    """Goes by columns for systems and documents beside numbers. A table of numbers by document alone could be much."""
+    """Recognizes tables with columns for systems and documents beside numbers. A table with only documents and numbers
+    could be several things.
+    """
     headings = {plain(heading) for heading in start.columns}
     if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings or sure_counts(start):
         return None

@@ -1,1 +1,3 @@
-"""What readers are made of: files as lines and cells, records as sheets, staged tables. It does not know any format."""
+"""The parts that readers are made of: files as lines and cells, records as sheets, and staged tables. Nothing here
+knows a format.
+"""

@@ -1,8 +1,9 @@
-"""What a cell may hold, by kind of field: one table, each kind as a check in SQL, a conversion in SQL and a sentence.
+"""What a cell may contain, by kind of field. One table gives for each kind a check in SQL, a conversion in SQL and a
+sentence for errors.
 
-Every input is staged as text and judged here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number.
-Checks see trimmed cells, null where a cell is empty; the parts of a check are asked in any order, so casts in them may
-not fail. This module builds SQL from quoted names and its own constants only, and runs none.
+All input is staged as text and checked here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number. Checks
+see trimmed cells; an empty cell is null. The parts of a check may run in any order, so casts in them must not fail.
+This module builds SQL only from quoted names and its own constants, and runs none.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LONGEST_NAME = 200
 LONGEST_TEXT = 10_000_000
 LARGEST_COUNT = 999_999_999
 LARGEST_VALUE = "1e15"
-"""Sums of values are exact, in units of 2^-50; a hundred million of the largest fit into 128 bits."""
+"""Sums of values are exact, in units of 2^-50. A hundred million values of this size fit into 128 bits."""
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
@@ -27,18 +28,20 @@ _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How one kind of cell is judged. In `good` and `typed` CELL stands for it; `wanted` ends "x is '1', not …"."""
+    """How one kind of cell is checked. In `good` and `typed`, CELL is the placeholder for the cell; `wanted` completes
+    the sentence "x is '1', not …".
+    """
 
     good: str
     typed: str
     wanted: str
 
     def passed_by(self, column: Sql) -> Sql:
-        """A condition that holds where the cells of a column are of this kind."""
+        """A condition that holds if the cells of a column are of this kind."""
         return Sql(self.good.replace("CELL", column.text))
 
     def of(self, column: Sql) -> Sql:
-        """The cells of a column, which passed, as what is stored."""
+        """The SQL for the stored values of a column whose cells passed the check."""
         return Sql(self.typed.replace("CELL", column.text))
 
 
@@ -113,39 +116,39 @@ AS_NUMBERS: dict[FieldKind, Check] = {
     "rank": Check(good=f"CELL between 1 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["rank"].wanted),
     "number": Check(good="isfinite(CELL)", typed="CELL", wanted=KINDS["number"].wanted),
 }
-"""How cells are judged that are numbers already, in the file or by its reader."""
+"""Checks for cells that are already numbers, in the file or from its reader."""
 
 
 def check_of(kind: FieldKind, is_number: bool) -> Check:
-    """How cells of a kind are judged, which are texts or numbers."""
+    """The check for cells of a kind that are staged as texts or as numbers."""
     return AS_NUMBERS[kind] if is_number else KINDS[kind]
 
 
 def for_spreadsheets(cell: str) -> str:
-    """A text in SQL as tables of text are written: what a spreadsheet would take for a formula begins with an
-    apostrophe, and so does what would then be taken for that.
+    """The SQL that writes a text to a text table: a text that a spreadsheet would take for a formula gets an apostrophe
+    in front, and so does a text that already looks like that.
     """
     return f"case when regexp_matches({cell}, '^''*[=+@-]') then '''' || {cell} else {cell} end"
 
 
 def from_spreadsheets(cell: Sql) -> Sql:
-    """A text in SQL without the apostrophe that keeps a spreadsheet from taking it for a formula."""
+    """The SQL that removes the apostrophe which keeps a spreadsheet from taking a text for a formula."""
     bare = "regexp_replace(" + cell + ", '^''(''*[=+@-])', '\\1')"
     return "case when starts_with(" + cell + ", '''') then " + bare + " else " + cell + " end"
 
 
 def column_for_spreadsheets(column: str) -> str:
-    """The name of a column as tables of text are written."""
+    """The name of a column as it is written to a text table."""
     return re.sub("^(?='*[=+@-])", "'", column)
 
 
 def column_from_spreadsheets(column: str) -> str:
-    """The name of a column without that apostrophe."""
+    """The name of a column without such an apostrophe."""
     return re.sub("^'('*[=+@-])", r"\1", column)
 
 
 def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
-    """What is wrong with a cell that failed its check, in one sentence."""
+    """The error for a cell that failed its check, in one sentence."""
     if cell is None:
         return f"{column} is empty"
     if kind == "name":
@@ -158,12 +161,12 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number as they are written in tables, blanks around it aside."""
+    """Whether a text is a number as tables write them, ignoring blanks around it."""
     return re.fullmatch(rf"\s*{_NUMBER}\s*", text) is not None
 
 
 def finite(item: object) -> float | None:
-    """What stands for a value in JSON, as a float; None where it is no number, not finite or too large."""
+    """A value from JSON as a float; None if it is not a number, not finite or too large."""
     if not isinstance(item, (bool, int, float)):
         return None
     try:
@@ -174,6 +177,6 @@ def finite(item: object) -> float | None:
 
 
 def shown(cell: str, longest: int = 60) -> str:
-    """A cell in quotes, its control characters escaped and its end left out where it is long."""
+    """A cell in quotes, with control characters escaped, and shortened if it is long."""
     cut = cell if len(cell) <= longest else cell[: longest - 1] + "…"
     return "'" + "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut) + "'"

@@ -1,4 +1,4 @@
-"""Which columns of a file of tokens hold tags; whose, the key's or a system's, is not known here."""
+"""Finds the columns of tags in a file of tokens. Whether they are the key's or a system's tags is not known here."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from warehouse.loading.staging.tokens import Sentences, sentences
 
 @dataclass(slots=True)
 class TagColumn:
-    """A column, counted from 0, each cell of which is a tag: the tags, and the types that they name."""
+    """A column (counted from 0) in which each cell is a tag: the tags, and the types that they name."""
 
     place: int
     tags: set[str] = field(default_factory=set)
 
     @property
     def kinds(self) -> set[str]:
-        """The types of its entities; none where every token is outside of all."""
+        """The types of its entities; empty if all tokens are outside entities."""
         return kinds_of(self.tags)
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class TagColumn:
 
 
 class Columns(NamedTuple):
-    """What the columns of a file are: how many, which hold tags and nothing else, and which holds the words, if any."""
+    """The columns of a file: how many there are, which hold only tags, and which one holds the words, if any."""
 
     width: int
     tagged: list[TagColumn]
@@ -39,7 +39,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(staging: Staging) -> Columns:
-    """Finds the columns of tags. Raises DataError where a cell among tags is none."""
+    """Finds the columns of tags. Raises DataError if a cell in such a column is not a tag."""
     first: Sequence[Sequence[str]] = []
     columns: list[TagColumn] = []
     for some in sentences(staging):
@@ -51,13 +51,15 @@ def columns_of(staging: Staging) -> Columns:
         raise staging.refusal("there is no token in it")
     width, tagged = len(first), {column.place for column in columns}
     others = (place for place in range(width) if place not in tagged)
-    # Words may be numbered in the column before them.
+    # The column before the words may number them.
     words = next((place for place in others if not all(cell.isdigit() for cell in first[place])), None)
     return Columns(width, columns, words)
 
 
 def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:
-    """Whether a column holds tags in more sentences, whose tags it then has. Raises DataError where it should."""
+    """Whether a column also holds tags in these further sentences; their tags are added to it. Raises DataError if a
+    column of tags has a cell that is not a tag.
+    """
     new = set(some.columns[column.place]) - column.tags
     if all(map(tag_of, new)):
         column.tags |= new
@@ -66,7 +68,8 @@ def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:
         cells = columns[column.place]
         new = set(cells) - column.tags
         wrong = {text for text in new if tag_of(text) is None}
-        # Words are told from tags by the first sentence in which one does not look like a tag.
+        # A column of words is told from a column of tags by the first sentence with a word that does not look like a
+        # tag.
         if wrong and (not column.place or not (column.kinds or all(map(is_meant, new)))):
             return False
         if wrong:

@@ -1,7 +1,7 @@
-"""The one door for JSON: what a text says, and the values of a file that is not one value a line: one at a time, each
-as it stands in the file.
+"""The one place that reads JSON: parses a text, and splits a file that is not one value per line into its values, each
+unchanged.
 
-Python finds where a value ends, so that memory holds one value and not the file. What a value means is not known here,
+Python finds where a value ends, so memory holds one value and not the whole file. What a value means is not known here,
 and nothing here opens a file.
 """
 
@@ -15,26 +15,30 @@ from typing import Any
 from warehouse.loading.staging.cells import shown
 
 LARGEST_VALUE = 16 * 1024 * 1024
-"""The longest value that is read, in bytes; DuckDB reads no longer ones."""
+"""The longest value that is read, in bytes. DuckDB does not read longer ones."""
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _LONGEST_WORD = 16
-"""So near to the end of a text it may be the part behind it that decides: 12 or 123, 1.e or 1.e7, tru, \\u00e."""
+"""This close to the end of a piece of text, the next piece may change what was read: 12 or 123, 1.e or 1.e7, tru,
+\\u00e.
+"""
 
-# Numbers stay texts: their ends are looked for here, and not their values.
+# Numbers stay texts, because only their ends are needed here, not their values.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
 MOST_DIGITS = 4_000
-"""Of a whole number: Python reads no longer ones, and they are beyond all values."""
+"""The most digits of a whole number. Python does not read longer ones, and they exceed every value that is stored."""
 
 
 MOST_VALUES = 12_000_000
-"""How many values a text may have: each takes some hundred bytes of memory."""
+"""How many values a text may contain. Each takes some hundred bytes of memory."""
 
 
 class NotReadError(ValueError):
-    """Why a text in JSON is not read ("is not JSON", to be put behind what the text is), and on which of its lines."""
+    """Why a JSON text cannot be read (such as "is not JSON", which follows the name of the text), and on which of its
+    lines.
+    """
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -42,7 +46,7 @@ class NotReadError(ValueError):
 
 
 def parsed(text: str | bytes) -> Any:
-    """What a text in JSON says. Whole numbers beyond all values are infinite. Raises NotReadError."""
+    """Parses a JSON text. Whole numbers that are too long become infinite. Raises NotReadError."""
     signs: tuple[Any, ...] = ("[", "{", ",", ":") if isinstance(text, str) else (b"[", b"{", b",", b":")
     if len(text) > MOST_VALUES and sum(map(text.count, signs)) > MOST_VALUES:
         raise NotReadError(f"has more than {MOST_VALUES:,} values in it")
@@ -50,7 +54,7 @@ def parsed(text: str | bytes) -> Any:
         try:
             value, end = _SCAN(text, 0)
         except (ValueError, StopIteration, RecursionError):
-            end = -1  # what is wrong with it is said below
+            end = -1  # the error is reported below
         if end == len(text):
             return value
     try:
@@ -70,7 +74,7 @@ def _whole(digits: str) -> int | float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one that has a key twice would lose what the key is the first time."""
+    """A JSON object. A repeated key is an error, because its first value would be lost."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -79,11 +83,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _SCAN: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder(object_pairs_hook=_object))["scan_once"]
-"""Reads one value: in two thirds of the time of json.loads, which makes a decoder for every text."""
+"""Parses one value, in two thirds of the time of json.loads, which makes a new decoder for every text."""
 
 
 class JSONError(ValueError):
-    """What is wrong with a text as JSON, and on which line."""
+    """What is wrong in a JSON text, and on which line."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -91,9 +95,10 @@ class JSONError(ValueError):
 
 
 def values(chunks: Iterable[str]) -> Iterator[str]:
-    """Each value of a text that comes in pieces, without line ends: the items of an array, else the value itself.
+    """Yields each value of a text that comes in pieces, without line ends: the items of an array, or else the value
+    itself.
 
-    Several values may stand behind one another. Raises JSONError.
+    The text may contain several values one after another. Raises JSONError.
     """
     text = _Unread(iter(chunks))
     while sign := text.next_sign():
@@ -115,14 +120,14 @@ def values(chunks: Iterable[str]) -> Iterator[str]:
 
 
 class _Unread:
-    """The part of a text that was not yet taken, as far as it was needed."""
+    """The part of a text that has been read in but not yet used."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self._chunks = chunks
         self._text, self._place, self._line = "", 0, 1
 
     def next_sign(self) -> str:
-        """The next sign that is not a blank; empty at the end."""
+        """The next character that is not a blank; empty at the end."""
         while True:
             found = _BLANKS.match(self._text, self._place)
             self._place = found.end() if found else self._place
@@ -130,11 +135,11 @@ class _Unread:
                 return self._text[self._place : self._place + 1]
 
     def skip(self) -> None:
-        """Takes one sign."""
+        """Moves past one character."""
         self._place += 1
 
     def value(self) -> str:
-        """Takes one value."""
+        """Reads one value and moves past it."""
         self.next_sign()
         while True:
             try:
@@ -153,7 +158,7 @@ class _Unread:
         return place > len(self._text) - _LONGEST_WORD
 
     def wrong(self, message: str, place: int | None = None) -> JSONError:
-        """The error for something at a place, or at the next sign."""
+        """The error for a position, or for the next character."""
         place = self._place if place is None else place
         return JSONError(message, self._line + self._text.count("\n", 0, place))
 
@@ -162,11 +167,11 @@ class _Unread:
         if len(value) > LARGEST_VALUE // 4 and len(value.encode(errors="replace")) > LARGEST_VALUE:
             raise self._too_long()
         self._place = end
-        # Line ends stand between the parts of a value only: in its texts they are escaped.
+        # Line ends occur only between the parts of a value: inside its strings they are escaped.
         return value.replace("\n", " ").replace("\r", " ")
 
     def _goes_on(self) -> bool:
-        """Reads on, and forgets what was taken. False where there is no more, and all stays as it is."""
+        """Reads the next piece and forgets what was used. Returns False, and changes nothing, if there is no more."""
         if len(self._text) - self._place > LARGEST_VALUE:
             raise self._too_long()
         chunk = next(self._chunks, "")

@@ -1,6 +1,6 @@
-"""Answers that list labelled spans, `PER: Ada $$ LOC: Turin`: what spans are in them, and how two answers are matched.
+"""Answers that list labelled spans, `PER: Ada $$ LOC: Turin`: extracts the spans, and matches those of two answers.
 
-This is how the span F1 of multilingual T5 and of the tasks after it takes answers apart. Nothing here reads files.
+Answers are parsed as in the span F1 of multilingual T5 and of later tasks based on it. Nothing here reads files.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from warehouse.loading.staging.mentions import Tally
 
 OTHER = "other"
-"""The unit of spans whose label no gold span of the log has."""
+"""The unit for spans with a label that no gold span of the log has."""
 
 SpanCounts = dict[str, tuple[int, int, int]]
-"""The span counts of a sample: by label possible, actual and correct."""
+"""The span counts of a sample: possible, actual and correct by label."""
 
 _PUNCTUATION = re.compile(r"""[!"#$%&'()*+,\-./:;<=>?\[\]^_`{|}~•@]+""")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -23,7 +23,7 @@ _WIDE = re.compile(r"\s{3,}|\t")
 
 
 def span_counts(gold: Any, predicted: Any) -> SpanCounts:
-    """The counts of an answer by label, each span matched with an equal one of the key."""
+    """The counts of an answer by label. Each span is matched with an equal span of the key."""
     wanted, found = Counter(labelled_spans(gold)), Counter(labelled_spans(predicted))
     possible, actual, correct = (
         Counter(label for label, _ in pairs.elements()) for pairs in (wanted, found, wanted & found)
@@ -32,7 +32,7 @@ def span_counts(gold: Any, predicted: Any) -> SpanCounts:
 
 
 def tallies(counts: SpanCounts, labels: list[str]) -> dict[str, Tally]:
-    """By label of the key, the counts of a sample; what has another label is counted under `other`."""
+    """The counts of a sample by label of the key. Spans with any other label count under `other`."""
     by_label = {label: Tally(*counts.get(label, (0, 0, 0))) for label in labels}
     others = sum(actual for label, (_, actual, _) in counts.items() if label not in by_label)
     by_label[OTHER] = by_label[OTHER]._replace(actual=by_label[OTHER].actual + others)
@@ -42,7 +42,7 @@ def tallies(counts: SpanCounts, labels: list[str]) -> dict[str, Tally]:
 def labelled_spans(text: Any) -> list[tuple[str, str]]:
     """The (label, text) pairs in an answer, without case, punctuation and articles.
 
-    Pairs end at `$`, at `. ` and at `, `; what is not a label and a text, parted by `: `, is passed over.
+    A pair ends at `$`, at `. ` or at `, `. Anything that is not a label and a text separated by `: ` is ignored.
     """
     whole = " ".join(str(part).strip() for part in text) if isinstance(text, list) else str(text)
     pieces = (

@@ -1,6 +1,6 @@
-"""Opening what is to be read: files, compressed files, and the members of archives, as lines of text.
+"""Opens input files, compressed files and members of archives, and reads them as lines of text.
 
-Nothing is unpacked to disk, and what comes out is bounded, so that a small archive cannot fill a large machine.
+Nothing is unpacked to disk, and the unpacked size is limited, so that a small archive cannot fill a large machine.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ LONGEST_LINE = 16 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
 CHUNK = 1024 * 1024
-"""How many bytes are turned into lines at a time."""
+"""How many bytes are split into lines at a time."""
 
 MOST_MEMBERS = 100_000
-"""How many members of an archive are looked at."""
+"""How many members of an archive are read at most."""
 
 Compression = Literal["none", "gzip", "zstd"]
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd"}
 
 
 def start_of(staging: Staging, size: int = 4) -> bytes:
-    """The first bytes of a file as they are stored. Raises DataError where there is no such file, or it is empty."""
+    """The first bytes of a file as they are stored. Raises DataError if the file does not exist or is empty."""
     source = staging.source
     try:
         if source.is_dir():
@@ -59,18 +59,18 @@ def start_of(staging: Staging, size: int = 4) -> bytes:
 
 
 def compression_of(source: Path) -> Compression:
-    """How a file is compressed, by the last part of its name."""
+    """How a file is compressed, according to the last part of its name."""
     return COMPRESSIONS.get(source.suffix.lower(), "none")
 
 
 def is_archive(source: Path) -> bool:
-    """Whether a file holds others, by its name."""
+    """Whether a file contains other files, according to its name."""
     return source.name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.zst"))
 
 
 @contextlib.contextmanager
 def open_bytes(door: Door, source: Path, compression: Compression) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, unpacked while they are read, and no more than the door lets through."""
+    """The bytes of a file, unpacked while they are read, up to the size that the door allows."""
     with door.open(source) as stored:
         meter = Meter(source, os.fstat(stored.fileno()).st_size, door.unpacked)
         if compression == "gzip":
@@ -86,13 +86,13 @@ def open_bytes(door: Door, source: Path, compression: Compression) -> Iterator[i
 
 
 def meter_of(staging: Staging) -> Meter:
-    """What counts the bytes of all members of an archive. Raises OSError."""
+    """A meter that counts the bytes of all members of an archive together. Raises OSError."""
     with staging.door.open(staging.source) as stored:
         return Meter(staging.source, os.fstat(stored.fileno()).st_size, staging.door.unpacked)
 
 
 def damages() -> tuple[type[Exception], ...]:
-    """What reading raises where compressed data is cut off or damaged."""
+    """The exceptions that reading raises if compressed data are cut off or damaged."""
     from warehouse.loading.staging.zstandard import zstd
 
     return (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError)
@@ -100,22 +100,22 @@ def damages() -> tuple[type[Exception], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text to read: a file, or a member of an archive, whose name then is `member`."""
+    """One text to read: a file, or a member of an archive; then `member` is its name."""
 
     staging: Staging
     binary: IO[bytes]
     member: str | None = None
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Each line without its end, and its number, from 1.
+        """Yields each line without its end, and its number from 1.
 
-        Raises DataError where a line is not UTF-8 or too long, and where compressed data is cut off.
+        Raises DataError if a line is not UTF-8 or too long, or if compressed data are cut off.
         """
         return enumerate(itertools.chain.from_iterable(text.split("\n") for text in self.texts()), start=1)
 
     def texts(self, size: int = CHUNK) -> Iterator[str]:
-        """The lines as `lines` gives them, about so many bytes at a time with line ends between them, as that is
-        several times faster.
+        """Yields the same lines as `lines`, joined by line ends into texts of about this many bytes. This is several
+        times faster.
         """
         before, rest = 0, b""
         with self.unbroken():
@@ -130,7 +130,7 @@ class Document:
                 yield from self._decoded(rest, before)
 
     def _decoded(self, whole: bytes, before: int) -> Iterator[str]:
-        """The lines of some bytes, of which so many stand before them."""
+        """The lines of some bytes. `before` is the number of lines before them."""
         encoding = "utf-8" if before else "utf-8-sig"
         try:
             text = whole.decode(encoding)
@@ -143,7 +143,7 @@ class Document:
         yield "\n".join(line.rstrip("\r") for line in text.split("\n")) if "\r" in text else text
 
     def whole(self, most: int) -> bytes:
-        """All of it, at most so many bytes. Raises DataError where there are more."""
+        """The whole text. Raises DataError if it has more than this many bytes."""
         with self.unbroken():
             raw = self.binary.read(most + 1)
         if len(raw) > most:
@@ -151,15 +151,15 @@ class Document:
         return raw
 
     def json(self, most: int) -> Any:
-        """What all of it says in JSON. Raises DataError where it is not JSON, or larger than so many bytes."""
+        """Parses the whole text as JSON. Raises DataError if it is not JSON, or larger than this many bytes."""
         return self.staging.json(self.whole(most), "this", member=self.member)
 
     def json_line(self, number: int, line: str) -> Any:
-        """What a line of it says in JSON. Raises DataError where it is not JSON."""
+        """Parses one line as JSON. Raises DataError if it is not JSON."""
         return self.staging.json(line, "this line", number, self.member)
 
     def items(self, of: str) -> Iterator[Any]:
-        """What each item of a list in JSON says, one at a time. Raises DataError where it is not such a list."""
+        """Parses each item of a JSON list, one at a time. Raises DataError if the text is not such a list."""
         chunks = codecs.iterdecode(iter(lambda: self.binary.read(CHUNK), b""), "utf-8-sig")
         try:
             with self.unbroken():
@@ -167,7 +167,7 @@ class Document:
                 if first.strip() and not first.lstrip().startswith("["):
                     raise self.refusal(f"this is not a list of {of}")
                 for place, item in enumerate(values(itertools.chain((first,), chunks)), start=1):
-                    # An item has no line ends any more, so what is wrong with one is told by its number.
+                    # An item no longer has line ends, so an error in it is reported with the number of the item.
                     yield self.staging.json(item, f"number {place} of the {of}", member=self.member)
         except JSONError as error:
             raise self.refusal("this is not JSON", error.line) from None
@@ -175,7 +175,7 @@ class Document:
             raise self.refusal("this is not JSON") from None
 
     def unbroken(self) -> contextlib.AbstractContextManager[None]:
-        """Turns what Python says of damaged compressed data, while it is read, into a refusal."""
+        """Turns Python's errors for damaged compressed data into a DataError, while the data are read."""
         return _unbroken(self.staging)
 
     def refusal(self, message: str, line: int | None = None) -> DataError:
@@ -185,7 +185,7 @@ class Document:
 
 @contextlib.contextmanager
 def _unbroken(staging: Staging) -> Iterator[None]:
-    """Turns what Python says of damaged compressed data into a refusal."""
+    """Turns Python's errors for damaged compressed data into a DataError."""
     try:
         yield
     except tarfile.TarError:
@@ -197,7 +197,7 @@ def _unbroken(staging: Staging) -> Iterator[None]:
 
 
 def damage(door: Door, source: Path) -> tuple[str, int | None]:
-    """What is to be said of a compressed file that is damaged, and on which line: the first that is not there whole.
+    """The error for a damaged compressed file, with the first line that is incomplete.
 
     An archive has no lines of its own.
     """
@@ -209,9 +209,9 @@ def damage(door: Door, source: Path) -> tuple[str, int | None]:
 
 
 def documents(staging: Staging) -> Iterator[Document]:
-    """The texts in a file: its regular members if it is a tar archive, else the file itself.
+    """The texts in a file: the regular members of a tar archive, or else the file itself.
 
-    A document must be read before the next one is asked for. Raises DataError if the file is not there, or is damaged.
+    Read each document before asking for the next one. Raises DataError if the file does not exist or is damaged.
     """
     start_of(staging)
     if is_archive(staging.source):
@@ -222,7 +222,7 @@ def documents(staging: Staging) -> Iterator[Document]:
 
 
 def filled_lines(staging: Staging) -> Iterator[tuple[Document, int, str]]:
-    """The lines of a file that are not blank, each with its text and number. Raises DataError as `documents` does."""
+    """The lines of a file that are not blank, as text and number. Raises DataError as `documents` does."""
     for document in documents(staging):
         for number, line in document.lines():
             if line.strip():
@@ -239,13 +239,13 @@ def _members(staging: Staging) -> Iterator[Document]:
         for count, member in enumerate(archive):
             if count >= MOST_MEMBERS:
                 raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")
-            meter.count(member.size)  # which may be more than what is stored of it
+            meter.count(member.size)  # this may be more than the bytes that are stored of it
             binary = archive.extractfile(member) if member.isreg() else None
             if binary is not None:
                 yield Document(staging, binary, shown(member.name.removeprefix("./"), 200)[1:-1])
 
 
 def brief(said: str) -> str:
-    """The first sentence of what DuckDB or Python said of an input."""
+    """The first sentence of an error message of DuckDB or Python about an input."""
     first = said.strip().split("\n")[0]
     return shown(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]

@@ -1,6 +1,6 @@
-"""The first records of a table or of JSON lines whose texts are longer than the start of a file that is looked at.
+"""Reads the first records of a table or of JSON lines if the start of the file is too short to contain a record.
 
-They only say what a file is: long cells are cut, and a record that is not all there is left out.
+The records only serve to recognize the file: long cells are cut, and an incomplete record is left out.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from warehouse.loading.staging.json_values import JSONError, parsed
 from warehouse.loading.staging.reader import Start, as_text
 
 MORE = 4 * 1024 * 1024
-"""So many bytes of a file are looked at where its start has no record."""
+"""How many bytes of a file are read if its start has no complete record."""
 
 _SHOWN = 1_000
-"""So many characters of a cell are kept; no name is that long."""
+"""How many characters of a cell are kept. No name is that long."""
 
 _LONG = re.compile(rf'"(?:[^"]|"")*(?:"|\Z)|[^",\t\n]{{{_SHOWN},}}')
-"""A quoted cell, which may not end here, and what is long without quotes."""
+"""A quoted cell, which may go on after the text, or a long cell without quotes."""
 
 
 def has_no_record(start: Start) -> bool:
-    """Whether a file goes on behind its start, and not even one record is whole there."""
+    """Whether a file goes on after its start, and the start does not contain even one complete record."""
     if start.whole:
         return False
     if start.first.lstrip().startswith("{"):
@@ -31,7 +31,7 @@ def has_no_record(start: Start) -> bool:
 
 
 def with_records(start: Start, text: str, *, whole: bool) -> Start:
-    """The start of a file with the records that are in more of its text, or in the `whole` of it."""
+    """The start of a file with the records from more of its text; `whole` says that this is the whole text."""
     rows = tuple(
         {name: cell[:_SHOWN] for name, cell in record.items()} for record in _records(start, text, whole=whole)
     )
@@ -46,7 +46,7 @@ def _records(start: Start, text: str, *, whole: bool) -> list[dict[str, str]]:
 
 
 def _objects(text: str) -> list[dict[str, str]]:
-    """The first object of JSON lines, of which there are several."""
+    """The first object of JSON lines; empty unless a second object follows."""
     first, _, others = text.lstrip().partition("\n")
     if not others.lstrip().startswith("{"):
         return []
@@ -58,7 +58,7 @@ def _objects(text: str) -> list[dict[str, str]]:
 
 
 def _short(cell: re.Match[str]) -> str:
-    """A cell on one line, cut where it is long."""
+    """A cell on one line, shortened if it is long."""
     text = cell[0]
     if not text.startswith('"'):
         return text[:_SHOWN]

@@ -1,4 +1,4 @@
-"""What is extracted from a text: mentions, each with a type, and how two sets of them are matched. Reads no files."""
+"""Mentions, which are typed extractions from a text, and how two sets of them are matched. Reads no files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEMES = ("conlleval", "iob2", "iobes")
 
 
 class Mention(NamedTuple):
-    """Something extracted: its type and the places from `start` to before `end`."""
+    """Something that was extracted: its type and its place, from `start` up to but excluding `end`."""
 
     kind: str
     start: int
@@ -36,15 +36,15 @@ class Tally(NamedTuple):
 
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
-"""What `Tally.cells` holds."""
+"""The counts in `Tally.cells`, in order."""
 
 
 def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
     """The entities that the tags of a sentence mark.
 
     `conlleval` reads IOB1, IOB2 and IOBES alike, and begins an entity wherever one could begin, as the scorer of CoNLL
-    2000 does (Tjong Kim Sang and Buchholz 2000). `iob2` and `iobes` are strict: only what is begun, and for IOBES
-    ended, as the scheme says counts.
+    2000 does (Tjong Kim Sang and Buchholz 2000). `iob2` and `iobes` are strict: an entity counts only if its beginning
+    is marked as the scheme requires, and for IOBES also its end.
     """
     if OUTSIDE.issuperset(tags):
         return []
@@ -101,8 +101,8 @@ def _iobes(tags: Sequence[str]) -> list[Mention]:
 
 
 def tallies(gold: Iterable[Mention], predicted: Iterable[Mention], *, overlap: bool) -> dict[str, Tally]:
-    """The counts of each type: correct is the same place and type; with `overlap`, partial is an overlapping mention of
-    the same type, each mention matched once, from left to right.
+    """The counts of each type. The same place and type is correct. With `overlap`, an overlapping mention of the same
+    type is partial. Each mention is matched at most once, from left to right.
     """
     counts: dict[str, list[int]] = {}
     unmatched: dict[Mention, int] = {}

@@ -1,7 +1,7 @@
-"""Runs of a model: a second one is a replicate, a system of its own beside the first, and never a contradiction.
+"""Runs of a model. A second run is a replicate: a system of its own beside the first, and never a contradiction.
 
-The first run of a model on a test set is stored under the name of the model, each later one as `model#2`, `model#3` and
-so on. A run is told by its id, or where it has none by its date; one that is stored already keeps its name, so that
+The first run of a model on a test set is stored under the name of the model, and later ones as `model#2`, `model#3` and
+so on. A run is identified by its id, or by its date if it has no id. A run that is already stored keeps its name, so
 loading its files again adds nothing. What a run did is not known here.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of a model on a test set, its id and its date, and the system that it is stored as."""
+    """A run of a model on a test set, with its id and date, and the name of the system under which it is stored."""
 
     test_set: str
     model: str
@@ -32,17 +32,17 @@ class Run:
 
     @property
     def told_by(self) -> str | None:
-        """What tells it from other runs of the model."""
+        """What identifies the run among the runs of the model: its id or its date."""
         return self.id or self.date
 
 
 Brought = dict[tuple[str, str, str], Run]
-"""The runs that a file brings, by test set, model and what tells them apart."""
+"""The runs in a file, by test set, model and what identifies them."""
 
 
 def system_of(database: Database, brought: Brought, run: Run) -> str:
-    """The name of the system that a run is stored as, which then is among those that the file brings; the name of the
-    model where nothing tells its runs apart.
+    """The name of the system under which a run is stored; the run is added to those of the file. If nothing identifies
+    the run, it is the name of the model.
     """
     run = replace(run, test_set=_name(run.test_set), model=_name(run.model))
     if run.told_by is None:
@@ -54,7 +54,9 @@ def system_of(database: Database, brought: Brought, run: Run) -> str:
 
 
 def systems_of(database: Database, runs: Sequence[Run]) -> list[Run]:
-    """Runs with the systems that they are stored as: `model#1`, `model#2` where a model has several of them."""
+    """The runs with their system names. If a model has several runs on a test set, they are called `model#1`, `model#2`
+    and so on.
+    """
     stored: dict[str, list[Run]] = {}
     for run in _stored(database):
         stored.setdefault(run.model, []).append(run)
@@ -73,9 +75,10 @@ def _name(text: str) -> str:
 
 
 def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
-    """The name that a run has already, on its test set or on another where that is free on its own, or the next one.
+    """The name that the run already has, on its test set, or on another test set if that name is free here; otherwise
+    the next free name.
 
-    The first has a number, too, where runs are `numbered`.
+    With `numbered`, the first run gets a number too.
     """
     runs = [other for other in runs if other.model == run.model]
     here = {other.system: other for other in runs if other.test_set == run.test_set}

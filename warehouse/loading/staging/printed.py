@@ -1,4 +1,4 @@
-"""Figures without documents as they are stored: the decimal digits of a number, and how far they go."""
+"""Figures without documents as they are stored: the decimal digits of a number, and the size of the last digit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FIGURES = (
 """The columns of a sheet of such figures."""
 
 MOST_DIGITS = 9
-"""On each side of the point; a published figure has no more."""
+"""How many digits a figure may have on each side of the point. No published figure has more."""
 
 
 def printed(value: float) -> tuple[str, str] | None:
-    """A number as a decimal text and the size of its last digit: 0.4486 and 0.0001. None where it is not finite, or has
-    too many digits before the point.
+    """A number as decimal text and the size of its last digit: 0.4486 and 0.0001. None if it is not finite, or has too
+    many digits before the point.
     """
     if not math.isfinite(value) or abs(value) >= 10**MOST_DIGITS:
         return None

@@ -1,14 +1,14 @@
-"""What is known of one format: how its files are recognized, how they are read, and what they hold.
+"""Describes one format: how its files are recognized, how they are read, and what they contain.
 
-Each file of `warehouse.loading.readers` describes its reader with these classes, and the table there lists it. A load
-goes through three steps, and the reader has a say in each:
+Each file in `warehouse.loading.readers` describes its reader with these classes, and the table there lists it. A load
+has three steps, and the reader takes part in each:
 
-1. Every file is shown to `Reader.recognizes` (a `Start`), which says what speaks for the reader and what the file is
-   to a load (`Recognition`, `Role`). What may be one thing or another is `unsure`, and asked of the person.
+1. Every file is shown to `Reader.recognizes` (as a `Start`), which returns the evidence for the reader and the role of
+   the file in the load (`Recognition`, `Role`). If a file could be several things, it is `unsure` and a person decides.
 2. Files are put in order: keys first, then facts, then attributes. A `PART` is read together with another file.
-3. `Reader.stage` is handed each file (`Staging`). What the file does not say comes from `staging.named`, and from
-   `Reader.unsaid` after that; the keys that the load has for the file are `staging.keys`; a run of a system is named
-   by `staging.replicate`; what failed goes on a sheet of the form FAILURES.
+3. `Reader.stage` gets each file (as a `Staging`). For values that the file does not give, it calls `staging.named`,
+   which falls back on `Reader.unsaid`. `staging.keys` has the keys that the load found for the file.
+   `staging.replicate` names a run of a system. Failures go on a sheet of the form FAILURES.
 
 Nothing here knows which readers there are, and nothing here opens a file.
 """
@@ -34,10 +34,10 @@ from warehouse.tasks.records import FactForm, Field
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that can be said about how a file is read: `--depth 10`. A default of None leaves it unsaid.
+    """An option for how a file is read, such as `--depth 10`. A default of None means that it is not set.
 
-    One with `is_file` names a file that is read together with the others: `--gold gold.conll`. Where it is among the
-    files of the load it is not loaded by itself.
+    An option with `is_file` names a file that is read together with the others, such as `--gold gold.conll`. If that
+    file is among the files of the load, it is not loaded by itself.
     """
 
     name: str
@@ -46,38 +46,41 @@ class Option:
     choices: tuple[str, ...] = ()
     is_file: bool = False
     several: bool = False
-    """Whether it may name several files, with commas between them."""
+    """Whether it may name several files, separated by commas."""
     of_texts: bool = False
-    """Whether it is about texts alone, so that no answer depends on it."""
+    """Whether it affects only texts, so that no result depends on it."""
 
     def files(self, text: str) -> list[Path]:
-        """The files that are named."""
+        """The files that the option names."""
         names = text.split(",") if self.several else [text]
         return [Path(name.strip()) for name in names if name.strip()]
 
 
 class Role(IntEnum):
-    """What a file is to the load that it is part of; that is the order of loading, whatever the order of the files."""
+    """The role of a file in its load. Files are loaded in the order of their roles, whatever their order on the command
+    line.
+    """
 
     KEY = 1
     """What systems are judged by: qrels, gold answers, labels."""
     FACTS = 2
-    """What systems did."""
+    """The answers and decisions of systems."""
     FIGURES = 3
-    """What was computed of facts, which come first: the output of a scorer."""
+    """Computed from facts, such as the output of a scorer. The facts are loaded before."""
     ATTRIBUTES = 4
-    """What is known of systems or documents."""
+    """Descriptions of systems or documents."""
     PART = 5
-    """Read together with another file, and not by itself: a results file beside its samples."""
+    """Read together with another file and not by itself, such as a results file beside its samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What in the start of a file speaks for a reader ("its columns y_true and y_pred"), and what it is to a load.
+    """The evidence for a reader in the start of a file ("its columns y_true and y_pred"), and the role of the file in
+    the load.
 
-    `unsure` is a sentence for a file that cannot be loaded before something is said: what it could be, and the option
-    that settles it ("columns 2 and 3 are both tags; --tags pos,entities says what they are"). It is empty where nothing
-    has to be asked.
+    `unsure` is set if the file cannot be loaded before a person decides something. It says what the file could be, and
+    which option decides ("columns 2 and 3 are both tags; --tags pos,entities says what they are"). It is empty if there
+    is nothing to decide.
     """
 
     why: str
@@ -87,11 +90,11 @@ class Recognition:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The name of a file in lower case, without what says that it is compressed, and its first bytes as text.
+    """The start of a file: its name in lower case without the ending for compression, and its first bytes as text.
 
-    `named` are the columns of a file that names them elsewhere than in its first line, and `rows` some of its rows;
-    `whole` says whether the text is all of the file; `path` is where the file is, and `beside` are the names of the
-    files in its folder, its own among them; `options` are those of the command line.
+    `named` are the columns, if the file names them somewhere else than in its first line, and `rows` are some of its
+    rows. `whole` says whether the text is the whole file. `path` is the path of the file, and `beside` are the names of
+    all files in its folder. `options` come from the command line.
     """
 
     name: str
@@ -110,18 +113,18 @@ class Start:
 
     @property
     def lines(self) -> list[str]:
-        """The lines that are not blank, without the last where it may be cut off."""
+        """The lines that are not blank. The last line is left out if it may be incomplete."""
         text = self.text if self.whole else self.text.rpartition("\n")[0]
         return [line for line in text.splitlines() if line.strip()]
 
     @property
     def records(self) -> list[dict[str, str]]:
-        """The first records of a table or of a list of objects, each a text by heading; none where it is neither."""
+        """The first records of a table or of a list of objects, as texts by heading; empty if the file is neither."""
         return list(self.rows) or _records(self.first, self.lines, self.text)
 
     @property
     def columns(self) -> frozenset[str]:
-        """The names of columns, where the file is a table or holds objects."""
+        """The names of the columns, if the file is a table or holds objects."""
         if self.named:
             return self.named
         if self.first.strip() in ("[", "[{"):
@@ -154,34 +157,36 @@ def _records(first: str, lines: list[str], text: str) -> list[dict[str, str]]:
 
 
 def as_text(item: object) -> str:
-    """What a cell says of a value."""
+    """A value as the text of a cell."""
     return "" if item is None else item if isinstance(item, str) else json.dumps(item)
 
 
 class Evidence(IntEnum):
-    """What a reader recognizes its files by, from the strongest to the weakest; that is the order of asking.
+    """What a reader recognizes its files by, from the strongest to the weakest. Readers with stronger evidence are
+    asked first.
 
-    Readers that go by the same are asked in the order of the table, and those of other packages after them.
+    Readers with the same kind of evidence are asked in the order of the table, and those of other packages after them.
     """
 
     MARK = 1
-    """A text that files of no other format begin with or have in them."""
+    """A text that only files of this format begin with or contain."""
     NAMES = 2
-    """Names that no other format gives to its files, keys or columns."""
+    """Names of files, keys or columns that no other format uses."""
     COLUMNS = 3
-    """Columns that are named like the fields of a fact."""
+    """Columns that have the names of a fact's fields."""
     SHAPE = 4
-    """How many columns a line has, and in which of them there are numbers."""
+    """The number of columns, and which of them hold numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How one format becomes facts.
 
-    `reads` says in one line what a file holds; `example` is a small file; `stage` puts the records of a file into
-    temporary tables of texts, one a form and one column a field, and raises DataError if the file cannot be read.
-    `recognizes` says what in the start of a file speaks for this reader, or None; a text is the `why` of a Recognition.
-    A file of a reader with `columns` is a table whose columns are named like the fields of its only form.
+    `reads` describes in one line what a file contains, and `example` is a small file. `stage` writes the records of a
+    file to temporary tables of texts, one table per form and one column per field, and raises DataError if the file
+    cannot be read. `recognizes` returns the evidence for this reader in the start of a file, or None; a plain text is
+    the `why` of a Recognition. A file of a reader with `columns` is a table whose columns have the names of the fields
+    of its only form.
     """
 
     name: str
@@ -192,25 +197,25 @@ class Reader:
     options: tuple[Option, ...] = ()
     columns: bool = False
     noun: str = ""
-    """What a document of the warehouse is in such a file; empty where it may be anything."""
+    """What one document of such a file is called; empty if it may be anything."""
     cluster: str = ""
-    """The attribute that documents share which are not independent, where the file gives it to them."""
+    """The attribute that dependent documents share, if the file has it."""
     observed_in: Mapping[str, Observed] = dataclass_field(default_factory=dict)
-    """By the names of forms, what their documents are where they are not what the noun says."""
+    """For forms whose documents differ from `noun`, what they are, by the name of the form."""
     recognizes: Callable[[Start], Recognition | str | None] = lambda start: None
     evidence: Evidence = Evidence.SHAPE
     unsaid: Mapping[str, str] = dataclass_field(default_factory=lambda: {"test_set": "{stem}"})
-    """By field the template of its value where neither a setting nor the file says it: {"test_set": "{parent}"}."""
+    """Templates for the values of fields that neither a setting nor the file gives: {"test_set": "{parent}"}."""
     whole_archives: bool = False
-    """Whether a tar archive is one file to this reader. Other archives are unpacked, and loaded like a folder."""
+    """Whether this reader reads a tar archive as one file. Otherwise archives are unpacked and loaded like a folder."""
     whole_folders: str = ""
-    """The ending of files whose folders, side by side, are one file to this reader, as if they were in an archive."""
+    """The ending of files whose folders, side by side, are read as one file, as if they were in an archive."""
 
     def observed(self, form: FactForm) -> Observed:
-        """What the documents are that records of a form are about."""
+        """What the documents are that the records of a form are about."""
         return self.observed_in.get(form.name, Observed(self.noun, self.cluster))
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What the columns of a file are matched with; none where a file has no named columns."""
+        """The fields that columns of a file are matched with; empty if files of this reader have no named columns."""
         return self.forms[0].fields if self.columns else ()

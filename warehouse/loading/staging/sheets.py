@@ -1,7 +1,7 @@
-"""From the records that a reader makes one at a time to staged tables: through a temporary file a form, so that memory
-does not grow with the input.
+"""Writes records that a reader yields one at a time to staged tables, through one temporary file per form, so that
+memory does not grow with the input.
 
-A reader opens a sheet a form, adds records with the line they stand on, and hands on what `Sheets.staged` returns.
+A reader opens one sheet per form, adds records with the lines they are on, and returns what `Sheets.staged` returns.
 Nothing here knows what the records mean.
 """
 
@@ -32,7 +32,7 @@ AT_ONCE = 200
 """How many records are written at a time."""
 
 AT_ONCE_IN_ARRAYS = 40_000
-"""How many records in arrays are brought to the database at a time."""
+"""How many records in arrays are copied to the database at a time."""
 
 
 class Sheet:
@@ -50,7 +50,7 @@ class Sheet:
         self._arrays: list[tuple[numpy.ndarray, ...]] = []
 
     def add(self, line: int | None, *cells: object, member: str | None = None) -> None:
-        """Adds a record: a cell a column (None is an empty one), and where in the file, or in which member, it is."""
+        """Adds a record: one cell per column (None for an empty one), and its line or archive member in the file."""
         self._rows.append((line, member, *cells))
         self.records += 1
         if len(self._rows) >= AT_ONCE:
@@ -61,8 +61,8 @@ class Sheet:
         self._rows.clear()
 
     def add_arrays(self, lines: numpy.ndarray, *cells: numpy.ndarray) -> None:
-        """Adds records as arrays, an array a column: of whole numbers for a count. A sheet takes either these or
-        records one at a time.
+        """Adds records as arrays, one per column; counts are arrays of whole numbers. A sheet takes either arrays or
+        single records.
         """
         if not len(lines):
             return
@@ -84,11 +84,11 @@ class Sheet:
 
     @property
     def table(self) -> str:
-        """The temporary table that arrays are put into."""
+        """The temporary table for records in arrays."""
         return f"sheet_{self.form.name}"
 
     def close(self) -> None:
-        """Writes out what is left. Closing twice is harmless."""
+        """Writes the remaining records. Closing twice is harmless."""
         if not self._file.closed:
             self._write_out()
         self._file.close()
@@ -100,7 +100,7 @@ class Sheets:
     """The sheets of one file; its temporary files are removed when the context is left."""
 
     def __init__(self, staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:
-        """For records of these forms; `named` are the columns of the file that --map may give another name."""
+        """Sheets for records of these forms. `named` are the columns of the file that --map may rename."""
         self._staging, self._forms, self._named = staging, forms, named
         self._sheets: list[Sheet] = []
         self.texts = TextSheets(staging)
@@ -112,16 +112,17 @@ class Sheets:
 
     def __exit__(self, *error: object) -> None:
         for sheet in self._sheets:
-            with contextlib.suppress(WarehouseError):  # where the connection broke, that is what is to be said
+            with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
                 sheet.close()
                 if sheet.in_arrays:
                     self._staging.database.forget(sheet.table)
         self._folder.cleanup()
 
     def open(self, form: FactForm, *columns: str) -> Sheet:
-        """A sheet for records of a form with these columns; those that are no fields of it are attributes.
+        """Opens a sheet for records of a form with these columns. Columns that are not fields of the form are
+        attributes.
 
-        Raises DataError if a field that the form must have is neither a column nor set.
+        Raises DataError if a required field of the form is neither a column nor set.
         """
         given = {*columns, *self._staging.fields, *self._staging.unsaid}
         for field in form.fields:
@@ -135,8 +136,9 @@ class Sheets:
     def staged(
         self, notes: Iterable[str] = (), directions: Mapping[str, bool] | None = None, accuracy: str = ""
     ) -> tuple[Staged, ...]:
-        """Stages the sheets that have records; `directions` are what the file says of its measures, whether lower
-        values are better, and `accuracy` is what it calls that. Raises DataError where no sheet has a record.
+        """Stages the sheets that have records. `directions` are the directions of measures that the file states
+        (whether lower is better), and `accuracy` is the file's own name for the accuracy. Raises DataError if no
+        sheet has a record.
         """
         staged: list[Staged] = []
         self._add_runs()
@@ -150,7 +152,7 @@ class Sheets:
         return (*staged, *self.texts.staged())
 
     def _add_runs(self) -> None:
-        """Sheets for the runs that the reader has named, if it has."""
+        """Adds sheets for the runs that the reader named, if there are any."""
         brought = self._staging.runs.values()
         if not brought:
             return
@@ -165,7 +167,7 @@ class Sheets:
     def _stage(self, sheet: Sheet, notes: tuple[str, ...]) -> Staged:
         staging = self._staging.of(sheet.form)
         if staging.runs:
-            # A run has the name that it is stored by, whatever the model is said to be.
+            # A run keeps the name under which it is stored, whatever a setting says about the model.
             fixed = {field: text for field, text in staging.fields.items() if field != "system"}
             staging = replace(staging, fields=fixed)
         known = {field.name for field in sheet.form.fields}
@@ -205,7 +207,7 @@ class Sheets:
 
 
 def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] = ()) -> None:
-    """Raises DataError for settings of fields that the forms do not have, and of columns that are not `named`."""
+    """Raises DataError for settings of fields that the forms do not have, and for columns that are not in `named`."""
     known = dict.fromkeys(field.name for form in forms for field in form.fields)
     faults = [
         staging.fault(f"there is no field {shown(field)} to set; the fields are {', '.join(known)}")

@@ -1,10 +1,10 @@
-"""What goes into a reader and what comes out of it: a file and its forms in, temporary tables of texts out.
+"""The input and output of a reader: a file and its forms go in, temporary tables of texts come out.
 
-There is a table a form, called `staged_scores` and so on, or a view of the file that looks the same, with one row a
-record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text column
-named like the field: trimmed, names in Unicode NFC, null where a cell is empty; inputs, references and outputs are as
-they are. The column `blanks` says whether there were blanks around a name. Attributes stand in columns of their own,
-`attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
+There is one table per form, called `staged_scores` and so on, or a view of the file that looks the same. It has one row
+per record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text
+column with the name of the field: trimmed, with names in Unicode NFC, and null for an empty cell. Inputs, references
+and outputs are unchanged. The column `blanks` says whether there were blanks around a name. Attributes have columns of
+their own, `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     from warehouse.store.database import Database
 
 MOST_FAULTS = 20
-"""How many faults of a file are told one by one."""
+"""How many faults of a file are reported one by one."""
 
 MOST_COLUMNS = 20_000
-"""How many columns a table may have, or names the objects of a file together."""
+"""How many columns a table may have, or how many different names the objects of a file may have together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """One file to stage, as records of one form (where a file yields several: of each in turn).
+    """One file to stage, as records of one form (if a file contains several forms, of each in turn).
 
-    `fields` gives a field one value for all rows, `columns` names the column it is taken from; `options` are those of
-    the reader, each with its default where nothing else is asked for. What is opened is opened through the `door`.
-    `unsaid` are the values of fields that neither a setting nor the file gives; `keys` are the files of the load that
-    the reader took for keys of this one, and are loaded before it; `called` is what the file is called in messages,
-    where it is not its path; `texts` says whether inputs, references and outputs are to be staged, too; `cluster` is
-    the attribute that documents share, where the load says so: a column of that name is an attribute and nothing else.
+    `fields` sets one value of a field for all rows, and `columns` names the column of a field. `options` are the
+    reader's options, with defaults for those that are not set. All files are opened through the `door`. `unsaid` has
+    the values of fields that neither a setting nor the file gives. `keys` are the files of the load that are keys for
+    this one; they are loaded before it. `called` is the name of the file in messages, if it is not its path. `texts`
+    says whether inputs, references and outputs are staged too. `cluster` is the attribute that documents share, if the
+    load sets it: then a column of that name is an attribute and nothing else.
     """
 
     database: Database
@@ -65,7 +65,7 @@ class Staging:
 
     @property
     def table(self) -> str:
-        """The temporary table that records of the form are staged in."""
+        """The temporary table for the records of the form."""
         return f"staged_{self.form.name}"
 
     def of(self, form: FactForm) -> Staging:
@@ -73,9 +73,9 @@ class Staging:
         return replace(self, form=form)
 
     def beside(self, name: str, most: int) -> bytes | None:
-        """The bytes of a file in the folder of this one; None where there is none, or it has more than so many.
+        """The bytes of a file in the same folder; None if it does not exist or is larger than `most`.
 
-        Raises DataError if it is outside of the folder that a script is held to.
+        Raises DataError if it is outside the folder that a script is confined to.
         """
         try:
             with self.door.open(self.source.absolute().parent / name) as file:
@@ -85,9 +85,9 @@ class Staging:
         return read if len(read) <= most else None
 
     def json(self, text: str | bytes, called: str, line: int | None = None, member: str | None = None) -> Any:
-        """What a text in JSON says, which is called so ("this line") where it is not read.
+        """Parses a JSON text. Error messages call the text `called` ("this line").
 
-        Raises DataError with the line in the text, unless the text is the line that is given.
+        Raises DataError with the line inside the text, unless `line` gives the line of the file that the text is.
         """
         try:
             return parsed(text)
@@ -95,7 +95,7 @@ class Staging:
             raise self.refusal(f"{called} {error.why}", line or error.line, member) from None
 
     def json_beside(self, name: str, most: int) -> Any:
-        """What a file in JSON says that is in the folder of this one; None where there is none. Raises DataError."""
+        """Parses a JSON file in the same folder; None if it does not exist. Raises DataError."""
         written = self.beside(name, most)
         try:
             return None if written is None else parsed(written)
@@ -104,7 +104,7 @@ class Staging:
             raise self.refusal(f"{where}{name} beside it {error.why}") from None
 
     def has_beside(self, name: str) -> bool:
-        """Whether there is a file of this name in the folder of this one. Raises DataError as `beside` does."""
+        """Whether the same folder has a file of this name. Raises DataError as `beside` does."""
         try:
             self.door.open(self.source.absolute().parent / name).close()
         except OSError:
@@ -112,26 +112,27 @@ class Staging:
         return True
 
     def names_beside(self) -> list[str]:
-        """The names of the files in the folder of this one, in their order."""
+        """The sorted names of the files in the same folder."""
         return self.door.names(self.source.absolute().parent)
 
     def named(self, field: str, said: str | None, otherwise: str) -> str:
-        """The name that a setting gives a field, else what the file says, else what it is where nothing is said.
+        """The name for a field: the setting, or else what the file gives, or else the value in `unsaid`.
 
-        Raises DataError where it is nothing then.
+        Raises DataError if there is none of these.
         """
         if text := self.fields.get(field) or said or self.unsaid.get(field):
             return text
         raise self.refusal(f"{otherwise}; --set {field}=NAME does")
 
     def replicate(self, model: str, test_set: str, *, run: str | None = None, date: str | None = None) -> str:
-        """The system that a run of a model is stored as: under the name of the model, or as `model#2` if another run of
-        it is there. A run is told by its id or its date, which are kept; without both it is the model itself.
+        """The name of the system under which a run of a model is stored: the name of the model, or `model#2` if another
+        run of the model is already there. A run is identified by its id or its date, which are stored. Without both
+        it is the model itself.
         """
         return system_of(self.database, self.runs, Run(test_set, model, run, date))
 
     def whole(self, option: str, least: int = 1) -> int | None:
-        """An option that is a whole number; None where it is not given. Raises DataError where it is no such number."""
+        """An option that is a whole number; None if it is not set. Raises DataError if it is not a whole number."""
         given = self.options.get(option)
         if given is None:
             return None
@@ -140,7 +141,7 @@ class Staging:
         return int(given)
 
     def number(self, option: str) -> float | None:
-        """An option that is a number; None where it is not given. Raises DataError where it is no number."""
+        """An option that is a number; None if it is not set. Raises DataError if it is not a number."""
         given = self.options.get(option)
         if given is None:
             return None
@@ -153,7 +154,7 @@ class Staging:
         return number
 
     def fault(self, message: str, line: int | None = None, member: str | None = None) -> Fault:
-        """A fault of this file, or of a member of it if it is an archive."""
+        """A fault of this file, or of a member of this archive."""
         source = self.called or str(self.source)
         return Fault(f"{source}/{member}" if member else source, line, message)
 
@@ -164,11 +165,11 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a reader staged of one form.
+    """What a reader staged for one form.
 
-    `columns` says what the column of a field is called in the file, for the fields that have one; `attributes` are the
-    names of the attribute columns; `lines` gives the line on which each of some rows begins, or is None where the
-    format has no lines; `members` gives the members of an archive that rows come from, for those that come from one.
+    `columns` maps fields to the names of their columns in the file, for fields that have one. `attributes` are the
+    names of the attribute columns. `lines` returns the line on which each of some rows begins; it is None if the format
+    has no lines. `members` returns the archive members of rows that come from one.
     """
 
     form: FactForm
@@ -178,19 +179,18 @@ class Staged:
     lines: Callable[[Iterable[int]], dict[int, int]] | None
     members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
     numbers: frozenset[str] = frozenset()
-    """The fields that are staged as numbers and not as texts, because they are numbers in the file, or the reader made
-    them such."""
+    """The fields that are staged as numbers and not as texts, because the file or the reader gives numbers."""
     directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
-    """By measure whether lower values are better, where the file says so."""
+    """For each measure whose direction the file states, whether lower values are better."""
     accuracy: str = ""
-    """What the file calls the accuracy, with its filter, where it has filters."""
+    """The file's own name for the accuracy, with its filter if it has filters."""
     observed: Observed | None = None
-    """What the documents are, where the file says it and not its format."""
+    """What the documents are, if the file says so rather than its format."""
     header: tuple[str, ...] = ()
-    """The columns of the file, where every one of them is known for what it is."""
+    """The columns of the file, if the meaning of every column is known."""
 
     def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
-        """Complaints about rows as faults, each with its line or, where there are no lines, the number of its row."""
+        """Errors about rows as faults, each with its line or, if there are no lines, with the number of its row."""
         listed = list(complaints)
         if self.lines is None:
             return tuple(staging.fault(f"row {row + 1}: {message}") for row, message in listed)
@@ -201,7 +201,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Which columns of a file, counted from 0, are fields, which are attributes, and what there is to note."""
+    """Which columns of a file, counted from 0, are fields and which are attributes, and notes on that."""
 
     positions: Mapping[str, int]
     attributes: tuple[int, ...]
@@ -209,7 +209,7 @@ class Matching:
     unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
     """The values of required fields that neither the file nor a setting gives."""
     texts: frozenset[int] = frozenset()
-    """The attributes that are texts, and stay as they are."""
+    """The attributes that are texts, which stay unchanged."""
 
     def staged(
         self,
@@ -218,7 +218,7 @@ class Matching:
         lines: Callable[[Iterable[int]], dict[int, int]] | None,
         members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {},
     ) -> Staged:
-        """What to hand on once the rows are staged."""
+        """The result to return when the rows are staged."""
         columns = {field: header[place] for field, place in self.positions.items()} | {
             name: name for name in self.unsaid
         }
@@ -226,7 +226,7 @@ class Matching:
 
 
 def match(staging: Staging, header: tuple[str, ...], header_line: int | None) -> Matching:
-    """Matches the columns of a file with the fields of its form. Raises DataError naming all that does not fit."""
+    """Matches the columns of a file with the fields of its form. Raises DataError with all mismatches."""
     form, fields, columns = staging.form, staging.fields, staging.columns
     if len(header) > MOST_COLUMNS:
         raise staging.refusal(f"it has {len(header):,} columns, but a table has at most {MOST_COLUMNS:,}", header_line)
@@ -284,7 +284,7 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
 def staged_columns(
     staging: Staging, matching: Matching, cell: Callable[[int], Sql], whole: Collection[str] = ()
 ) -> Sql:
-    """The select list of a staged table; `cell` gives the raw text of a column, or the number if its field is one of
+    """The select list of a staged table. `cell` gives the raw text of a column, or the number if its field is in
     `whole`.
     """
     listed: list[Sql] = []
@@ -315,19 +315,19 @@ def _cleaned(text: Sql, field: Field) -> Sql:
 
 
 def _trimmed(text: Sql) -> Sql:
-    # To trim what needs no trimming would take longer than all else that is done to a cell.
+    # Trimming every cell would take longer than everything else that is done to it.
     return "case when " + _padded(text) + " then trim(" + text + ") else " + text + " end"
 
 
 def _padded(text: Sql) -> Sql:
-    # Blanks are many signs, and all but one of them take more than a byte.
+    # There are many kinds of blanks, and all except one take more than one byte.
     plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
     return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text
 
 
 def places(staging: Staging, column: str) -> Callable[[Iterable[int]], dict[int, Any]]:
-    """Where records stand in the file, for those of some rows that have a place, by the column `line` or `member` of
-    their staged table.
+    """Looks up where the records of some rows are in the file, by the column `line` or `member` of their staged table.
+    Rows without a place are left out.
     """
     query = f"select rowid, {column} from {staging.table} where {column} is not null and rowid in "
     return lambda rows: dict(staging.database.rows(query + values(rows)))

@@ -1,8 +1,9 @@
-"""Reading all bytes of a text once before DuckDB does: that no line is too long for it, and what has to arrive.
+"""Reads all bytes of a text once before DuckDB does, to check that no line is too long, and to count the text that
+DuckDB must deliver.
 
-DuckDB drops what it cannot take at the start or end of a file (a last line of 40 MB, a first one where quotes are off),
-so that what it was given and what it made of it are compared. Memory holds a chunk of the file. What the bytes mean is
-not known here.
+DuckDB drops rows that it cannot read at the start or end of a file (a last line of 40 MB, a first line if quotes are
+off). So the text that it was given is compared with the text that it returned. Memory holds one chunk of the file. What
+the bytes mean is not known here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from warehouse.loading.staging.lines import CHUNK, Document
 from warehouse.store.sql import Sql, join
 
 LONGEST_ROW = 2_000_000
-"""The longest line of a table, in bytes; DuckDB takes no longer one."""
+"""The longest line of a table, in bytes. DuckDB does not take longer ones."""
 
 _END = re.compile(rb"[\r\n]")
 _NOT_OF_CELLS = b'"\r\n'
@@ -23,8 +24,8 @@ _NOT_OF_CELLS = b'"\r\n'
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """How much text there is in the cells of a file, separators included, but without quotes and line ends, in bytes;
-    and whether there are quotes and apostrophes.
+    """How many bytes of text the cells of a file have, with separators but without quotes and line ends, and whether
+    there are quotes and apostrophes.
     """
 
     text: int
@@ -33,7 +34,7 @@ class Survey:
 
 
 def survey(document: Document, longest: int = LONGEST_ROW) -> Survey:
-    """Reads a text to its end. Raises DataError where a line has more than so many bytes, or it cannot be read."""
+    """Reads a text to its end. Raises DataError if a line has more than `longest` bytes, or on a read error."""
     text, quotes, apostrophes, number, begun = 0, False, False, 1, 0
     first = True
     for chunk in _chunks(document):
@@ -68,7 +69,7 @@ def filled_lines(document: Document, longest: int) -> int:
 
 
 def text_of(header: tuple[str, ...]) -> int:
-    """How much text a row of these cells has as a survey counts it."""
+    """The length of a row with these cells, as a survey counts it."""
     text = "".join(header).encode(errors="surrogatepass").translate(None, _NOT_OF_CELLS)
     return len(text) + len(header) - 1
 
@@ -80,10 +81,10 @@ def _chunks(document: Document) -> Iterator[bytes]:
 
 
 def text_of_cells(columns: int, quotes: bool) -> Sql:
-    """How much text a row of columns c0, c1, … has as a survey counts it, in SQL."""
+    """The length of a row with the columns c0, c1, … as a survey counts it, in SQL."""
 
     def cell(place: int) -> str:
-        # What quotes are there for may be in a cell: then it is not counted.
+        # A cell may contain the characters that quotes protect; these are not counted.
         plain = f"strlen(c{place})"
         if quotes:
             bare = f"strlen(replace(replace(replace(c{place}, '\"', ''), chr(10), ''), chr(13), ''))"
@@ -91,5 +92,5 @@ def text_of_cells(columns: int, quotes: bool) -> Sql:
             plain = f"case when {special} then {bare} else {plain} end"
         return f"coalesce({plain}, 0)"
 
-    # As a list: a sum of so many columns would be nested deeper than DuckDB goes.
+    # This is a list, because a sum of so many columns would be nested deeper than DuckDB allows.
     return "list_sum([" + join(", ", (Sql(cell(place)) for place in range(columns))) + f"])::bigint + {columns - 1}"

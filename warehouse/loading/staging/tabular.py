@@ -1,7 +1,7 @@
 """Tables with named columns: CSV, TSV, JSON lines, JSON and Parquet, the first three also compressed with gzip or zstd.
 
-DuckDB reads the file, every column as text. Python reads it a second time only where something is wrong, to say on
-which line.
+DuckDB reads the file, with every column as text. Python reads it again only if something is wrong, to say on which
+line.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ LONGEST_CELL = 1_000_000
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-"""The types of Parquet columns that fit into 64 bits with their sign."""
+"""The Parquet types that fit into signed 64-bit integers."""
 
 
 Match = Callable[[Staging, tuple[str, ...], int | None], Matching]
-"""What says which columns of a table are meant, from their names and the line that these stand on."""
+"""A function that matches the columns of a table, given their names and the line of the header."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -58,9 +58,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def stage_table(staging: Staging, match: Match = match) -> Staged:
-    """Stages a file by its ending. An unknown ending is taken for TSV if the first line has a tab in it, else for CSV.
+    """Stages a file according to its ending. With an unknown ending, it is TSV if the first line has a tab, else CSV.
 
-    Raises DataError if the file is not there, is not what its ending says, or has other columns than are wanted.
+    Raises DataError if the file does not exist, does not have the format of its ending, or has the wrong columns.
     """
     start_of(staging)
     source = staging.source
@@ -106,7 +106,7 @@ def _stage_csv(text: _Text, separator: str, match: Match) -> Staged:
         + f"encoding='utf-8', compression='{text.compression}', delim='{separator}', quote='\"', escape='\"', "
         + "columns={"
         + ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
-        # In a file of one column DuckDB takes a blank line for an empty cell; everywhere else it passes over it.
+        # In a file with one column, DuckDB reads a blank line as an empty cell; in other files it skips blank lines.
         + ("}) where c0 is not null" if len(header) == 1 else "})")
     )
     try:
@@ -169,7 +169,7 @@ def _parquet(source: Path, numbered: bool = False) -> Sql:
 
 
 def parquet_columns(source: Path, database: Database) -> dict[str, str]:
-    """The types of the columns of a Parquet file by their names. Raises UnreadableError where it is none."""
+    """The columns of a Parquet file with their types. Raises UnreadableError if it is not one."""
     database.read("staged_header", "select *" + _parquet(source) + " limit 0")
     described = database.rows(Sql("select column_name, column_type from (describe staged_header)"))
     database.run(Sql("drop table temp.staged_header"))
@@ -179,7 +179,7 @@ def parquet_columns(source: Path, database: Database) -> dict[str, str]:
 def first_rows(staging: Staging, most: int = 50) -> tuple[tuple[str, ...], list[list[str]]]:
     """The names of the columns of a Parquet file or a workbook, and its first rows as texts.
 
-    Raises UnreadableError or DataError where it is none.
+    Raises UnreadableError or DataError if the file is neither.
     """
     if staging.source.suffix.lower() in WORKBOOKS:
         names, *rows = islice(workbook_rows(staging), most + 1)
@@ -190,8 +190,8 @@ def first_rows(staging: Staging, most: int = 50) -> tuple[tuple[str, ...], list[
 
 
 def _stage_parquet(staging: Staging, match: Match) -> Staged:
-    """The columns of a Parquet file are read where they are needed, again and again, and kept nowhere else: to write
-    their texts down would take several times as long as all that is done with them.
+    """Stages a Parquet file as a view: its columns are read when they are needed, possibly several times, and not
+    copied. Writing their texts to a table would take several times as long as all work on them.
     """
     try:
         types = parquet_columns(staging.source, staging.database)
@@ -221,7 +221,7 @@ def _stage_parquet(staging: Staging, match: Match) -> Staged:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text file as Python reads it: for its header, and to find the line of what is wrong."""
+    """A text file as Python reads it, for its header and to find the line of an error."""
 
     staging: Staging
     compression: Compression
@@ -233,7 +233,7 @@ class _Text:
             yield Document(self.staging, binary)
 
     def lines(self) -> Iterator[str]:
-        """The physical lines with their ends. Raises DataError where one is not UTF-8 or the file is cut off."""
+        """The physical lines with their ends. Raises DataError if one is not UTF-8, or if the file is cut off."""
         with self._opened() as text:
             yield from text
 
@@ -247,13 +247,15 @@ class _Text:
                 yield text
         except UnicodeDecodeError:
             raise self.staging.refusal("this line is not UTF-8", self._first_undecodable()) from None
-        except Exception as error:  # and not what ends a program or a generator: what damages there are is imported
+        except (
+            Exception
+        ) as error:  # but not exceptions that end a program or a generator; the damage exceptions are imported here
             if not isinstance(error, damages()):
                 raise
             raise self.staging.refusal(*damage(self.staging.door, self.staging.source)) from None
 
     def _first_undecodable(self) -> int | None:
-        # Latin-1 takes every byte, so that lines end where they end in UTF-8.
+        # Latin-1 accepts every byte, and lines end in the same places as in UTF-8.
         with (
             open_bytes(self.staging.door, self.staging.source, self.compression) as binary,
             io.TextIOWrapper(binary, encoding="latin-1") as text,
@@ -277,14 +279,14 @@ class _Text:
         return tuple(first)
 
     def record_lines(self, separator: str, rows: Iterable[int]) -> dict[int, int]:
-        """The lines on which records begin; records count from 0 after the header."""
+        """The lines on which records begin. Records count from 0 after the header."""
         wanted = set(rows)
         last = max(wanted, default=-1)
         records = islice(self._records(separator), 1, last + 2)
         return {row: line for row, (line, _) in enumerate(records) if row in wanted}
 
     def _records(self, separator: str) -> Iterator[tuple[int, list[str]]]:
-        """Each record that is no blank line, the header first, and the line on which it begins."""
+        """Each record that is not a blank line, the header first, and the line on which it begins."""
         begins, width = 1, 0
         with _long_cells():
             rows = _Rows(self.lines())
@@ -300,7 +302,7 @@ class _Text:
                 raise self.staging.refusal(_csv_sentence(error), begins) from None
 
     def diagnosis(self, separator: str, width: int, said: str) -> DataError:
-        """Why DuckDB could not read the table, which is read again to find out; else what DuckDB said."""
+        """Why DuckDB could not read the table: reads it again to find the error, or else returns DuckDB's message."""
         faults: list[Fault] = []
         try:
             for line, record in self._records(separator):
@@ -325,18 +327,19 @@ class _Text:
         return None
 
     def json_lines(self, rows: Iterable[int]) -> dict[int, int]:
-        """The lines of records, one a line; blank lines hold none."""
+        """The lines of records, one record per line; blank lines have none."""
         wanted = set(rows)
         filled = (number for number, line in enumerate(self.lines(), start=1) if line.strip())
         return {row: line for row, line in enumerate(filled) if row in wanted}
 
     def json_diagnosis(self, by_line: bool, said: str) -> DataError:
-        """Which lines are not JSON; what DuckDB said where all are."""
+        """Which lines are not JSON; DuckDB's message if all of them are."""
         faults = []
         try:
             for number, line in enumerate(self.lines() if by_line else (), start=1):
                 try:
-                    # Not by the door: here it is DuckDB that reads, and which character it is that is wrong is wanted.
+                    # This does not use the door, because DuckDB reads the file here, and the position of the bad
+                    # character is needed.
                     json.loads(line if line.strip() else "null", parse_int=str)
                 except json.JSONDecodeError as error:
                     wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
@@ -351,10 +354,10 @@ class _Text:
 
     @contextlib.contextmanager
     def values_by_line(self, by_line: bool) -> Iterator[tuple[Path, Compression, int]]:
-        """A file with a JSON value a line, how it is compressed, and how many values there are: this file, else one
-        that is made of it.
+        """A file with one JSON value per line, its compression, and the number of values: this file, or one that is
+        made from it.
 
-        Raises DataError if it has to be made, and this one is not JSON, or if a value is too long.
+        Raises DataError if such a file must be made and this one is not JSON, or if a value is too long.
         """
         if by_line:
             with self.document() as document:
@@ -375,13 +378,13 @@ class _Text:
 
 
 class _Rows:
-    """Lines for a reader of rows, which may go over several; not more of one row than there may be."""
+    """Lines for a reader of rows, which may span several lines. Raises an error if one row is too long."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines, self._size = lines, 0
 
     def begin(self) -> None:
-        """A row was read, and the next begins."""
+        """Starts the next row."""
         self._size = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -404,7 +407,7 @@ def _csv_sentence(error: csv.Error) -> str:
 
 @contextlib.contextmanager
 def _long_cells() -> Iterator[None]:
-    """Lets Python's csv module read cells of up to a million characters."""
+    """Lets Python's csv module read cells of up to a million characters, inside the block."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         yield

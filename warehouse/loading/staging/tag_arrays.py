@@ -1,7 +1,7 @@
-"""The entities of many sentences at once, as arrays: what `mentions.entities` finds by the rules of conlleval, and what
-`mentions.tallies` counts where only the same place and type is correct.
+"""The entities of many sentences at once, as arrays. Finds the same entities as `mentions.entities` by the rules of
+conlleval, and the same counts as `mentions.tallies` if only the same place and type is correct.
 
-Sentences stand behind one another with a tag O before, between and behind them. Reads no files.
+Sentences follow one another, with a tag O before, between and after them. Reads no files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LETTERS = "OBIES"
 
 
 class Codes(dict[str, int]):
-    """A number for each text that is a tag, in the order in which they were met; O is 0."""
+    """A number for each text that is a tag, in order of first occurrence; O is 0."""
 
     def __init__(self) -> None:
         super().__init__(O=0)
@@ -30,7 +30,7 @@ class Codes(dict[str, int]):
 
 
 class TagArrays:
-    """The tags of gold and of answers, and what was met of them."""
+    """Counts the tags of gold and of answers, sentences at a time, and remembers which tags occurred."""
 
     def __init__(self, kinds: Sequence[str]) -> None:
         self._kinds = {kind: place for place, kind in enumerate(kinds)}
@@ -40,12 +40,12 @@ class TagArrays:
     def counted(
         self, gold: Sequence[str], answers: Sequence[str], lengths: numpy.ndarray
     ) -> tuple[dict[str, numpy.ndarray], numpy.ndarray]:
-        """The counts of some sentences, whose tags stand behind one another, a row a sentence and type; and how many
-        tokens have the right tag, sentence by sentence.
+        """The counts of some sentences, whose tags follow one another: one row per sentence and type. Also how many
+        tokens of each sentence have the right tag.
         """
         import numpy
 
-        # The tag O behind a sentence counts as one of it, and is never in an entity.
+        # The tag O after a sentence counts as part of it, and is never in an entity.
         sentence = numpy.concatenate(([0], numpy.repeat(numpy.arange(len(lengths)), lengths + 1)))
         places = numpy.arange(1, len(gold) + 1) + numpy.repeat(numpy.arange(len(lengths)), lengths)
         wanted, given = (self._coded(side, tags, places, len(sentence)) for side, tags in enumerate((gold, answers)))
@@ -64,7 +64,7 @@ class TagArrays:
         return dict(zip(COLUMNS, counts, strict=True)), rights
 
     def _coded(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
-        """Tags as numbers, each at its place; which stands behind which is remembered."""
+        """Tags as numbers, each at its place. Also counts which tag follows which."""
         import numpy
 
         codes = numpy.zeros(size, "int64")
@@ -78,7 +78,9 @@ class TagArrays:
         return codes
 
     def _entities(self, codes: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        """Where entities begin; where one ends that begins at a place; and the type at each place, -1 outside."""
+        """Where entities begin; for each place where an entity begins, where it ends; and the type at each place, -1
+        outside entities.
+        """
         import numpy
 
         tags = [tag_of(text) or NO_TAG for text in self._codes]
@@ -96,7 +98,7 @@ class TagArrays:
         return begins, ends, kind
 
     def schemes(self) -> tuple[Scheme, Scheme]:
-        """What the tags of gold and of answers tell of their schemes."""
+        """The tagging schemes of gold and of answers, from the tags so far."""
         texts = list(self._codes)
         gold, answers = Scheme(), Scheme()
         for scheme, pairs in zip((gold, answers), self._pairs, strict=True):

@@ -1,4 +1,4 @@
-"""Tags of tokens: which texts are tags, and by which scheme a column of them marks entities. Reads no files."""
+"""Tags of tokens: which texts are tags, and by which scheme the tags of a column mark entities. Reads no files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 OUTSIDE = frozenset({"O", "."})
-"""The tags of tokens that are in no entity."""
+"""The tags of tokens outside all entities."""
 
 _LETTERS = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S", "W": "S"}
-"""What the letters of all schemes mean: begin, inside (the middle), end (the last) and single (a unit, a whole)."""
+"""The meaning of the letters in all schemes: begin, inside (the middle), end (the last) and single (a unit, a whole).
+"""
 
 _MEANT = re.compile(r"[A-Z]-\S*|[OBIES.]")
 
 
 class Tag(NamedTuple):
-    """A letter, B, I, E, S or O in whichever scheme, and a type: `_` where the tag names none, empty for O."""
+    """A letter (B, I, E, S or O, whatever the scheme calls it) and a type; the type is `_` if the tag names none, and
+    empty for O.
+    """
 
     letter: str
     kind: str
@@ -30,7 +33,7 @@ NO_TAG = Tag("O", "")
 
 @lru_cache(maxsize=100_000)
 def tag_of(text: str) -> Tag | None:
-    """What a text is as a tag; None where it is none."""
+    """A text as a tag; None if it is not one."""
     if text in OUTSIDE:
         return NO_TAG
     prefix, hyphen, kind = text.partition("-")
@@ -39,30 +42,30 @@ def tag_of(text: str) -> Tag | None:
 
 
 def is_meant(text: str) -> bool:
-    """Whether a text looks like a tag, be it a wrong one."""
+    """Whether a text looks like a tag, even an invalid one."""
     return _MEANT.fullmatch(text) is not None
 
 
 def kinds_of(tags: Iterable[str]) -> set[str]:
-    """The types that some tags name."""
+    """The entity types that some tags name."""
     return {tag.kind for text in tags if (tag := tag_of(text)) is not None} - {""}
 
 
 @dataclass(slots=True)
 class Scheme:
-    """Which scheme a column of tags follows, found out from which tag stands behind which."""
+    """Finds out which scheme a column of tags follows, from which tag follows which."""
 
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, tags: Sequence[str]) -> None:
-        """Takes in the tags of a sentence."""
+        """Counts the tags of a sentence."""
         self.pairs.update(zip(("O", *tags), (*tags, "O"), strict=True))
 
     def named(self) -> tuple[str, int, str]:
-        """The scheme, how many tags are not as it says, and what is wrong with those.
+        """The scheme, how many tags break it, and what is wrong with those.
 
-        BIO begins every entity with B; IOB1 only where one of the same type ends right before; BIOES, BILOU and BMES
-        also mark ends. Where BIO and IOB1 are mixed it is the one that more entities follow.
+        In BIO every entity begins with B. In IOB1 it does only if one of the same type ends right before it. BIOES,
+        BILOU and BMES also mark ends. If a column mixes BIO and IOB1, its scheme is the one that more entities follow.
         """
         used = {text.partition("-")[0] for pair in self.pairs for text in pair}
         if marking_ends := used & {"E", "S", "L", "U", "M", "W"}:
@@ -74,7 +77,7 @@ class Scheme:
         return "BIO", inside_first, "where I begins an entity"
 
     def _count(self, holds: Callable[[Tag, Tag], bool]) -> int:
-        # What is no tag was refused before.
+        # Texts that are not tags were refused before.
         return sum(
             count
             for (before, here), count in self.pairs.items()

@@ -1,4 +1,4 @@
-"""Templates of names: what `{stem}`, `{name}`, `{parent}` and `{parent2}` are of a file. Opens nothing."""
+"""Templates of names: what `{stem}`, `{name}`, `{parent}` and `{parent2}` mean for a file. Opens nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PACKED = re.compile(r"\.(gz|tgz|zst|zip|tar)$", re.IGNORECASE)
 
 
 def filled(templates: Mapping[str, str], file: Path, folder: Path | None = None) -> dict[str, str]:
-    """The templates with the parts of a file in them; `folder` stands in for its own. Raises ValueError for a part that
-    there is not.
+    """The templates, filled with the parts of a file's path. If `folder` is given, it replaces the folder of the file.
+    Raises ValueError for an unknown part.
     """
     folder = folder or file.absolute().parent
     unpacked = file.name

@@ -1,8 +1,8 @@
-"""From the texts that a reader comes upon to staged tables, a few megabytes at a time: inputs, references and outputs,
-as they are, without a change of any letter.
+"""Writes the texts that a reader finds (inputs, references and outputs) to staged tables, a few megabytes at a time and
+without changing a letter.
 
-A reader adds texts whether or not they are asked for; where they are not, nothing happens. Only what names a text, its
-document and system, is cleaned like every name. Nothing here judges a text.
+A reader always adds texts; if they are not to be stored, nothing happens. Only the names of a text's document and
+system are cleaned, like all names. Nothing here checks a text.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from numpy import ndarray
 
 AT_ONCE = 4_000_000
-"""How many characters are brought to the database at a time."""
+"""How many characters are copied to the database at a time."""
 
 MOST_AT_ONCE = 20_000
-"""How many texts are."""
+"""How many texts are copied to the database at a time."""
 
 _NUMBERS = frozenset({"number", "characters"})
-"""The fields that are no texts."""
+"""The fields that are not texts."""
 
 _NOWHERE = -1
 """The line of a text in a file without lines."""
@@ -38,13 +38,13 @@ class TextSheets:
 
     def __init__(self, staging: Staging) -> None:
         self.wanted = staging.texts
-        """Whether texts are asked for; a reader may ask, where to find them takes time."""
+        """Whether texts are to be stored. A reader may check this if finding them takes time."""
         self._of_documents = _TextSheet(staging.of(DOCUMENT_TEXTS))
         self._of_systems = _TextSheet(staging.of(SYSTEM_TEXTS))
 
     def input(self, line: int | None, text: str | None, *, member: str | None = None, **of: object) -> None:
-        """Adds what a system was given, or where `of` names none, all systems: `of` are the document, the system and,
-        unless a setting says it, the test set.
+        """Adds an input. `of` names the document, the system, and the test set unless a setting does. If it names no
+        system, the input is the same for all systems.
         """
         if self.wanted and text is not None:
             sheet = self._of_systems if "system" in of else self._of_documents
@@ -53,7 +53,7 @@ class TextSheets:
     def references(
         self, line: int | None, texts: Iterable[str | None], *, member: str | None = None, **of: object
     ) -> None:
-        """Adds what is right, in their order."""
+        """Adds the right answers, in their order."""
         if self.wanted:
             there = (text for text in texts if text is not None)
             for number, text in enumerate(there, start=1):
@@ -62,23 +62,23 @@ class TextSheets:
     def outputs(
         self, line: int | None, texts: Iterable[str | None], *, member: str | None = None, **of: object
     ) -> None:
-        """Adds what a system answered: `of` names it, too."""
+        """Adds the answers of a system, which `of` names as well."""
         if self.wanted:
             there = (text for text in texts if text is not None)
             for number, text in enumerate(there, start=1):
                 self._of_systems.add(line, member, text, **of, kind=OUTPUT, number=number)
 
     def name_systems(self, names: Mapping[str, str]) -> None:
-        """Gives systems their names, by what their texts were added under while these were not known."""
+        """Replaces provisional names of systems, under which texts were added, by the final names."""
         self._of_systems.rename("system", {old: new for old, new in names.items() if old != new})
 
     def staged(self) -> tuple[Staged, ...]:
-        """What was staged."""
+        """The staged tables."""
         return tuple(sheet.staged() for sheet in (self._of_documents, self._of_systems) if sheet.texts)
 
 
 class _TextSheet:
-    """The texts of one form: what they are of in one table, and their pieces in another, by their places there."""
+    """The texts of one form. One table has the names that identify each text; another has its pieces, by row number."""
 
     def __init__(self, staging: Staging) -> None:
         self.texts = 0
@@ -91,7 +91,7 @@ class _TextSheet:
         self._is_there = False
 
     def add(self, line: int | None, member: str | None, text: str, **of: object) -> None:
-        """Adds a text. What names it has the same columns each time."""
+        """Adds a text. The columns that identify it must be the same each time."""
         self._columns = self._columns or (*of, "characters")
         text = _storable(text)
         of["characters"] = len(text)
@@ -99,7 +99,7 @@ class _TextSheet:
         self._rows.append((_NOWHERE if line is None else line, member, *names))
         if len(text) <= PIECE_LENGTH:
             self._pieces.append((self.texts, 1, text))
-        elif len(text) <= LONGEST_TEXT:  # else it will be refused
+        elif len(text) <= LONGEST_TEXT:  # a longer text will be refused
             begins = range(0, len(text), PIECE_LENGTH)
             self._pieces += (
                 (self.texts, piece, text[begin : begin + PIECE_LENGTH]) for piece, begin in enumerate(begins, start=1)
@@ -128,7 +128,7 @@ class _TextSheet:
         self._characters = 0
 
     def rename(self, column: str, names: Mapping[str, str]) -> None:
-        """Puts names in the place of others in a column."""
+        """Replaces names in a column by others."""
         if not self.texts or not names:
             return
         if self._rows:
@@ -139,10 +139,11 @@ class _TextSheet:
         self._staging.database.run("update temp." + renamed + pairs + where)
 
     def _matched(self) -> tuple[Staging, Matching]:
-        """What is set for all texts, and which column is which field."""
+        """The settings that hold for all texts, and which column is which field."""
         staging = self._staging
         known = {field.name for field in staging.form.fields}
-        # A system that the reader names has the name that it is stored by, whatever the model is said to be.
+        # A system that the reader named keeps the name under which it is stored, whatever a setting says about the
+        # model.
         known -= {"system"} & set(self._columns)
         fixed = {field: text for field, text in staging.fields.items() if field in known}
         staging = replace(staging, fields=fixed)
@@ -153,7 +154,7 @@ class _TextSheet:
         return staging, Matching(fields, (), (), {field: staging.unsaid[field] for field in lacking})
 
     def staged(self) -> Staged:
-        """The table of all that was added."""
+        """The staged table of all texts that were added."""
         if self._rows:
             self._bring()
         staging = self._staging
@@ -162,7 +163,7 @@ class _TextSheet:
 
 
 def _arrays(columns: Iterable[str], rows: list[tuple[object, ...]] | list[tuple[int, int, str]]) -> dict[str, ndarray]:
-    """Rows as an array a column."""
+    """Rows as arrays, one per column."""
     import numpy
 
     kinds = {"line": "int32", "place": "int32", "piece": "int32"}
@@ -174,18 +175,20 @@ def _arrays(columns: Iterable[str], rows: list[tuple[object, ...]] | list[tuple[
 
 
 def pieces_of(staging: Staging) -> str:
-    """The temporary table of the pieces of the texts of a form: `place` and `piece` say of which text which it is."""
+    """The temporary table for the pieces of a form's texts. `place` says which text a piece belongs to, and `piece` its
+    position.
+    """
     return f"pieces_of_{staging.form.name}"
 
 
 def text_tables(staging: Staging) -> list[str]:
-    """The temporary tables that texts of a file are staged in."""
+    """The temporary tables for the texts of a file."""
     of_forms = map(staging.of, TEXT_FORMS)
     return [table for of_form in of_forms for table in (of_form.table, pieces_of(of_form), "texts_brought")]
 
 
 def cut(staging: Staging) -> None:
-    """Cuts the column `text` of a staged table into pieces."""
+    """Splits the column `text` of a staged table into pieces."""
     pieces = f"greatest(1, (length(text) + {PIECE_LENGTH - 1}) // {PIECE_LENGTH})"
     cut = f"substring(text, (piece - 1) * {PIECE_LENGTH} + 1, {PIECE_LENGTH}) as text"
     staging.database.run(
@@ -197,7 +200,7 @@ def cut(staging: Staging) -> None:
 
 
 def _storable(text: str) -> str:
-    """A text as UTF-8 can say it: half of a surrogate pair, which JSON may hold, as it is written there."""
+    """A text that UTF-8 can encode: half of a surrogate pair, which JSON may contain, is written as its escape."""
     if text.isascii():
         return text
     try:

@@ -1,8 +1,8 @@
-"""Files of columns: a token a line, its cells apart by tabs or blanks, sentences apart by blank lines.
+"""Files of columns: one token per line, with cells separated by tabs or blanks and sentences separated by blank lines.
 
-Lines `-DOCSTART-`, and `# newdoc` in CoNLL-U, begin texts; other comments are passed over. Many sentences are taken at
-a time: where every line of a stretch is as plain as nearly all are, it is cut into cells as a whole; any other stretch
-is read line by line, which says what is wrong with a line. What the cells mean is not known here.
+Lines with `-DOCSTART-`, and `# newdoc` in CoNLL-U, begin texts; other comments are ignored. Many sentences are read at
+a time: if all lines of a stretch are as simple as most lines are, it is split into cells as a whole. Any other stretch
+is read line by line, which also finds the line of an error. What the cells mean is not known here.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 TEXT_BEGINS = "-DOCSTART-"
 
 MOST_CELLS = 3_000_000
-"""How many cells a sentence may have: each takes some hundred bytes of memory, and a sentence is read as a whole."""
+"""How many cells a sentence may have. Each takes some hundred bytes of memory, and a sentence is read as a whole."""
 
 AT_ONCE = 256 * 1024
-"""So many bytes are cut into cells at a time; these take some thirty times as much memory."""
+"""How many bytes are split into cells at a time. The cells take some thirty times as much memory."""
 
 LONG = 4_000_000
-"""So many characters without an empty line are not waited for."""
+"""Stop looking for the end of a sentence after this many characters without an empty line."""
 
 _COMMENT = re.compile(r"#\s*(\S+\s*=\s|newdoc\b|newpar\b|global\.columns\b)")
 _APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
-"""What may be a comment, or begin a text: a line and the line end before it."""
+"""A line that may be a comment or begin a text, and the line end before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """Some sentences behind one another: of each the line of its first token, the number of its text (0 where texts
-    are not marked) and how many tokens it has; and the cells of all their tokens, column by column.
+    """Consecutive sentences: for each sentence the line of its first token, the number of its text (0 if texts are not
+    marked) and its number of tokens; and the cells of all tokens, column by column.
     """
 
     lines: numpy.ndarray
@@ -51,14 +51,14 @@ class Sentences:
         return len(self.lengths)
 
     def one_by_one(self) -> Iterator[Sentence]:
-        """Each of them."""
+        """Yields the sentences one by one."""
         begin = 0
         for line, length in zip(self.lines.tolist(), self.lengths.tolist(), strict=True):
             yield Sentence(line, [column[begin : begin + length] for column in self.columns])
             begin += length
 
     def parted(self, many: int) -> tuple[Sentences, Sentences]:
-        """The first so many of them, and the others."""
+        """Splits off the first sentences, as many as asked for."""
         token = int(self.lengths[:many].sum())
         first, others = ([column[part] for column in self.columns] for part in (slice(token), slice(token, None)))
         return (
@@ -80,9 +80,9 @@ class Sentence(NamedTuple):
 
 
 def sentences(staging: Staging) -> Iterator[Sentences]:
-    """The sentences of a file.
+    """Yields the sentences of a file.
 
-    Raises DataError where a line has another number of columns than the first, and where a sentence is too long.
+    Raises DataError if a line has another number of columns than the first one, or if a sentence is too long.
     """
     texts = 0
     for document in documents(staging):
@@ -104,7 +104,7 @@ def _sentences(document: Document) -> Iterator[Sentences]:
 
 
 def _stretches(document: Document) -> Iterator[str]:
-    """The lines, many at a time, up to an empty one."""
+    """Stretches of many lines, each up to an empty line."""
     rest = ""
     for text in document.texts(AT_ONCE):
         lines = rest + text + "\n"
@@ -119,7 +119,7 @@ def _stretches(document: Document) -> Iterator[str]:
 
 
 class _Read(NamedTuple):
-    """A sentence that was read line by line: its first line, the number of its text, and the cells, token by token."""
+    """A sentence that was read line by line: its first line, the number of its text, and the cells of each token."""
 
     line: int
     text: int
@@ -135,7 +135,7 @@ def _behind_one_another(read: list[_Read]) -> Sentences:
 
 @dataclass(slots=True)
 class _Reading:
-    """What is known of a file up to a line; the number of that line, and the tokens of the sentence that it is in."""
+    """The state of reading a file: what is known so far, the line number, and the tokens of the current sentence."""
 
     document: Document
     number: int = 0
@@ -146,7 +146,7 @@ class _Reading:
     rows: list[list[str]] = field(default_factory=list)
 
     def at_once(self, stretch: str) -> Sentences | None:
-        """The sentences of some lines; None where there are none, and where a line needs a look of its own."""
+        """The sentences of some lines; None if there are none, or if a line must be read by itself."""
         import numpy
 
         if self.rows:
@@ -160,7 +160,8 @@ class _Reading:
         separators = numpy.flatnonzero(signs == ord(separator))
         if width < 2 or not len(tokens) or len(separators) != len(tokens) * (width - 1):
             return None
-        # So many separators stand in each line only if its share of them, in their order, does.
+        # The total number of separators shows that each line has the right number only if they also come in the right
+        # order.
         end = ends[tokens]
         begin = end - size[tokens]
         between = separators.reshape(len(tokens), width - 1)
@@ -186,12 +187,12 @@ class _Reading:
         return Sentences(lines, texts, lengths, columns)
 
     def line_by_line(self, stretch: str) -> Sentences | None:
-        """The sentences that end in some lines, as `at_once` gives them. Raises DataError."""
+        """The sentences that end in some lines, in the same form as from `at_once`. Raises DataError."""
         read = [sentence for line in stretch.removesuffix("\n").split("\n") if (sentence := self._read(line))]
         return _behind_one_another(read) if read else None
 
     def _read(self, line: str) -> _Read | None:
-        """Reads a line; gives the sentence that ends with it. Raises DataError."""
+        """Reads a line and returns the sentence that ends with it. Raises DataError."""
         self.number += 1
         if not line or line.isspace() or line.startswith(TEXT_BEGINS):
             ended = self.ended()
@@ -231,7 +232,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _shape(stretch: str) -> tuple[int, str]:
-    """How many cells the first token has, and what is between them; 0 where there is no token."""
+    """How many cells the first token has, and what separates them; 0 if there is no token."""
     for line in stretch.split("\n"):
         if line and not line.isspace() and not line.startswith(TEXT_BEGINS) and not _COMMENT.match(line):
             separator = "\t" if "\t" in line else " "
@@ -240,8 +241,8 @@ def _shape(stretch: str) -> tuple[int, str]:
 
 
 def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[int]]:
-    """Some lines with empty ones in place of comments and of lines that begin a text; and where these were, counted
-    from 0.
+    """Some lines with empty lines in place of comments and of lines that begin a text, and the positions of these,
+    counted from 0.
     """
     if "#" not in stretch and TEXT_BEGINS not in stretch:
         return stretch, []
@@ -250,7 +251,7 @@ def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[
     for found in _APART.finditer(lines):
         start, line = found.start(), found[0][1:]
         begins = line.startswith(TEXT_BEGINS)
-        # Among the tokens of a sentence a word may begin with #.
+        # Inside a sentence, a word may begin with #.
         apart = start == taken or lines[start - 1] == "\n"
         if begins or (apart and _is_comment(line, separator, width)):
             number += lines.count("\n", taken, start + 1)
@@ -262,7 +263,7 @@ def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[
 
 
 def _is_comment(line: str, separator: str, width: int) -> bool:
-    """Whether a line that begins with # is no token: a word may begin with it, too."""
+    """Whether a line that begins with # is a comment and not a token. A word may begin with # too."""
     if _COMMENT.match(line):
         return True
     return bool(width) and len(line.split(separator if separator == "\t" else None)) != width

@@ -1,7 +1,7 @@
-"""How much a packed file may become: bounded by a number of bytes and by how many times its own size that is.
+"""Limits the unpacked size of a packed file, in bytes and as a multiple of its own size.
 
-A `Meter` counts what comes out of one packed file, all members of an archive together, while it is read; nothing is
-unpacked ahead of that. It does not know how files are packed, and opens none.
+A `Meter` counts the bytes that come out of one packed file while it is read, over all members of an archive together.
+Nothing is unpacked ahead of the count. It does not know how files are packed, and opens none.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ from typing import Protocol
 from warehouse.faults import DataError, Fault
 
 MOST = 16 * 10**9
-"""How many bytes may come out of a packed file, unless something else is said."""
+"""How many bytes may come out of a packed file, unless another limit is set."""
 
 LARGEST_RATIO = 200
-"""How many times its size a packed file may become, unless the size is said; tables of text become 3 to 30 times."""
+"""How many times its size a packed file may become, unless a limit in bytes is set. Tables of text become 3 to 30 times
+larger.
+"""
 
 UNSUSPICIOUS = 100 * 10**6
-"""So many bytes may come out of a file of any size: a small table may say the same in every row."""
+"""How many bytes may come out of a file of any size, because a small table may repeat the same text in every row."""
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How many bytes may come out of a packed file, and at which ratio; None is any."""
+    """How many bytes may come out of a packed file, and at which ratio; None for any ratio."""
 
     most: int = MOST
     ratio: int | None = LARGEST_RATIO
 
 
 def bound_of(size: str) -> Bound:
-    """The bound that a size such as 500MB or 20G sets, at any ratio. Raises ValueError where it is not a size."""
+    """The limit in bytes for a size such as 500MB or 20G, at any ratio. Raises ValueError if it is not a size."""
     said = re.fullmatch(r"([0-9]{1,15})(?: ?([KMGT]?)B?)?", size.strip(), flags=re.IGNORECASE | re.ASCII)
     if said is None:
         raise ValueError(f"{size!r} is not a size such as 500MB or 20GB")
@@ -44,23 +46,23 @@ def bound_of(size: str) -> Bound:
 
 
 class Unpacking(Protocol):
-    """What gives some bytes at a time."""
+    """Something that returns some bytes at a time."""
 
     def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Returns at most this many bytes; none at the end."""
 
 
 class Meter:
     """Counts what comes out of one packed file."""
 
     def __init__(self, source: Path, packed: int, bound: Bound) -> None:
-        """For a file that has so many bytes as it is stored."""
+        """A meter for a file whose stored size is this many bytes."""
         self._source, self._bound = source, bound
         self._by_ratio = None if bound.ratio is None else max(UNSUSPICIOUS, packed * bound.ratio)
         self._unpacked = 0
 
     def count(self, size: int) -> None:
-        """Counts bytes that came out, or are said to come. Raises DataError where they are too many."""
+        """Counts bytes that came out, or that the file says will come out. Raises DataError if they are too many."""
         self._unpacked += size
         if self._unpacked > self._bound.most:
             raise self._refusal(f"it holds more than {self._bound.most:,} bytes, unpacked")
@@ -71,13 +73,13 @@ class Meter:
         return DataError((Fault(str(self._source), None, f"{what}; load --max-unpacked SIZE allows more"),))
 
     def reading(self, unpacking: Unpacking) -> io.BufferedReader:
-        """The bytes of something that is unpacked while it is read, counted."""
+        """A stream of the bytes that are unpacked while they are read, which counts them."""
         return io.BufferedReader(_Counted(unpacking, self.count), buffer_size=128 * 1024)
 
 
 class _Counted(io.RawIOBase):
     def __init__(self, unpacking: Unpacking, count: Callable[[int], None]) -> None:
-        # read1, where there is one, also gives the bytes that stand right before damaged ones.
+        # read1, if there is one, also returns the bytes just before damaged ones.
         self._some: Callable[[int], bytes] = getattr(unpacking, "read1", unpacking.read)
         self._count = count
 

@@ -1,7 +1,7 @@
-"""What the columns of a wide table are: of one with a row a sample, in which measures, names, seeds and attributes have
-a column each, or of one with a column a system.
+"""Decides what the columns of a wide table are. A table with one row per sample has columns for measures, names, seeds
+and attributes; another kind of table has one column per system.
 
-Decided from the names of the columns and from what was counted of their cells. Nothing here reads a file or runs SQL.
+The decision uses the names of the columns and counts over their cells. Nothing here reads a file or runs SQL.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "system": ("system", "model", "model_name", "system_name"),
     "document": (*_SAMPLES, *(f"{noun}_id" for noun in (*_SAMPLES, "task")), "id", "qid", "idx", "index"),
 }
-"""By field, what a column is called that it is taken from."""
+"""For each field, names of columns that it is taken from."""
 
 NO_DOCUMENT = (
     f"no column names the documents, as document, {', '.join(_SAMPLES[2:6])} or id would; "
     "--map document=COLUMN says which does"
 )
-"""What is said of a table in which no column does."""
+"""The error for a table without a column that names the documents."""
 
 REPLICATES = ("seed", "run", "replicate", "epoch", "attempt")
-"""What a column is called that tells the replicates of a system apart."""
+"""Names of columns that identify the replicates of a system."""
 
 NOTHING = ("nan", "na", "n/a", "null", "none", "-")
-"""What stands for a value that is not there, in lower case."""
+"""Texts that mean a missing value, in lower case."""
 
 RIGHT_OR_WRONG = ("correct", "is_correct", "passed", "is_passed", "right")
-"""What a column is called whose ones and zeros are the accuracy of a system."""
+"""Names of columns whose ones and zeros are the accuracy of a system."""
 
 
 TEXTS: dict[str, tuple[str, ...]] = {
@@ -45,16 +45,18 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "reference": ("reference", "ref", "target", "answer", "gold", "expected", "ideal"),
     "output": ("output", "response", "prediction", "completion", "generation", "hypothesis", "model_answer", "mt"),
 }
-"""By kind of text, what a column is called that holds it, where texts are stored."""
+"""For each kind of text, names of columns that hold it, for loads that store texts."""
 
 
 def plain(heading: str) -> str:
-    """A heading as the names above are written."""
+    """A heading in the form of the names above."""
     return heading.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def noun_of(heading: str) -> str:
-    """What a document is called by the column that names it, as question by question_id; empty where that says none."""
+    """The noun for a document, from the heading of the column that names it, as question from question_id; empty if the
+    heading does not contain one.
+    """
     noun = plain(heading).removesuffix("_id")
     nouns = {"doc": "document", "seg": "segment", "qid": "question", "id": "", "idx": "", "index": ""}
     return nouns.get(noun, noun.replace("_", " "))
@@ -62,9 +64,8 @@ def noun_of(heading: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CellColumn:
-    """A column, and what was counted of its cells: those that say something, the numbers among these, those that are
-    true or false, the zeros and ones; the longest text, and whether it is longer than a name may be or has control
-    characters in it.
+    """A column, and counts over its cells: how many are filled, how many of these are numbers, how many are true or
+    false, and how many are 0 or 1. `is_text` says whether a cell is too long for a name or has control characters.
     """
 
     place: int
@@ -77,17 +78,17 @@ class CellColumn:
 
     @property
     def is_number(self) -> bool:
-        """Whether every cell that says something is a number."""
+        """Whether every filled cell is a number."""
         return 0 < self.filled == self.numbers
 
     @property
     def is_truth(self) -> bool:
-        """Whether every cell that says something is true or false."""
+        """Whether every filled cell is true or false."""
         return 0 < self.filled == self.truths
 
     @property
     def measure(self) -> str:
-        """The name of the measure that its values are of."""
+        """The name of the measure for the values of the column."""
         right_or_wrong = plain(self.heading) in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
         return "accuracy" if right_or_wrong else self.heading
 
@@ -101,8 +102,8 @@ def column_of(place: int, heading: str, texts: Sequence[str]) -> CellColumn:
 
 
 def texts_of(columns: Sequence[CellColumn], taken: Collection[str]) -> dict[str, tuple[CellColumn, ...]]:
-    """By kind of text the columns that hold it, of those that are not `taken` by their headings. A question that alone
-    could name the documents is their name.
+    """The columns for each kind of text, among those that are not in `taken`. A question column stays the name of the
+    documents if it is the only one that could name them.
     """
     free = [column for column in columns if column.heading not in taken]
     names = [column for column in free if plain(column.heading) in SYNONYMS["document"]]
@@ -117,12 +118,12 @@ def texts_of(columns: Sequence[CellColumn], taken: Collection[str]) -> dict[str,
 
 
 class UnclearError(Exception):
-    """What cannot be known of a table without being said, and what says it."""
+    """Something about a table that a person must decide, and the option that decides it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each column is. `document` are those that may name the documents, of which the caller finds the one."""
+    """The role of each column. `document` are the columns that may name the documents; the caller chooses one."""
 
     fields: Mapping[str, CellColumn]
     documents: tuple[CellColumn, ...]
@@ -132,7 +133,9 @@ class Roles:
 
     @property
     def measured(self) -> list[tuple[CellColumn, str]]:
-        """The measures with the names they are stored by: their headings, where two would have the same."""
+        """The measures with the names under which they are stored: normally their measure names, but their headings if
+        two would have the same name.
+        """
         names = [column.measure for column in self.measures]
         return [
             (column, column.heading if names.count(measure) > 1 else measure)
@@ -149,12 +152,12 @@ def roles_of(
     by_systems: bool = False,
     cluster: str = "",
 ) -> Roles:
-    """What the columns of a table are.
+    """Finds the roles of the columns of a table.
 
-    `mapped` are the headings that fields are to be taken from, `fixed` the fields that have one value for all rows, and
-    `measures` the headings that are measures, where that is said; else every column of numbers is one that is nothing
-    else. Where columns are systems, `by_systems`, no column tells their replicates. What is declared to be the
-    `cluster` is an attribute, whatever its cells and its name look like. Raises UnclearError.
+    `mapped` are the headings that fields are taken from, and `fixed` are the fields that have one value for all rows.
+    `measures` are the headings of measures, if they are given; otherwise every column of numbers without another role
+    is a measure. With `by_systems`, columns are systems, and no column identifies their replicates. The column that is
+    declared as the `cluster` is an attribute, whatever its cells and its name look like. Raises UnclearError.
     """
     by_heading = {column.heading: column for column in columns}
     for heading in (*mapped.values(), *(measures or ())):
@@ -169,7 +172,7 @@ def roles_of(
     for field in ("evaluation", "test_set", "system"):
         if field not in fields and (column := _named(free, field, field in fixed)):
             fields[field] = column
-    # A setting holds for all rows, whatever the column says.
+    # A setting holds for all rows, whatever the column contains.
     taken = {column.place for column in fields.values()}
     fields = {field: column for field, column in fields.items() if field not in fixed}
     free = [column for column in free if column.place not in taken]
@@ -190,7 +193,9 @@ def roles_of(
 
 
 def _named(columns: Sequence[CellColumn], field: str, is_fixed: bool) -> CellColumn | None:
-    """The column that is called like a field; where the synonyms of the field are several, somebody has to choose."""
+    """The column with the name of a field. If several columns have a synonym of the field as name, a person must
+    choose.
+    """
     called = [column for column in columns if plain(column.heading) in SYNONYMS[field]]
     exact = [column for column in called if plain(column.heading) == field]
     if len(called) < 2 or exact:

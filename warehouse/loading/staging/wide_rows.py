@@ -1,5 +1,5 @@
-"""The cells of a wide table as records: what each row is about, in temporary tables, and measures and attributes as
-staged tables. What each column is was decided before.
+"""Writes the cells of a wide table as records: temporary tables with what each row is about, and staged tables of
+measures and attributes. What each column is has been decided before.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from warehouse.tasks.observed import Observed, counted
 from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, REFERENCE, SYSTEM_TEXTS, VALUES, FactForm
 
 CELLS = FactForm("cells", "", key=(), attributes=True)
-"""The table as it is: all its columns."""
+"""The table as it is, with all its columns."""
 
 ROWS, RUNS_NAMED = "wide_rows", "wide_runs"
-"""The temporary tables: what each row is about, and the systems that runs are stored as."""
+"""The temporary tables: what each row is about, and the systems under which runs are stored."""
 
 BY_SYSTEMS = "systems"
-"""What --wide says of a table with a column a system."""
+"""The value of --wide for a table with one column per system."""
 
 _NOTHING = ", ".join(f"'{word}'" for word in NOTHING)
 
@@ -45,7 +45,7 @@ class WideTable:
 
     @property
     def by_systems(self) -> bool:
-        """Whether columns of numbers are systems, and not measures."""
+        """Whether columns of numbers are systems and not measures."""
         return self.staging.options.get("wide") == BY_SYSTEMS
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
@@ -64,8 +64,8 @@ class WideTable:
         observed: Observed | None = None,
         notes: tuple[str, ...] = (),
     ) -> Staged:
-        """Stages records of a form, over rows with the columns of `wide_rows`: one a row, or one a key where they are
-        `grouped`.
+        """Stages records of a form, from rows with the columns of `wide_rows`: one record per row, or one per key if
+        they are `grouped`.
         """
         staging, fields = self.staging.of(form), [field.name for field in form.fields]
         texts = {field: name(field) for field in key if field in fields} | dict(content or {})
@@ -95,7 +95,7 @@ def joined(table: WideTable) -> Sql:
 
 
 def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) -> list[Staged]:
-    """The cells of the columns of texts, one a row: by document what is right, by system what it was given and said."""
+    """The cells of text columns, one per row: references by document, inputs and outputs by system."""
     of_documents = [kind for kind in texts if kind == REFERENCE or (table.by_systems and kind == INPUT)]
     of_systems = [kind for kind in texts if kind not in of_documents and not table.by_systems]
     key = ("evaluation", "test_set", "document")
@@ -118,11 +118,11 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
 
 
 LONG = 10_000
-"""Rows of more bytes take much memory: DuckDB has two thousand of them in hand at a time."""
+"""Rows with more bytes than this need much memory, because DuckDB processes two thousand of them at a time."""
 
 
 def hold_long_rows(table: WideTable) -> None:
-    """Allows more memory where rows are long."""
+    """Allows more memory if rows are long."""
     [(rows,)] = table.rows("select count(*) from " + table.name)
     with table.staging.door.open(table.staging.source) as file:
         size = os.fstat(file.fileno()).st_size
@@ -131,7 +131,7 @@ def hold_long_rows(table: WideTable) -> None:
 
 
 def staged_values(table: WideTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:
-    """The cells of the measures, one a row."""
+    """The cells of the measures, one per row."""
     names = [column.heading if table.by_systems else measure for column, measure in roles.measured]
     across = "system" if table.by_systems else "measure"
     own = "wide_rows.* exclude (system)" if table.by_systems else "wide_rows.*"
@@ -145,7 +145,7 @@ def staged_values(table: WideTable, roles: Roles, observed: Observed | None, not
 
 
 def _number(column: CellColumn) -> Sql:
-    """The cells of a measure as texts of numbers, null where there is nothing."""
+    """The cells of a measure as texts of numbers; null for missing values."""
     cell = f"attribute_{column.place}"
     if column.is_truth:
         return Sql(f"case lower({cell}) when 'true' then '1' when 'false' then '0' end")
@@ -153,8 +153,8 @@ def _number(column: CellColumn) -> Sql:
 
 
 def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
-    """Raises DataError for the cells of measures that are no numbers; where it is not `said` what is a measure, of all
-    columns that mostly hold numbers.
+    """Raises DataError for cells of measures that are not numbers. If the measures were not `said`, this covers all
+    columns that hold mostly numbers.
     """
     maybe = [column for column in roles.others if column.heading != table.staging.cluster]
     meant = roles.measures if said else [column for column in maybe if 0 < column.filled <= 2 * column.numbers]
@@ -176,7 +176,7 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
 
 
 def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) -> str:
-    """What the columns hold that could be measures, had they numbers in them: a cell of each."""
+    """One cell from each column that would be a measure if it held numbers."""
     taken = {column.place for column in (*roles.fields.values(), *roles.documents, *roles.replicates)}
     free = [column for column in columns if column.place not in taken][:5]
     if not free:
@@ -190,7 +190,9 @@ def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) 
 
 
 def _text(table: WideTable, roles: Roles, field: str) -> Sql:
-    """What a field is in a row: what is set for all rows, the cell of its column, or what is unsaid."""
+    """The SQL for the text of a field in a row: the setting for all rows, the cell of its column, or the value in
+    `unsaid`.
+    """
     if field in table.staging.fields:
         return value(table.staging.fields[field]) + "::varchar"
     if field in roles.fields:
@@ -201,14 +203,14 @@ def _text(table: WideTable, roles: Roles, field: str) -> Sql:
 
 
 def _run_name(roles: Roles) -> Sql:
-    """What tells the replicates of a system apart in a row: seed=1, epoch=2."""
+    """The SQL for what identifies the replicate in a row: seed=1, epoch=2."""
     named = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
     return "concat_ws(', ', " + join(", ", named) + ")" if roles.replicates else Sql("null::varchar")
 
 
 def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
-    """The column that names the documents: of several, the one with the fewest names that still tells the rows of a
-    system apart. None where one is set for all rows.
+    """The column that names the documents. If several could, it is the one with the fewest names that still
+    distinguishes the rows of a system. None if a name is set for all rows.
     """
     if "document" in table.staging.fields:
         return None
@@ -233,8 +235,8 @@ def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
 
 
 def make_rows(table: WideTable, roles: Roles, document: CellColumn | None) -> None:
-    """Puts into `wide_rows` what each row is about: place, evaluation, test set, model, what tells the replicate,
-    document, and the system that it is stored as.
+    """Writes to `wide_rows` what each row is about: place, evaluation, test set, model, what identifies the replicate,
+    document, and the system under which it is stored.
     """
     named = roles if document is None else replace(roles, fields={**roles.fields, "document": document})
     texts = {field: _text(table, named, field) for field in ("evaluation", "test_set", "document")}
@@ -253,7 +255,7 @@ def make_rows(table: WideTable, roles: Roles, document: CellColumn | None) -> No
 
 
 def _runs(table: WideTable, rows: Sql) -> list[Run]:
-    """The runs of the models of a table, by what tells them, and the systems that they are stored as."""
+    """The runs of the models of a table, with what identifies them and the systems under which they are stored."""
     distinct = "select distinct test_set, model, run from (" + rows + ") where run <> '' and model is not null"
     ordered = " order by test_set, model, try_cast(split_part(run, '=', 2) as double), run"
     found = table.rows(distinct + ordered)
@@ -261,7 +263,9 @@ def _runs(table: WideTable, rows: Sql) -> list[Run]:
 
 
 def attributes_of(table: WideTable, roles: Roles) -> tuple[list[CellColumn], list[CellColumn], list[CellColumn]]:
-    """The columns that are constant for documents, those that are for systems, and those that cannot be stored."""
+    """The columns that are constant for documents, those that are constant for systems, and those that cannot be
+    stored.
+    """
     columns = (*roles.others, *roles.replicates)
     texts = [column for column in columns if not column.is_text]
     of_documents = _constant(table, texts, "test_set, document")
@@ -271,8 +275,8 @@ def attributes_of(table: WideTable, roles: Roles) -> tuple[list[CellColumn], lis
 
 
 def check_cluster(table: WideTable, roles: Roles, for_documents: Sequence[CellColumn]) -> None:
-    """Raises DataError where the column that is declared to be the cluster is none: where it is empty, holds texts that
-    are too long for a name, or is not the same in all rows of a document.
+    """Raises DataError if the column that is declared as the cluster cannot be one: it is empty, its texts are too long
+    for names, or it differs between rows of a document.
     """
     called = {column.heading for column in for_documents if column.filled}
     for column in roles.others:
@@ -291,7 +295,7 @@ def check_cluster(table: WideTable, roles: Roles, for_documents: Sequence[CellCo
 
 
 def _constant(table: WideTable, columns: Sequence[CellColumn], key: str) -> list[CellColumn]:
-    """The columns that have one value at most for each value of a key."""
+    """The columns that have at most one value for each value of a key."""
     if not columns:
         return []
     same = (f"min(attribute_{column.place}) is not distinct from max(attribute_{column.place}) as same_{place}"
@@ -303,11 +307,13 @@ def _constant(table: WideTable, columns: Sequence[CellColumn], key: str) -> list
 
 
 AT_ONCE = 50
-"""Of so many columns cells are counted at a time: what a query of all of them takes grows with the square."""
+"""How many columns are counted in one query: the cost of a query over all of them grows with the square of their
+number.
+"""
 
 
 def counted_columns(staging: Staging, cells: Staged) -> tuple[CellColumn, ...]:
-    """What there is to know of the cells of each column. Raises DataError where there are none."""
+    """Counts over the cells of each column. Raises DataError if there are no cells."""
     table, number = staging.of(CELLS).table, KINDS["value"].passed_by(Sql("CELL")).text
     if not staging.database.rows(Sql(f"select 1 from {table} limit 1")):
         raise staging.refusal("there is a header, but no rows")
@@ -322,7 +328,7 @@ def counted_columns(staging: Staging, cells: Staged) -> tuple[CellColumn, ...]:
     counts: list[int] = []
     for first in range(0, len(cells.attributes), AT_ONCE):
         places = range(first, min(first + AT_ONCE, len(cells.attributes)))
-        # Of a column without texts count_if is null.
+        # For a column without texts, count_if is null.
         listed = (
             f"coalesce(count_if({condition.replace('CELL', f'attribute_{place}')}), 0)"
             for place in places

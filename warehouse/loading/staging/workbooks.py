@@ -1,5 +1,5 @@
-"""Excel workbooks as CSV: the one sheet that has something in it, a row a line. Needs the package openpyxl, from the
-extra `excel`.
+"""Excel workbooks as CSV: the one sheet that is not empty, one row per line. Needs the package openpyxl, from the extra
+`excel`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Staging
 
 WORKBOOKS = (".xlsx", ".xlsm")
-"""How workbooks are called."""
+"""The file name endings of workbooks."""
 
 
 @contextlib.contextmanager
 def csv_of_workbook(staging: Staging) -> Iterator[Path]:
-    """A temporary CSV file with the rows of a workbook, an empty cell where there is none.
+    """A temporary CSV file with the rows of a workbook. Missing cells are empty.
 
-    Raises DataError where the file is no workbook, or several of its sheets have something in them.
+    Raises DataError if the file is not a workbook, or if several of its sheets are not empty.
     """
     with tempfile.TemporaryDirectory(dir=staging.database.spill) as folder:
         made = Path(folder) / "sheet.csv"
@@ -42,7 +42,7 @@ def workbook_rows(staging: Staging) -> Iterator[list[str]]:
         said = 'reading a workbook needs the package openpyxl: pip install "evalhouse[excel]"'
         raise staging.refusal(said) from None
     with staging.door.open(staging.source) as binary, warnings.catch_warnings():
-        # What openpyxl leaves out, such as pictures, is no matter here.
+        # What openpyxl leaves out, such as pictures, does not matter here.
         warnings.simplefilter("ignore")
         try:
             book = openpyxl.load_workbook(binary, read_only=True, data_only=True)
@@ -62,7 +62,7 @@ def workbook_rows(staging: Staging) -> Iterator[list[str]]:
 
 
 def _texts(row: tuple[Any, ...]) -> list[str]:
-    """The cells of a row as texts, up to the last that has something in it."""
+    """The cells of a row as texts, up to the last one that is not empty."""
     texts = [_text(cell) for cell in row]
     while texts and not texts[-1]:
         texts.pop()

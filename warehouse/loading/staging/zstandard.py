@@ -1,7 +1,8 @@
-"""Zstandard, alone and in zip archives: Python unpacks it from 3.14 on, and backports.zstd does under the same names
-before.
+"""Zstandard, alone and in zip archives. Python can unpack it from 3.14 on; before that, the package backports.zstd
+does, with the same names.
 
-Imported where a file needs it: it takes longer to import than a small file to read. Nothing else belongs here.
+Import this module only for a file that needs it: the import takes longer than reading a small file. Nothing else
+belongs here.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ Met = Literal["met", "not met", "undecided"]
 
 
 class UnmetError(EvalhouseError):
-    """An expectation was not shown to hold; `result` has the details.
+    """What an `expect` statement says was not shown to hold; `result` has the details.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class UnmetError(EvalhouseError):
 
 
 class NotMetError(UnmetError):
-    """An expectation does not hold.
+    """What an `expect` statement says does not hold.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class NotMetError(UnmetError):
 
 
 class UndecidedError(UnmetError):
-    """It cannot be decided whether an expectation holds.
+    """It cannot be decided whether what an `expect` statement says holds.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class Result:
     """Whether people read its rows one at a time, as they read documents."""
 
     def raise_for(self) -> Result:
-        """Return the result itself if its expectation holds, or if it has none.
+        """Return the result itself if what `expect` says holds, or if the statement is not an `expect`.
 
         Returns
         -------
@@ -252,9 +252,9 @@ class Result:
         Raises
         ------
         NotMetError
-            Where what was expected does not hold.
+            If what was expected does not hold.
         UndecidedError
-            Where whether it does cannot be decided.
+            If it cannot be decided whether it holds.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class Result:
         Raises
         ------
         ImportError
-            Where pyarrow is not installed.
+            If pyarrow is not installed.
 
         Examples
         --------
@@ -376,7 +376,7 @@ class Result:
         Raises
         ------
         ImportError
-            Where pandas is not installed.
+            If pandas is not installed.
 
         Examples
         --------

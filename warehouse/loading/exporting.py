@@ -57,7 +57,8 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     """Writes all rows of one form to a file, in the format of its ending. Returns one entry for real rows and one for
     simulated rows, for those that exist.
 
-    Raises DataError for an unknown ending, for a file that exists, and for one that cannot be written.
+    Raises DataError for an unknown ending, for a file that exists (without `force`), and for one that cannot be
+    written.
     """
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
@@ -70,7 +71,7 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
 def export_all(database: Database, folder: Path, *, force: bool = False) -> tuple[Exported, ...]:
     """Writes all rows of all forms into a folder, one CSV file per form. Simulated rows have their own files.
 
-    Raises DataError if one of the files exists or cannot be written; then no file is written.
+    Raises DataError if one of the files exists (without `force`) or cannot be written; then no file is written.
     """
     planned = []
     for form in FORMS:

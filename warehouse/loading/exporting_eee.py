@@ -76,7 +76,7 @@ class _ExportedRun:
 def export_eee(database: Database, folder: Path, source: Evaluator) -> RecordsWritten:
     """Writes records for all values and figures into a new folder.
 
-    Raises DataError if it is there, or cannot be written.
+    Raises DataError if the folder exists already or cannot be written.
     """
     if folder.exists() or folder.is_symlink():
         raise _refusal(folder, "already exists")

@@ -168,7 +168,7 @@ def load(
                 if alone:
                     declared.check(part)
                 said += declared.said(part)
-                # If there are several forms, the counts of each say which is which.
+                # If there are several forms, their counts already say that all rows of one were stored before.
                 of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
             # Texts come after the facts, which have given numbers to the names.

@@ -1,5 +1,4 @@
-"""Qrels and runs of TREC. They have 4 or 6 columns, separated by any white space; the number of columns tells which is
-which.
+"""Qrels and runs of TREC. Qrels have 4 columns and runs have 6, separated by any white space.
 
 Qrels become judgments, and also the key of a test set: a label and a grade of relevance for each pair of topic and
 document. A run becomes rankings, and is judged by the qrels in the warehouse, so qrels are loaded first. Documents are

@@ -160,8 +160,8 @@ class _Reading:
         separators = numpy.flatnonzero(signs == ord(separator))
         if width < 2 or not len(tokens) or len(separators) != len(tokens) * (width - 1):
             return None
-        # The total number of separators shows that each line has the right number only if they also come in the right
-        # order.
+        # The total number of separators is right. Each line has its own share of them only if every group of them lies
+        # within its line.
         end = ends[tokens]
         begin = end - size[tokens]
         between = separators.reshape(len(tokens), width - 1)

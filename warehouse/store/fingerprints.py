@@ -71,7 +71,7 @@ def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[
     table. Call it at the end of every transaction that changes anything.
     """
     of_imports = " where import_id in " + values(imports)
-    # One query per table with `exists` would take longer to plan than everything else here.
+    # A query with an `exists` for each table would take longer to plan than everything else here takes.
     with_rows = (f"(select '{table}' from " + name(table) + of_imports + " limit 1)" for table in FACT_TABLES)
     changed = {str(table): of_imports for (table,) in database.rows(join(" union all ", with_rows))}
     parts = {table: number // _RANGE for table, number in names_from.items()}

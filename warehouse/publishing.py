@@ -117,8 +117,8 @@ def provisional(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def take_place(new: Path, path: Path) -> OSError | None:
-    """Moves a file that is on disk into the place of another. Raises OSError if that fails. Returns the disk's error if
-    the file was moved but the move is not confirmed, so a loss of power might bring back the old file.
+    """Writes a file to disk and moves it into the place of another. Raises OSError if that fails. Returns the disk's
+    error if the file was moved but the move is not confirmed, so a loss of power might bring back the old file.
     """
     sync(new)
     os.replace(new, path)

@@ -88,7 +88,7 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False)
     Raises
     ------
     WarehouseError
-        If there is no sound warehouse at the path.
+        Where there is no sound warehouse at the path.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def create(path: str | os.PathLike[str] | None = None) -> Warehouse:
     Raises
     ------
     WarehouseError
-        If something exists at the path already, or if it cannot be written.
+        Where something is at the path already, or it cannot be written.
 
     Examples
     --------

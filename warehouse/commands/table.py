@@ -132,7 +132,7 @@ def _export_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="FILE", help=target)
     facts = ("scores", "counts", "decisions", "labels", "values", "rankings", "judgments", "published")
     kinds = (*facts, "systems", "documents", "runs", "failures")
-    kind = f"which rows a file gets: scores unless said, or {', '.join(kinds[1:])}"
+    kind = f"which rows a file gets; default scores, else {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)
     parser.add_argument("--force", action="store_true", help="overwrite files")
 
@@ -147,7 +147,7 @@ def _records_words(parser: argparse.ArgumentParser) -> None:
     organization = "who provides the results; default unknown"
     parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
     relationships = ("first_party", "third_party", "collaborative", "other")
-    relationship = f"how they stand to the models: other unless said, or {', '.join(relationships[:-1])}"
+    relationship = f"their relationship to the models; default other, else {', '.join(relationships[:-1])}"
     parser.add_argument("--relationship", choices=relationships, default="other", metavar="KIND", help=relationship)
 
 

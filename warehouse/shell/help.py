@@ -171,7 +171,7 @@ def _spelt(word: str, catalog: Catalog, task: str) -> str:
 def _parameters(measure: Measure) -> Iterator[str]:
     for parameter in measure.parameters:
         choices = f": {', '.join((*parameter.choices, *parameter.several))}" if parameter.choices else ""
-        usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
+        usual = "" if parameter.default is None else f"; default {plain(parameter.default)}"
         yield f"  {parameter.name}  {parameter.meaning}{choices}{usual}"
 
 

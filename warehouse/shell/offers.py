@@ -130,7 +130,7 @@ def _parameters(session: Session, before: str) -> Names:
         for parameter in measure.parameters:
             parameters.setdefault(parameter.name, parameter)
     for parameter in parameters.values():
-        usual = "" if parameter.default is None else f"; {plain(parameter.default)} unless said"
+        usual = "" if parameter.default is None else f"; default {plain(parameter.default)}"
         yield f"{parameter.name}=", parameter.meaning + usual
 
 

@@ -202,7 +202,7 @@ def test_a_dry_run_stores_nothing(tmp_path: Path) -> None:
     write_csv(tmp_path / "scores.csv", SCORES, [("T", "S", "d1", 10, 9, 7, 1)])
     done = evalhouse("load", "scores.csv", "--as", "scores", "--dry-run", "--db", "none.duckdb", folder=tmp_path)
     assert done.returncode == 0
-    assert "1 of 1 rows would be stored; nothing was" in done.stderr
+    assert "1 of 1 rows would be stored; this was a dry run" in done.stderr
     assert not (tmp_path / "none.duckdb").exists()
 
 

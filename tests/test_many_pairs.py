@@ -28,7 +28,7 @@ def test_undecided_pairs(session: Session, monkeypatch: pytest.MonkeyPatch, most
         ]
     else:
         assert len(notes) == 1
-        assert notes[0].startswith(f"{len(undecided)} pairs are undecided, as it is not 0.9 sure on which side of 0.05")
+        assert notes[0].startswith(f"{len(undecided)} pairs are undecided, as at confidence 0.9 the exact p")
         assert re.search(r"; [\d,]+ shuffles would decide \d+ of them, and exact would decide all$", notes[0])
 
 

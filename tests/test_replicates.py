@@ -322,7 +322,7 @@ def test_systems_that_are_alike_have_no_standardized_value(tmp_path: Path) -> No
     with Session.open(tmp_path / "w.duckdb") as opened:
         result = opened.run("score F for all on T standardized")
     assert [row["z(F(beta=1))"] for row in result.rows] == [None, None, None]
-    assert result.notes == ("F(beta=1) cannot be standardized on T: fewer than two systems have different values",)
+    assert result.notes == ("F(beta=1) cannot be standardized on T: that needs two systems with different values",)
 
 
 @pytest.mark.long
@@ -356,7 +356,7 @@ def test_replicates_are_carried_over_to_another_test_set(session: Session) -> No
         question = f"compare F for bert, gpt on {test_set} replicates shuffles 99 missing drop"
         assert session.run(question).rows[0]["difference"] == difference
     assert result.caption.startswith(
-        "what of F(beta=1) on T holds on folds: randomization test, 99 shuffles, 12 documents exchanged on T, "
+        "which differences in F(beta=1) on T hold on folds: randomization test, 99 shuffles, 12 documents exchanged on T, "
         "11 documents exchanged on folds, two-sided, level 0.05; missing documents left out; Holm-adjusted within "
         "families of 1 comparison; seed "
     )

@@ -38,7 +38,7 @@ def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Spa
     """Raises QueryError for an unknown ending, and for a file that exists unless overwriting is forced."""
     if path.suffix.casefold() not in endings:
         called = path.name if named.strip() else "a file without a name"
-        raise QueryError(f"{called} has no ending that names {kind}", place, (f"endings: {', '.join(endings)}",))
+        raise QueryError(f"the ending of {called} does not name {kind}", place, (f"endings: {', '.join(endings)}",))
     if path.exists() and not force:
         raise QueryError(f"{path} already exists", place, ("--force overwrites it",))
 

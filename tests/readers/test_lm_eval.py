@@ -211,10 +211,10 @@ def test_a_sample_without_any_finite_value_failed(database: Database, load_text:
 
 def test_names_that_nothing_says_must_be_set(complaints: Complaints) -> None:
     assert complaints(EXAMPLE, "lm-eval", "log.jsonl", fields=GEMMA) == [
-        "log.jsonl: the name of the file does not name the task; --set test_set=NAME does"
+        "log.jsonl: the name of the file does not name the task; name it with --set test_set=NAME"
     ]
     assert complaints(EXAMPLE, "lm-eval", LOG) == [
-        f"{LOG}: no folder or results file names the model; --set system=NAME does"
+        f"{LOG}: no folder or results file names the model; name it with --set system=NAME"
     ]
 
 

@@ -73,7 +73,7 @@ def test_model_and_revision_are_those_of_the_file_beside_or_of_the_folders(datab
         (results(test=[]), "B.json: it has nothing to store"),
         (results(test={}), "B.json: the scores of the split test are not a list of objects"),  # type: ignore[arg-type]
         (results(test=[{"main_score": float("nan")}]), "B.json: it has nothing to store"),
-        ('{"scores": {}}', "B.json: the file does not name the task; --set test_set=NAME does"),
+        ('{"scores": {}}', "B.json: the file does not name the task; name it with --set test_set=NAME"),
     ],
 )
 def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
@@ -81,4 +81,5 @@ def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentenc
 
 
 def test_a_model_that_nothing_names_must_be_set(complaints: Complaints) -> None:
-    assert complaints(EXAMPLE, "mteb", "B.json") == ["B.json: no folder names the model; --set system=NAME does"]
+    said = "B.json: no folder names the model; name it with --set system=NAME"
+    assert complaints(EXAMPLE, "mteb", "B.json") == [said]

@@ -102,7 +102,7 @@ def test_columns_may_abut(database: Database, load_text: Load) -> None:
         (
             "Configuration: /muc/GE/config-tst3.el",
             "",
-            "ge.txt: the report does not name the system; --set system=NAME does",
+            "ge.txt: the report does not name the system; name it with --set system=NAME",
         ),
     ],
 )

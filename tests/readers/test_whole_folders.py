@@ -171,7 +171,7 @@ def test_a_dry_run_shows_the_plan(load: Command) -> None:
         "v/labels.csv\tlabels\tits columns label\t\ta\t1\t1",
         "v/a.csv\tvalues\tits columns value\tGE\ta\t1\t1",
     ]
-    assert said.splitlines()[-1] == "note: 2 files: 1 system on a; 2 rows would be stored; nothing was"
+    assert said.splitlines()[-1] == "note: 2 files: 1 system on a; 2 rows would be stored; this was a dry run"
     assert stored() == []
 
 

@@ -106,7 +106,7 @@ def test_every_statement_and_clause_of_the_grammar_says_what_it_means() -> None:
     assert [word for word in STATEMENTS if statement_usage(word) is None] == []
     assert [clause.words for clause in CLAUSES if keyword_meaning(clause.words) != clause.meaning] == []
     assert all(task.meaning for task in TASKS.values())
-    assert keyword_meaning("define measure") == "a measure over the summed counts, kept in the warehouse"
+    assert keyword_meaning("define measure") == "define a measure of summed counts and keep it in the warehouse"
     assert keyword_meaning("test sets") == "all test sets with their documents"
 
 

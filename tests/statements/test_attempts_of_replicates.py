@@ -177,7 +177,7 @@ def test_without_replicates_how_they_are_loaded_is_said(tmp_path: Path) -> None:
     message = "documents of t were answered once each, but every needs several attempts"
     with Session.open(tmp_path / "w.duckdb") as opened, pytest.raises(QueryError, match=message) as error:
         opened.run("score every(k=2) for all on t")
-    assert error.value.hints[0].startswith("a loaded column seed, run or epoch makes replicates")
+    assert error.value.hints[0].startswith("replicates come from a column seed, run or epoch")
 
 
 def test_asked_of_all_test_sets_it_is_asked_of_those_that_have_it(session: Session) -> None:

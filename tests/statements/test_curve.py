@@ -207,7 +207,7 @@ def test_limit_and_level_and_seed(session: Session) -> None:
         ("curve mean(F) for sure on mail", "is taken document by document"),
         ("curve F for sure on mail where confidence > 0.5", "goes through all thresholds"),
         ("curve F for sure on mail utility 1, 2, 3, 4, 5", "a utility has at most four values"),
-        ("curve F for sure on mail resamples 5", "resamples is a whole number from 20 to 20000, not 5"),
+        ("curve F for sure on mail resamples 5", "resamples must be a whole number from 20 to 20,000, not 5"),
         ("curve F for sure on mail where document = nowhere", "no decisions meet the condition"),
         ("curve F for sure on news", "news has no key labels for the decisions of these systems"),
         ("curve BLEU for sure on mail", "BLEU"),

@@ -318,7 +318,7 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
         ),
         (
             "differ recall for new, base on T by document.source, document.level depth 3",
-            "depth is a whole number from 1 to 2, not 3",
+            "depth must be a whole number from 1 to 2, not 3",
             None,
         ),
         (
@@ -326,7 +326,7 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
             "mean(F(beta=1)) is a mean over documents, so units cannot be exchanged",
             None,
         ),
-        ("differ recall for new on T by document.source", "differ needs two systems, and there is only new on T", None),
+        ("differ recall for new on T by document.source", "differ needs two systems, but there is only new on T", None),
         ("differ recall for new, base on T", "differ needs an attribute", "by document.source"),
     ],
 )

@@ -200,7 +200,7 @@ def test_many_documents_are_listed_by_name(with_values: WithValues) -> None:
             "published figures have no documents, so their differences cannot be traced to documents",
             None,
         ),
-        ("documents F for GE on TST3", "documents needs two systems, and there is only GE on TST3", None),
+        ("documents F for GE on TST3", "documents needs two systems, but there is only GE on TST3", None),
         (
             "documents F for GE, UMASS on TST3 missing bounds",
             "missing bounds works only with compare",

@@ -154,7 +154,7 @@ REFUSED = [
         "NONE has no relevant documents, so recall is undefined there",
         "NONE",
     ),
-    ("project F for good from OLD to generality 1.5", "generality is a number between 0 and 1, not 1.5", "1.5"),
+    ("project F for good from OLD to generality 1.5", "generality must be a number between 0 and 1, not 1.5", "1.5"),
     (
         "project F for good from OLD to stream FULL",
         "FULL has 9 key labels, but a stream has none",
@@ -239,8 +239,8 @@ def test_a_narrow_table_drops_an_interval_before_its_generality(session: Session
     result = session.run("project precision, F for good, deaf from OLD to stream NEWS")
     for width in range(60, 120, 5):
         printed = render(result, "table", Style(width=width))
-        assert "too narrow to show generality;" not in printed
-        assert "too narrow to show generality," not in printed or "generality_low" in printed
+        assert "too narrow for generality;" not in printed
+        assert "too narrow for generality," not in printed or "generality_low" in printed
 
 
 def test_measures_are_those_of_filtering_where_no_kind_is_said() -> None:

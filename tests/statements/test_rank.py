@@ -174,11 +174,11 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
     [
         ("rank F for all on TST3 one-sided", "rank tests every pair both ways"),
         ("rank F for all on TST3 adjust bh", "adjust bh does not hold for all sets of ranks together"),
-        ("rank F for GE on TST3", "rank needs two systems, and there is only GE on TST3"),
-        ("rank F for all on TST3 over test sets", "rank over test sets needs two test sets, and there is only one"),
+        ("rank F for GE on TST3", "rank needs two systems, but there is only GE on TST3"),
+        ("rank F for all on TST3 over test sets", "rank over test sets needs two test sets, but there is only one"),
         (
             "rank F for GE on TST3, TST4 over test sets",
-            "rank needs two systems that are on all test sets, and only GE is",
+            "rank needs two systems that are on all test sets, but only GE is",
         ),
         (
             "rank F for all on TST3, TST4 over test sets missing drop",

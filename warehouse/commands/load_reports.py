@@ -51,9 +51,10 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
         changed = "nothing changed" if loaded.import_id is None else declared
         note(args, f"{loaded.source}: all {read} are there already; {changed}")
     elif dry_run and loaded.texts_read:
-        note(args, f"{loaded.source}: {new} would be stored, of {read}; nothing was")
+        note(args, f"{loaded.source}: {new} would be stored, of {read}; this was a dry run")
     elif dry_run:
-        note(args, f"{loaded.source}: {loaded.rows_new:,} of {loaded.rows_read:,} rows would be stored; nothing was")
+        some = f"{loaded.rows_new:,} of {loaded.rows_read:,} rows"
+        note(args, f"{loaded.source}: {some} would be stored; this was a dry run")
     else:
         note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{_nothing_new(known)}")
     if len(loaded.parts) > 1:
@@ -64,7 +65,7 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
 
 def _nothing_new(known: int) -> str:
     """The text about rows that an earlier load, or another file of this load, has already stored."""
-    return f"; {known:,} more {'adds' if known == 1 else 'add'} nothing new" if known else ""
+    return f"; {known:,} more {'is' if known == 1 else 'are'} already stored" if known else ""
 
 
 def _amount(rows: int, texts: int) -> str:
@@ -126,7 +127,7 @@ def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
     if not any(new):
         note(args, f"{where}; all {_amount(*read)} are there already")
     elif args.dry_run:
-        note(args, f"{where}; {_amount(*new)} would be stored{there}; nothing was")
+        note(args, f"{where}; {_amount(*new)} would be stored{there}; this was a dry run")
     else:
         span = f"import {imports[0]}" if len(imports) == 1 else f"imports {imports[0]} to {imports[-1]}"
         note(args, f"{where}; {_amount(*new)} stored as {span}{there}")

@@ -59,7 +59,7 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     files = "files, folders, archives (.zip, .tar.gz) or patterns in quotes; also .gz and .zst"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
     kinds = (*readers, "auto")
-    one_of = f"what the files are, where that is not to be found out: one of {', '.join(kinds)}"
+    one_of = f"what the files are, if that cannot be detected: one of {', '.join(kinds)}"
     parser.add_argument("--as", dest="reader", default="auto", choices=kinds, metavar="READER", help=one_of)
     mapped = "take a field from a column with another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)

@@ -67,7 +67,7 @@ class Parameter:
                 return f"{self.name} is a whole number from {self.lowest} to {self.highest}, not {plain(setting)}"
             return None
         if self.above is not None and setting <= self.above:
-            return f"{self.name} is a number above {self.above}, not {setting}"
+            return f"{self.name} must be above {self.above}, not {setting}"
         if self.lowest is not None and self.highest is not None and not self.lowest <= setting <= self.highest:
             return f"{self.name} is a number from {self.lowest} to {self.highest}, not {setting}"
         if self.lowest is None and self.highest is not None and setting > self.highest:

@@ -52,7 +52,7 @@ def standardized(
         if alike:
             what = "a part" if shared else entry.test_set.name
             notes.append(
-                f"{statistic.label} cannot be standardized on {what}: fewer than two systems have different values"
+                f"{statistic.label} cannot be standardized on {what}: that needs two systems with different values"
             )
         elif not shared and (standard := standards.get((number, ()))) is not None:
             mean, deviation = standard

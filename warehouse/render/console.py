@@ -43,7 +43,8 @@ def table(result: Result, style: Style) -> str:
             parts += _records(rectangle, style.width) if rectangle.as_records else [_grid(rectangle)]
         if rectangle.left_out:
             left_out = ", ".join(heading.replace("\n", " ") for heading in rectangle.left_out)
-            parts.append(Text(clean(f"too narrow to show {left_out}; --format tsv shows all"), style="dim"))
+            narrow = f"the screen is too narrow for {left_out}; --format tsv shows every column"
+            parts.append(Text(clean(narrow), style="dim"))
         if rectangle.more:
             rows = len(rectangle.rows) + rectangle.more
             parts.append(Text(f"… and {rectangle.more:,} more; limit {rows} shows all", style="dim"))

@@ -14,11 +14,11 @@ _CHANGING: Mapping[str, Usage] = {
     "let": Usage("let $NAME = VALUE, …", "a variable: names, a number or a text", "let $finalists = GE, UMASS, SRI"),
     "define": Usage(
         "define measure NAME = …",
-        "a measure over the summed counts, kept in the warehouse",
+        "define a measure of summed counts and keep it in the warehouse",
         "define measure SER = (missing + spurious + incorrect) / possible",
     ),
-    "load": Usage('load "FILE" as READER', "a file into the warehouse", 'load "scores.csv" as scores'),
-    "forget": Usage("forget import N", "undoes a load", "forget import 3"),
+    "load": Usage('load "FILE" as READER', "load a file into the warehouse", 'load "scores.csv" as scores'),
+    "forget": Usage("forget import N", "undo a load", "forget import 3"),
 }
 """The statements that change the session or the warehouse and therefore have no answer. The other statements define
 their usage in their own files.
@@ -39,10 +39,10 @@ WORD_MEANINGS: Mapping[str, str] = {
     "in": "one of several values",
     "like": "a text with % for any characters",
     "is": "is missing, is not missing",
-    "error": "stops and names them; the default",
-    "drop": "leaves it out",
+    "error": "stop and name the documents that some system lacks; the default",
+    "drop": "leave out documents that some system lacks",
     "zero": "counts as nothing found",
-    "bounds": "bounds on what it could have been",
+    "bounds": "bound the difference over every result that missing documents could have had",
     "as": "which reader",
     "systems": "all systems, and what each has rows for",
     "test sets": "all test sets with their documents",

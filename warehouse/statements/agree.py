@@ -122,7 +122,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     how = f"{interval_heading(plan.how.level)} {plan.how.interval} over {units}{resamples}" if rows.rows else ""
     return Result(
         statement=plan.text,
-        caption=title(f"agreement of annotators on {on(plan.entries)}", plan.entries, how),
+        caption=title(f"agreement between annotators on {on(plan.entries)}", plan.entries, how),
         signature=signature(plan.text, plan.entries),
         table=rows.table(columns),
         summary_table=summary.table(_summary_columns(plan, several)),

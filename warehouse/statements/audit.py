@@ -102,7 +102,7 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
                 rows.add(test_set=entry.test_set.name, system=system.name, **cells)
     return Result(
         statement=plan.text,
-        caption=title(f"whole documents behind the printed figures on {on(plan.entries)}", plan.entries),
+        caption=title(f"whole numbers of documents that give the printed figures on {on(plan.entries)}", plan.entries),
         signature=signature(plan.text, plan.entries),
         table=rows.table(columns),
         notes=tuple(notes),

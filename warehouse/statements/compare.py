@@ -238,7 +238,7 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
     if comparison.statistic.ordered:
         # Why they cannot have a standard error is noted with the test.
         found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
-    vary = "replicates" if comparison.replicates else "differences of units"
+    vary = "replicates" if comparison.replicates else "unit-by-unit differences"
     return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, f"the {vary} do not vary")
 
 
@@ -419,7 +419,7 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
         # There the documents or labels decide, not shuffles.
         return
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
-    unsure = f"it is not {plan.how.confidence} sure on which side of {plan.how.level} the exact p lies"
+    unsure = f"at confidence {plan.how.confidence} the exact p could be on either side of {plan.how.level}"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
     exact = named_test(plan.how.test).exact
     if len(undecided) <= ONE_BY_ONE:

@@ -53,7 +53,7 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     tasks = [task for task in by_document if given in (None, task)]
     if statement.task is not None and not tasks:
         names = " or ".join(task.name for task in by_document)
-        wrong = f"{statement.task.text} has no documents, so nothing can be absent"
+        wrong = f"{statement.task.text} figures have no documents, so none can be absent"
         raise QueryError(wrong, statement.task.span, (f"add of {names}",))
     chosen = scope.test_sets(statement.test_sets)
     failing = {test_set.id: _failing(scope, test_set) for test_set, _ in chosen}

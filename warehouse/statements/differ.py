@@ -419,7 +419,7 @@ def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
     """How the slices would be made and tested."""
     for entry in plan.entries:
         units = plural(entry.unit_noun)
-        yield "exchange", f"{entry.test_set.name}: by {entry.exchange.name}, one coin for all slices that hold a unit"
+        yield "exchange", f"{entry.test_set.name}: by {entry.exchange.name}, each in all its slices at once"
         yield "level", f"slices with too few {units} to reach {plan.how.level} are not tested"
     made = (
         f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact for few units, else {SHUFFLES:,} shuffles"

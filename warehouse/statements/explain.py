@@ -35,7 +35,8 @@ def compile(plan: ExplainPlan) -> Queries:
 def answer(plan: ExplainPlan, facts: Facts, workforce: Workforce) -> Result:
     """Rows of a stage and what is done in it."""
     columns = (Column("stage", "name"), Column("what", "text"))
-    return Result(plan.text, "how it would be answered", plan.text, Table(columns, tuple(_lines(plan, facts))))
+    caption = "how this statement would be answered"
+    return Result(plan.text, caption, plan.text, Table(columns, tuple(_lines(plan, facts))))
 
 
 def _lines(plan: ExplainPlan, facts: Facts) -> Iterator[Line]:

@@ -49,7 +49,7 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
 def _why(entry: p.Entry) -> str:
     """Why an entry is exchanged as it is, if that was declared when it was loaded."""
     declared = bool(entry.cluster) and entry.exchange == p.Dimension("document", entry.cluster)
-    return ", the cluster that was declared" if declared else ""
+    return ", the declared cluster" if declared else ""
 
 
 def _shuffles(comparison: Comparison) -> str:

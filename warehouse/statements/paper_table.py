@@ -175,7 +175,7 @@ def _check_two(statement: n.PaperTable, entries: Sequence[p.Entry]) -> None:
             place = statement.systems.span if statement.systems else statement.span
             have = f"there is only {entry.systems[0].name}" if entry.systems else "none of them is"
             what = "letters need" if statement.letters else "a comparison needs"
-            raise QueryError(f"{what} two systems, and {have} on {entry.test_set.name}", place)
+            raise QueryError(f"{what} two systems, but {have} on {entry.test_set.name}", place)
 
 
 def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Sequence[p.Entry]) -> None:

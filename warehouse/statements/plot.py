@@ -75,7 +75,7 @@ def compile(plan: PlotPlan) -> Queries:
     if plan.statement.picture is None:
         with_pictures = [statement.word for statement in questions() if statement.picture]
         listed = f"{', '.join(with_pictures[:-1])} and {with_pictures[-1]}"
-        raise QueryError(f"{plan.statement.word} has no picture", hints=(f"there are pictures of {listed}",))
+        raise QueryError(f"{plan.statement.word} has no picture", hints=(f"only {listed} have pictures",))
     return (*plan.statement.compile(plan.question), *plan.statement.picture().compile(plan.question))
 
 

@@ -293,7 +293,7 @@ def _check_shuffles(plan: PowerPlan) -> None:
     if how.shuffles is not None and _most_extreme(how, how.shuffles) < 0:
         enough = next((f"shuffles {more}" for more in SHUFFLES if _most_extreme(how, more) >= 0), "")
         raise QueryError(
-            f"{how.shuffles} shuffles cannot decide at confidence {how.confidence} that any p is at most {how.level}",
+            f"{how.shuffles:,} shuffles cannot show with confidence {how.confidence} that any p is at most {how.level}",
             hints=tuple(filter(None, (enough,))),
         )
 

@@ -175,8 +175,10 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
     how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _drawn(plan))))
-    to = "at others" if plan.stream is None else f"at that of {plan.stream.entry.test_set.name}, estimated,"
-    caption = f"{labels} from {entry.test_set.name}, of generality {known.start:.4f}, {to} under {assumption(plan)}"
+    stream = plan.stream
+    to = "other generalities" if stream is None else f"the estimated generality of {stream.entry.test_set.name}"
+    start = f"{entry.test_set.name} (generality {known.start:.4f})"
+    caption = f"{labels} projected from {start} to {to}, assuming {assumption(plan)}"
     table, undefined = _rows(plan, known)
     summary, crossed = _crossings(plan, known) if len(entry.systems) > 1 else (EMPTY, ())
     without = [
@@ -186,8 +188,8 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     ]
     of = entry.noun
     off = (
-        f"at generality {known.start:.4f} projections of {some(names)} are not what was measured: an optional {of} "
-        f"counts as each system decided it, and the generality counts every optional {of} as relevant"
+        f"at generality {known.start:.4f} the projections of {some(names)} differ from the measured values, which "
+        f"count an optional {of} as each system decided it, but the generality counts every optional {of} as relevant"
         for names in (known.off_their_lines,)
         if names
     )

@@ -97,14 +97,14 @@ def resolve(statement: n.Rank, scope: Scope) -> Over:
     check_twice(statement.systems)
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
-        raise QueryError("rank over test sets needs two test sets, and there is only one", place)
+        raise QueryError("rank over test sets needs two test sets, but there is only one", place)
     tasks = sorted({entry.task.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     everywhere = set.intersection(*({system.name for system in entry.systems} for entry in entries))
     if len(everywhere) < 2:
         have = f"only {next(iter(everywhere))} is" if everywhere else "none of them is"
-        raise QueryError(f"rank needs two systems that are on all test sets, and {have}", place)
+        raise QueryError(f"rank needs two systems that are on all test sets, but {have}", place)
     post_hoc = POST_HOC[0]
     if statement.adjust is not None:
         post_hoc = text_of(statement.adjust, statement.adjust, "the name of an adjustment").casefold()

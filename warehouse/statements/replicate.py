@@ -97,7 +97,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     source, target = (entry.test_set.name for entry in plan.entries)
     return Result(
         statement=plan.text,
-        caption=title(f"what of {labels} on {source} holds on {target}", plan.entries, how),
+        caption=title(f"which differences in {labels} on {source} hold on {target}", plan.entries, how),
         signature=testing_signature(plan.text, plan.how, plan.entries, families),
         p_values=p_values_of(families),
         table=rows.table(columns),

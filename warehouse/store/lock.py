@@ -83,7 +83,7 @@ def _take(lock: Path, path: Path, wait: float, tell: Callable[[str], None]) -> i
             elif now > until + (0 if current else _SOON):
                 who = holder or "another process"
                 hint = "wait until it is done; load --wait SECONDS does"
-                raise WarehouseError(f"{path} is being loaded into by {who}", (hint,))
+                raise WarehouseError(f"{who} is loading into {path}", (hint,))
             elif current and now > began + _SOON and not announced:
                 tell(f"waiting for {holder}, which is loading into {path}")
                 announced = True

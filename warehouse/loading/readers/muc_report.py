@@ -251,7 +251,7 @@ def _system(report: _Report) -> str:
     test_set = re.sub(r"config-|\.el", "", file)
     named = [folder for folder in folders if folder and folder.casefold() != test_set.casefold()]
     if not named:
-        raise report.document.refusal("the report does not name the system; --set system=NAME does")
+        raise report.document.refusal("the report does not name the system; name it with --set system=NAME")
     return named[-1]
 
 

@@ -86,7 +86,7 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
     """The systems of the columns, and whether there is a column of names before them."""
     if len(cells) == 1 and is_number(cells[0]):
         if "system" not in staging.fields:
-            raise staging.refusal("the file does not name the system; --set system=NAME does")
+            raise staging.refusal("the file does not name the system; name it with --set system=NAME")
         return [staging.fields["system"]], False
     if any(is_number(cell) for cell in cells):
         raise document.refusal("the first line of a table names the systems, but this one holds a number", 1)

@@ -125,7 +125,7 @@ def _system(staging: Staging) -> str:
         for _, (measure, _topic, value) in _lines(document):
             if measure == "runid":
                 return value
-    raise staging.refusal("the file has no runid that names the system; --set system=NAME does")
+    raise staging.refusal("the file has no runid that names the system; name it with --set system=NAME")
 
 
 def measure_name(printed: str) -> str:

@@ -74,7 +74,7 @@ def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:
             return False
         if wrong:
             token, text = next((token, text) for token, text in enumerate(cells) if text in wrong)
-            said = f"{shown(text)} in column {column.place + 1} is no tag"
+            said = f"{shown(text)} in column {column.place + 1} is not a tag"
             said += ": O, or one of B, I, E, S with a type, such as B-PER"
             raise staging.refusal(said, line + token)
         column.tags |= new

@@ -122,7 +122,7 @@ class Staging:
         """
         if text := self.fields.get(field) or said or self.unsaid.get(field):
             return text
-        raise self.refusal(f"{otherwise}; --set {field}=NAME does")
+        raise self.refusal(f"{otherwise}; name it with --set {field}=NAME")
 
     def replicate(self, model: str, test_set: str, *, run: str | None = None, date: str | None = None) -> str:
         """The name of the system under which a run of a model is stored: the name of the model, or `model#2` if another

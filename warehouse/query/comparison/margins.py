@@ -164,7 +164,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
     ]
     noun, why = (
         comparison.entry.unit_noun,
-        "so few that systems which do differ by the margin would too often seem closer",
+        "too few to rely on: systems that differ by the margin would too often seem closer",
     )
     if len(easily) <= ONE_BY_ONE:
         for pair, differing in easily:

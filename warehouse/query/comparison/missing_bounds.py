@@ -134,8 +134,8 @@ def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pai
     ways += ["exact"] if exact else []
     would = f"; {' or '.join(ways)} would decide it" if ways else ""
     yield (
-        f"{who}, {label} on {comparison.entry.test_set.name}: undecided: it is not {how.confidence} sure on which "
-        f"side of {how.level} each p lies{would}"
+        f"{who}, {label} on {comparison.entry.test_set.name}: undecided, as at confidence {how.confidence} each p "
+        f"could be on either side of {how.level}{would}"
     )
 
 

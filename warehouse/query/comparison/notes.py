@@ -104,7 +104,7 @@ class PairNotes:
             for pair in self._alike:
                 differ = "differs" if pair.differing == 1 else "differ"
                 there_are = counted(pair.units, pair.noun)
-                yield f"{pair.who}: only {pair.differing} of {there_are} {differ}, so no test can tell much"
+                yield f"{pair.who}: {pair.differing} of {there_are} {differ}, too few for any test to tell much"
         else:
             called = " or ".join(dict.fromkeys(plural(pair.noun) for pair in self._alike))
             yield f"{len(self._alike):,} pairs differ in fewer than {FEW} {called}, so no test can tell much about them"
@@ -127,7 +127,7 @@ class PairNotes:
             f"randomization asks whether systems are exchangeable, not whether {' or '.join(self._measures)} is equal"
         )
         if len(self._otherwise) == 1:
-            return f"{asks}; their denominators differ so much that test studentized decides otherwise: {named}"
+            return f"{asks}; here the denominators differ so much that test studentized decides otherwise: {named}"
         more = " for example " if len(self._otherwise) > NAMED else " "
         return (
             f"{asks}; for {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "

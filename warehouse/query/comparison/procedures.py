@@ -56,7 +56,7 @@ def _check_units(test: Test, comparison: Comparison) -> None:
         there = "is 1" if units == 1 else f"are {units}"
         called = counted(test.units, comparison.entry.unit_noun)
         raise QueryError(
-            f"test {test.name} needs {called} to keep its level, and there {there} on {where}",
+            f"test {test.name} needs {called} to keep its level, but there {there} on {where}",
             hints=(f"test {TESTS[0].name} keeps its level with any number of them",),
         )
 

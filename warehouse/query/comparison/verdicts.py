@@ -38,11 +38,11 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
         p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
     if least > level:
         needed = f"; it would take {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
-        yield f"{where}{why} give a {p} of at least {least:.2g}{over}, above the level {how.level}{needed}"
+        yield f"{where}with {why}, {p}{over} is at least {least:.2g}, above the level {how.level}{needed}"
     elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
         needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
         yield (
-            f"{where}{why} cannot make it {how.confidence} sure that the {p}{over} is at most {how.level}, even if "
+            f"{where}{why} cannot show with confidence {how.confidence} that {p}{over} is at most {how.level}, even if "
             f"none is as extreme as the observed difference; it would take {needed}"
         )
 

@@ -72,7 +72,7 @@ def _check_bounds(statement: n.Compare) -> None:
     """Bounds over missing documents are those of two systems on one test set."""
     if statement.over:
         raise QueryError(
-            "missing bounds works on one test set at a time", statement.span, ("leave out over test sets",)
+            "missing bounds works on one test set at a time", statement.span, ("leave out 'over test sets'",)
         )
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError(
@@ -100,18 +100,18 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
     """The entries of a question about an average over test sets, with the systems that all of them have."""
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
-        raise QueryError("an average over test sets needs two test sets, and there is only one", place)
+        raise QueryError("an average over test sets needs two test sets, but there is only one", place)
     tasks = sorted({entry.task.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
             needs = f"an average over test sets is tested by sums, and {statistic.label} is not computed from sums"
-            raise QueryError(needs, node.span, ("leave out over test sets",))
+            raise QueryError(needs, node.span, ("leave out 'over test sets'",))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
     common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
     if len(common) < 2:
         have = f"only {common[0].name} is" if common else "none of them is"
-        raise QueryError(f"compare needs two systems that are on all test sets, and {have}", place)
+        raise QueryError(f"compare needs two systems that are on all test sets, but {have}", place)
     return tuple(replace(entry, systems=tuple(common)) for entry in entries)

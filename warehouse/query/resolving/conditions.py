@@ -48,7 +48,7 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | 
         mixed = set(_attributes(part))
         if "confidence" in mixed and (len(mixed) > 1 or isinstance(part, n.Or | n.Not)):
             raise QueryError(
-                "a condition on confidence must stand alone or be joined by and",
+                "a condition on confidence must stand alone or be joined by 'and'",
                 part.span,
                 ("it is a threshold: a decision that does not meet it counts as no",),
             )

@@ -41,9 +41,7 @@ _It = TypeVar("_It")
 UNSAID_ATTRIBUTES = ("replicate", "model")
 """The attributes that mark replicates by default: the first that systems have."""
 
-HOW_TO_LOAD = (
-    "a loaded column seed, run or epoch makes replicates; for other attributes write replicates by system.NAME"
-)
+HOW_TO_LOAD = "replicates come from a column seed, run or epoch in a loaded file, or write replicates by system.NAME"
 
 SPOKEN: Mapping[str, str] = {
     "f-score": "F1",
@@ -86,7 +84,8 @@ class Scope:
             return None
         number = self.number(node, Decimal(0))
         if number != int(number) or not lowest <= number <= highest:
-            raise QueryError(f"{what} is a whole number from {lowest} to {highest}, not {written(number)}", node.span)
+            limits = f"from {lowest:,} to {highest:,}"
+            raise QueryError(f"{what} must be a whole number {limits}, not {written(number)}", node.span)
         return int(number)
 
     def share(self, node: n.Number | n.Variable | None, what: str, default: Decimal) -> Decimal:
@@ -94,7 +93,7 @@ class Scope:
         share = self.number(node, default)
         if not 0 < share < 1:
             hint = (f"{written(share)}% is written {written(share / 100)}",) if 1 < share < 100 else ()
-            raise QueryError(f"{what} is a number between 0 and 1, not {written(share)}", node.span, hint)  # type: ignore[union-attr]
+            raise QueryError(f"{what} must be a number between 0 and 1, not {written(share)}", node.span, hint)  # type: ignore[union-attr]
         return share
 
     # --- test sets ----------------------------------------------------------------------------------------------------

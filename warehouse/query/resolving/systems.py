@@ -152,7 +152,7 @@ def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
         value = parameter.value
         if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
             shown = written(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
-            raise QueryError(f"s is a number from 0 to 1, not {shown}", parameter.value.span)
+            raise QueryError(f"s must be a number from 0 to 1, not {shown}", parameter.value.span)
         share = value.value
     if share is None:
         raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))

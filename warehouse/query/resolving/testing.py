@@ -143,7 +143,7 @@ def check_two(
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span
         have = f"there is only {systems[0].name}" if systems else "none of them is"
-        raise QueryError(f"{word} needs two systems, and {have} on {entry.test_set.name}", place)
+        raise QueryError(f"{word} needs two systems, but {have} on {entry.test_set.name}", place)
 
 
 def check_replicates(

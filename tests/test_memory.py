@@ -103,7 +103,7 @@ def test_ten_thousand_systems_against_one_fit(crowd: Path) -> None:
 def test_all_pairs_of_ten_thousand_are_refused_at_once(crowd: Path, statement: str) -> None:
     status, used, said = run("query", statement, "--db", "w.duckdb", folder=crowd)
     assert status == 1
-    assert f"10,000 systems on T are 49,995,000 pairs, and at most {pairs.MOST_PAIRS:,} are compared" in said
+    assert f"10,000 systems on T make 49,995,000 pairs, and at most {pairs.MOST_PAIRS:,} are compared" in said
     assert used < MOST // 4
 
 

@@ -356,9 +356,9 @@ def test_replicates_are_carried_over_to_another_test_set(session: Session) -> No
         question = f"compare F for bert, gpt on {test_set} replicates shuffles 99 missing drop"
         assert session.run(question).rows[0]["difference"] == difference
     assert result.caption.startswith(
-        "which differences in F(beta=1) on T hold on folds: randomization test, 99 shuffles, 12 documents exchanged on T, "
-        "11 documents exchanged on folds, two-sided, level 0.05; missing documents left out; Holm-adjusted within "
-        "families of 1 comparison; seed "
+        "which differences in F(beta=1) on T hold on folds: randomization test, 99 shuffles, 12 documents exchanged "
+        "on T, 11 documents exchanged on folds, two-sided, level 0.05; missing documents left out; Holm-adjusted "
+        "within families of 1 comparison; seed "
     )
     for test_set in ("T", "folds"):
         assert f"{test_set}: each system is the average of its replicates by system.replicate" in result.notes

@@ -237,7 +237,7 @@ def test_an_export_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], t
         with pytest.raises(DataError, match="already exists"):
             export_lake(database, lake)
         export_lake(database, lake, force=True)
-        with pytest.raises(DataError, match="is no lake"):
+        with pytest.raises(DataError, match="is not a lake"):
             export_lake(database, folder, force=True)
         with pytest.raises(DataError, match="there is no folder"):
             export_lake(database, tmp_path / "no" / "lake")

@@ -101,7 +101,7 @@ WORDS = {
     "sample data": ["query", "show systems", "--db", ""],
     "a long query": ["query", f'sql "{LONG}"'],
     "many rows": ["query", 'sql "select a, a::varchar from range(900000) t(a)"', "--format", "json"],
-    "long values": ["query", 'sql "select range(100000) from range(1000)"'],
+    "long values": ["query", 'sql "select range(100000) from range(60)"'],
     "many columns": [
         "query",
         'sql "select ' + ", ".join(f"{k} as c{k}" for k in range(3_000)) + '"',

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +26,17 @@ PACKED = 1_000_000
 
 ADDRESSES = 5_000_000_000
 """What `ulimit -v` allows: libraries reserve addresses that they do not use."""
+
+MEASURED = f"""
+import pathlib, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_AS, ({ADDRESSES}, {ADDRESSES}))
+status = subprocess.run(sys.argv[1:]).returncode
+pathlib.Path("held").write_text(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(status)
+"""
+"""What starts a command within these addresses and writes down how much memory it took. It is small: to the system, a
+process has taken at least as much as the one that started it.
+"""
 
 MOST = 2_000_000
 """Kilobytes of memory."""
@@ -88,22 +98,14 @@ def held(folder: Path, content: str, named: str, *, unpacked: str | None) -> int
     words = ["load", file.name, "--as", reader, "--db", "w.duckdb", "--set", "test_set=T", "--set", "system=S"]
     words += ["--max-unpacked", unpacked] if unpacked else []
     with (folder / "said").open("w+b") as said:
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "cli.py"), *words],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES)),
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        command = [sys.executable, "-c", MEASURED, sys.executable, str(ROOT / "cli.py"), *words]
+        process = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False)
         said.seek(0)
         text = said.read(4_000).decode(errors="replace")
     assert process.returncode in (0, 1, 2, 3), (content, named, process.returncode, text)
     assert "EVALHOUSE_TRACEBACK" not in text, (content, named, text)
     assert "Traceback" not in text, (content, named, text)
-    return used.ru_maxrss
+    return int((folder / "held").read_text())
 
 
 @pytest.fixture

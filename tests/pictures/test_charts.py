@@ -185,7 +185,7 @@ def test_systems_without_the_same_documents_have_intervals_of_their_own(tmp_path
         ("plot generality on TST3", "generality has no picture"),
         ("plot audit published for all on TST3", "audit has no picture"),
         ("plot agree on TST3", "agree has no picture"),
-        ('plot score F for GE on TST3 to "x.gif"', "x.gif has no ending that names a kind of picture"),
+        ('plot score F for GE on TST3 to "x.gif"', "the ending of x.gif does not name a kind of picture"),
     ],
 )
 def test_what_has_no_picture_says_so(session: Session, query: str, message: str) -> None:

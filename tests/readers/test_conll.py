@@ -101,7 +101,7 @@ def test_entities_of_any_scheme(tags: str, found: list[Mention]) -> None:
     assert entities(tags.split()) == found
 
 
-NO_TAG = "is no tag: O, or one of B, I, E, S with a type, such as B-PER"
+NO_TAG = "is not a tag: O, or one of B, I, E, S with a type, such as B-PER"
 
 
 @pytest.mark.parametrize(

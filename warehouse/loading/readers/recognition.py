@@ -52,7 +52,7 @@ def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognize
     """The reader for a file, as `recognized` finds it. Also raises DataError if there is no evidence for any reader."""
     found = recognized(file, store, door)
     if found is None:
-        raise DataError((Fault(str(file), None, "its format is not recognized; --as READER names it"),))
+        raise DataError((Fault(str(file), None, "its format is not recognized; name a reader with --as READER"),))
     return found
 
 

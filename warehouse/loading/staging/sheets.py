@@ -128,7 +128,7 @@ class Sheets:
         for field in form.fields:
             if field.required and field.name not in given:
                 what = field.name.replace("_", " ")
-                raise self._staging.refusal(f"the file does not name the {what}; --set {field.name}=NAME does")
+                raise self._staging.refusal(f"the file does not name the {what}; name it with --set {field.name}=NAME")
         sheet = Sheet(self._staging.database, Path(self._folder.name) / form.name, form, columns)
         self._sheets.append(sheet)
         return sheet

@@ -5,8 +5,8 @@ sacreBLEU and a loop over shuffles in plain numpy.
 
 prints a Markdown table. All data are generated here with fixed seeds, in the shapes of real evaluations. If a peer
 would take minutes, it does a share of the work, at least ten shuffles, and its time is scaled up; such times are marked
-with ~. Times are medians of several runs in this process. Memory is the peak of what numpy and Python hold in addition
-to the data, measured in a separate run.
+with ~. Times are medians of several runs in this process, in processor seconds. Memory is the peak of what numpy and
+Python hold in addition to the data, measured in a separate run.
 """
 
 from __future__ import annotations
@@ -239,12 +239,12 @@ def workloads(quick: bool) -> list[Workload]:
 
 
 def median(run: Callable[[], Any], repeats: int) -> float:
-    """The median time of several runs, in seconds. A run of more than two seconds is not repeated."""
+    """The median time of several runs, in processor seconds. A run of more than two seconds is not repeated."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         run()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
         if times[-1] > 2:
             break
     return statistics.median(times)

@@ -82,11 +82,11 @@ def evalhouse(*words: str) -> list[str]:
     ]
 
 
-def load(file: Path, db: Path) -> Spent:
-    """The cost of loading a file of scores into a new warehouse."""
+def load(file: Path, db: Path, reader: str = "scores") -> Spent:
+    """The cost of loading a file of scores, or of another reader, into a new warehouse."""
     db.unlink(missing_ok=True)
     spent(evalhouse("init", str(db)), db.parent)
-    return spent(evalhouse("load", str(file), "--as", "scores", "--db", str(db)), db.parent)
+    return spent(evalhouse("load", str(file), "--as", reader, "--db", str(db)), db.parent)
 
 
 def in_folder(parser: argparse.ArgumentParser, measure: Callable[[Path, argparse.Namespace], None]) -> None:

@@ -122,3 +122,28 @@ def test_blocks_of_pairs_decide_alike(warehouses: dict[str, Path], shuffling: No
         with Session(open_database(warehouses["sample"]), None, engine) as session:
             found.append(session.run(asked).rows)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "noted"),
+    [
+        ("compare recall for GE, UMASS on TST3 {few} shuffles 9999", True),
+        ("group recall for GE, UMASS, SRI on TST3 {few} shuffles 9999 adjust holm", True),
+        ("compare F for GE, UMASS on TST3 shuffles 9999", False),
+        ("compare recall for GE, UMASS on TST3 {few}", False),
+        ("compare recall for GE, UMASS on TST3 {few} exact", False),
+        ("compare recall for GE, UMASS on TST3 {few} shuffles 9999 adjust maxt", False),
+        ("compare recall for GE, UMASS on TST3 {few} test studentized shuffles 9999", False),
+    ],
+)
+def test_a_note_says_when_an_exact_test_is_faster(
+    session: Session, monkeypatch: pytest.MonkeyPatch, asked: str, noted: bool
+) -> None:
+    """Where shuffling takes noticeable time, and where it can replace the shuffles."""
+    monkeypatch.setattr(deciding, "NOTICEABLE", 0)
+    asked = asked.format(few='where document like "SIM3-00%"')
+    assert any("would take less than half the time of" in note for note in session.run(asked).notes) == noted
+
+
+def test_a_quick_run_is_not_compared_with_an_exact_test(session: Session) -> None:
+    assert session.run("compare recall for GE, UMASS on TST3 shuffles 9998").notes == ()

@@ -14,6 +14,23 @@ from contextlib import suppress
 MOST = 2_000_000_000
 """How many bytes the program takes, unless another size is set."""
 
+LEAST = 500_000_000
+"""The smallest size that can be set, in bytes."""
+
+OWN = 130_000_000
+"""How many bytes the program itself takes before it reads anything: Python, its libraries, and the catalogue of the
+warehouse. `evalhouse query "show tests"` takes 80 MB, a comparison of few documents 115 MB.
+"""
+
+PARTS = 60_000_000
+"""How many bytes are allowed for what is computed in parts of a fixed size."""
+
+STEP = 50_000_000
+"""Bounds are rounded up to a multiple of this many bytes, so small questions have the same bound on every machine."""
+
+SETTING = "EVALHOUSE_MEMORY"
+"""The variable of the environment that sets another size."""
+
 _STACK = 8 * 2**20
 """How many bytes are counted for a thread, although it uses a fraction of them."""
 
@@ -21,20 +38,55 @@ _UNITS = {"M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def allowed() -> int:
-    """How many bytes the program may take: EVALHOUSE_MEMORY, or the default if it is not a size or below 500 MB."""
-    said = re.fullmatch("([0-9]{1,6})([MGT])B?", os.environ.get("EVALHOUSE_MEMORY", "").strip().upper())
-    size = int(said[1]) * _UNITS[said[2]] if said else MOST
-    return size if size >= 500 * 10**6 else MOST
+    """How many bytes the program may take. Raises ValueError if EVALHOUSE_MEMORY is not a size, or is too small."""
+    written = os.environ.get(SETTING, "").strip()
+    if not written:
+        return MOST
+    found = re.fullmatch("([0-9]{1,6})([MGT])B?", written.upper())
+    size = int(found[1]) * _UNITS[found[2]] if found else 0
+    if size < LEAST:
+        raise ValueError(
+            f"{SETTING} is {written!r}, and must be a whole number of MB, GB or TB, at least "
+            f"{LEAST // 10**6}MB, such as 8GB"
+        )
+    return size
 
 
 def of_database() -> str:
-    """How much memory DuckDB may use, in the form of its setting: half of what is allowed, and at most half of what the
-    machine has.
-    """
-    share = allowed() // 2
+    """How much memory DuckDB may use, in the form of its setting."""
+    return f"{share_of_database() // 10**6}MB"
+
+
+def share_of_database() -> int:
+    """How many bytes DuckDB may use: half of what is allowed, and at most half of what the machine has."""
+    return min(allowed(), _of_machine() or allowed()) // 2
+
+
+def _of_machine() -> int:
+    """How many bytes the machine has; 0 where it does not say."""
     with suppress(AttributeError, ValueError, OSError):
-        share = min(share, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    return f"{share // 10**6}MB"
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    return 0
+
+
+def with_own(working: int) -> int:
+    """The most bytes of a process that needs `working` bytes for its answer, in whole steps."""
+    return -(-(OWN + PARTS + working) // STEP) * STEP
+
+
+def said(bound: int) -> str:
+    """A bound in the words of `explain`."""
+    return f"takes at most {bound // 10**6:,} MB"
+
+
+_bounded: list[bool] = []
+
+
+def most() -> int:
+    """How many bytes an answer may take: in a bounded process what is allowed; in any other what is allowed or what the
+    machine has, whichever is more.
+    """
+    return allowed() if _bounded else max(allowed(), _of_machine())
 
 
 def bound() -> None:
@@ -45,6 +97,7 @@ def bound() -> None:
         import resource
     except ImportError:
         return
+    _bounded[:] = [True]
     most = allowed() + _STACK * 2 * (os.cpu_count() or 1)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:

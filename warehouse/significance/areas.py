@@ -18,7 +18,6 @@ of integers, and documents need not be ranked again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -27,7 +26,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides

@@ -17,11 +17,16 @@ from numpy.typing import ArrayLike
 
 from warehouse.significance.paired import Floats
 
-_FEW = 1_000
+MATRIX_SYSTEMS = 2_000
 """Up to this many systems, the products of all pairs fit well into memory."""
 
 _BLOCK = 1_000
 """The number of pairs that are computed together if there are more systems."""
+
+_NUMBERS = 1 << 20
+"""The number of values that are copied at once: systems are taken in blocks, since all values may be most of the
+memory.
+"""
 
 _DIGITS = 12
 """The number of digits that are kept of results from sums of products, because machines add up in different orders."""
@@ -52,25 +57,42 @@ def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float
     Matrix products give the sums for all pairs at once, each over the units that both systems of a pair have. If
     cancellation would cost digits for a pair, that pair is computed by itself.
     """
-    if len(values) > _FEW:
+    if len(values) > MATRIX_SYSTEMS:
         return [correlation(values[a], values[b]) for a, b in pairs]
-    known = np.isfinite(values)
-    scaled = np.where(known, values, 0.0)
-    scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), _SMALLEST)
-    means = scaled.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
-    centred = np.where(known, scaled - means, 0.0)
-    both = known.astype(np.float64)
-    units = np.maximum(both @ both.T, 1.0)
-    sums = centred @ both.T
-    squares = (centred**2) @ both.T - sums**2 / units
-    products = centred @ centred.T - sums * sums.T / units
-    plain = squares > 1e-3 * (centred**2).sum(axis=1, keepdims=True)
+    centred, known = np.empty_like(values), np.isfinite(values)
+    parts = _blocks(*values.shape)
+    for part in parts:
+        scaled = np.where(known[part], values[part], 0.0)
+        scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), _SMALLEST)
+        means = scaled.sum(axis=1, keepdims=True) / np.maximum(known[part].sum(axis=1, keepdims=True), 1)
+        centred[part] = np.where(known[part], scaled - means, 0.0)
+    units, sums, squares, products = (np.empty((len(values), len(values))) for _ in range(4))
+    own = np.empty((len(values), 1))
+    for part in parts:
+        # Block by block on the other side as well: there, too, the known units become numbers only for a while.
+        square = centred[part] ** 2
+        own[part] = square.sum(axis=1, keepdims=True)
+        for other in parts:
+            both = known[other].astype(np.float64)
+            np.maximum(known[part].astype(np.float64) @ both.T, 1.0, out=units[part, other])
+            sums[part, other] = centred[part] @ both.T
+            squares[part, other] = square @ both.T
+            products[part, other] = centred[part] @ centred[other].T
+    squares -= sums**2 / units
+    products -= sums * sums.T / units
+    plain = squares > 1e-3 * own
     return [
         _bounded(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])))
         if plain[a, b] and plain[b, a]
         else correlation(values[a], values[b])
         for a, b in pairs
     ]
+
+
+def _blocks(systems: int, units: int) -> list[slice]:
+    """Systems in blocks of about _NUMBERS values."""
+    size = max(1, _NUMBERS // max(units, 1))
+    return [slice(first, min(first + size, systems)) for first in range(0, systems, size)]
 
 
 def _bounded(r: float) -> float:
@@ -102,7 +124,7 @@ def _products(influences: Floats, pairs: Sequence[tuple[int, int]]) -> Iterator[
     """For each pair, the sums of products of the first system with itself, of the second with itself, and of the
     two.
     """
-    if len(influences) <= _FEW:
+    if len(influences) <= MATRIX_SYSTEMS:
         products = influences @ influences.T
         for a, b in pairs:
             yield float(products[a, a]), float(products[b, b]), float(products[a, b])

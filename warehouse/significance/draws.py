@@ -7,6 +7,7 @@ available memory changes a result. This module must not know what is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from warehouse.significance.outcome import check_shuffles
 Stream = int | tuple[int, ...]
 """What distinguishes streams of one seed, such as a number for the test set: integers that are not negative."""
 
-COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES = range(8)
+COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES, OWN_COINS = range(9)
 """The purposes of draws, so that different kinds of draws never share random numbers."""
 
 
@@ -55,6 +56,15 @@ class Draws:
             raise ValueError(f"a run goes on after whole chunks of {size}, and not after {self.before} shuffles")
         for chunk, first in enumerate(range(0, self.shuffles, size), self.before // size):
             yield chunk, min(size, self.shuffles - first)
+
+    def parted(self, total: int) -> tuple[Draws | None, Draws | None]:
+        """The draws among the first `total` of the whole run, and those after them. Either is None if it is empty."""
+        first = min(max(total - self.before, 0), self.shuffles)
+        rest = self.shuffles - first
+        return (
+            replace(self, shuffles=first) if first else None,
+            replace(self, shuffles=rest, before=self.before + first) if rest else None,
+        )
 
     def _words(self) -> list[int]:
         return [self.seed, *(self.stream if isinstance(self.stream, tuple) else (self.stream,))]

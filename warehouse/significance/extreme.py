@@ -13,13 +13,12 @@ This module must not know how u and v are drawn or counted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import gcd
 from typing import TypeVar
 
 import numpy as np
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from grammar.value import value
 
 Integers = NDArray[np.int64]
+Narrow = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Places = NDArray[np.intp]
@@ -166,6 +167,15 @@ class Many:
         )
 
 
+def narrowed(rows: Integers) -> Narrow:
+    """Counts in the smallest signed type that holds them, for work that only compares or copies them."""
+    low, high = int(rows.min(initial=0)), int(rows.max(initial=0))
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return rows.astype(kind)
+    return rows
+
+
 def _integers(values: Any, name: str, dimensions: int) -> Integers:
     """The values as a contiguous read-only int64 array, or ValueError."""
     array = np.asarray(values)
@@ -187,9 +197,11 @@ def quotients(over: Integers | Floats, under: Integers) -> Floats:
 
 
 def _check_sums(rows: Integers, name: str) -> None:
-    # A float sum is off by less than a millionth of itself, and the limit leaves room for four times as much.
-    if np.abs(rows.astype(np.float64)).sum(axis=1).max(initial=0.0) >= SUM_LIMIT:
-        raise ValueError(f"the {name} of a system sum to 2^60 or more")
+    # A float sum is off by less than a millionth of itself, and the limit leaves room for four times as much. Row by
+    # row, because a copy of all counts would not fit beside those of many systems.
+    for row in rows:
+        if np.abs(row.astype(np.float64)).sum() >= SUM_LIMIT:
+            raise ValueError(f"the {name} of a system sum to 2^60 or more")
 
 
 def _check_denominators(rows: Integers, names: tuple[str, ...]) -> None:
@@ -204,5 +216,5 @@ def _check_denominators(rows: Integers, names: tuple[str, ...]) -> None:
 def _check_slack(slack: int, denominators: Integers) -> None:
     if slack < 0:
         raise ValueError(f"slack is {slack} and cannot be negative")
-    if slack and (denominators != denominators[0]).any():
+    if slack and any((row != denominators[0]).any() for row in denominators):
         raise ValueError("slack needs equal denominators, and the denominators differ")

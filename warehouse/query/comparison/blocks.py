@@ -1,21 +1,35 @@
 """The tests of many pairs, in blocks that an engine can distribute; the outcomes are the same as without blocks.
 
 What is decided for all pairs together, exact or shuffles and in which way these are made, is decided before they are
-parted; coins depend on the seed and the test set alone. Tests that look at all systems at once are not parted.
+parted; coins depend on the seed and the test set alone. Tests and adjustments that look at all systems at once are
+parted by their shuffles: each chunk has random numbers of its own, and what they count is added.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+import numpy as np
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query.comparison.pairs import Comparison, Pair, only
-from warehouse.query.comparison.procedures import SHUFFLES, Outcomes, choose, outcomes, shuffled, together
+from warehouse.query.comparison.procedures import (
+    SHUFFLES,
+    Outcomes,
+    choose,
+    draws_of,
+    outcomes,
+    reached,
+    shuffled,
+    together,
+)
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import Workforce
-from warehouse.significance.tests import named_test
+from warehouse.significance.outcome import approximate
+from warehouse.significance.paired import Integers
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import ALONE
 
 
@@ -34,14 +48,10 @@ class Block:
 
 def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
     """The outcome of each statistic and pair of one test set, in blocks where they are shared out."""
-    if (
-        workforce.blocks < 2
-        or not comparisons
-        or len(comparisons[0].pairs) < 2
-        or named_test(comparisons[0].how.test).whole_family
-        or comparisons[0].replicates
-    ):
+    if workforce.blocks < 2 or not comparisons or len(comparisons[0].pairs) < 2:
         return outcomes(comparisons, workforce.work)
+    if named_test(comparisons[0].how.test).whole_family:
+        return _of_families(comparisons, workforce)
     by_pair: Outcomes = {}
     for of_block in workforce.share_out(outcomes_of, list(parted(comparisons, workforce.blocks))):
         if of_block is None:
@@ -49,6 +59,44 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
             return outcomes(comparisons, workforce.work)
         by_pair.update(of_block)
     return by_pair
+
+
+def reached_in(comparison: Comparison, workforce: Workforce) -> Integers | None:
+    """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
+    if named_adjustment(comparison.how.adjust).reached is None:
+        return None
+    parts = list(_spans(comparison, workforce.blocks))
+    if len(parts) < 2:
+        return reached(comparison)
+    counts: Integers = np.sum(workforce.share_out(reached, parts), axis=0)
+    return counts
+
+
+def _of_families(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
+    """The outcomes of a test that looks at all systems at once: what is counted in each part of the shuffles, added."""
+    parts = [part for comparison in comparisons for part in _spans(comparison, workforce.blocks)]
+    if len(parts) == len(comparisons):
+        return outcomes(comparisons, workforce.work)
+    nge: Counter[tuple[str, Pair]] = Counter()
+    shuffles: Counter[tuple[str, Pair]] = Counter()
+    for of_part in workforce.share_out(_of_span, parts):
+        for key, outcome in of_part.items():
+            nge[key] += outcome.nge or 0
+            shuffles[key] += outcome.shuffles or 0
+    return {key: approximate(count, shuffles[key]) for key, count in nge.items()}
+
+
+def _of_span(comparison: Comparison) -> Outcomes:
+    return outcomes([comparison])
+
+
+def _spans(comparison: Comparison, blocks: int) -> Iterator[Comparison]:
+    """A comparison in parts, each with some whole chunks of its shuffles."""
+    draws, chunk = draws_of(comparison), named_test(comparison.how.test).chunk
+    size = -(-draws.shuffles // (blocks * chunk)) * chunk
+    for start in range(0, draws.shuffles, size):
+        how = replace(comparison.how, shuffles=min(size, draws.shuffles - start))
+        yield replace(comparison, how=how, before=draws.before + start)
 
 
 def outcomes_of(block: Block) -> Outcomes | None:
@@ -68,23 +116,23 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
     common: list[Comparison] = []
     for comparison in comparisons:
         how = comparison.how
-        if named_test(how.test).exchanges:
+        if named_test(how.test).exchanges and not comparison.replicates:
             exactly = choose(comparison).exactly
             how = replace(how, exact=True) if exactly else replace(how, shuffles=how.shuffles or SHUFFLES)
             comparison = replace(comparison, how=how)
             if not exactly and isinstance(comparison.sums, RatioSums):
                 common.append(comparison)
                 continue
-        for pairs in _cuts(comparison.pairs, blocks):
+        for pairs in cuts(comparison.pairs, blocks):
             yield _block((comparison,), pairs, None)
     if common:
         at_once = together(common[0])
-        parts = _tiles(common[0].pairs, blocks) if at_once else _cuts(common[0].pairs, blocks)
+        parts = _tiles(common[0].pairs, blocks) if at_once else cuts(common[0].pairs, blocks)
         for pairs in parts:
             yield _block(common, pairs, at_once)
 
 
-def _cuts(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
+def cuts(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
     """Pairs one after another, in this many parts of about the same size."""
     size = -(-len(pairs) // blocks)
     for start in range(0, len(pairs), size):

@@ -18,16 +18,24 @@ from itertools import groupby
 import numpy as np
 
 from grammar.value import value
-from warehouse.query.comparison.blocks import tested
+from warehouse.query.comparison.blocks import reached_in, tested
 from warehouse.query.comparison.pairs import Comparison, Pair, only
-from warehouse.query.comparison.procedures import Outcomes, adjusted, affordable_costs, choose, counted_exactly, reached
+from warehouse.query.comparison.procedures import (
+    Outcomes,
+    adjusted,
+    affordable_costs,
+    choose,
+    cost_exactly,
+    counted_exactly,
+    paired_sums,
+)
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.engine import Workforce
 from warehouse.significance.outcome import Outcome, approximate
-from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.replicates import MOST_DIVISIONS, divisions
+from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 from warehouse.significance.shuffles import sequential
 from warehouse.significance.shuffles.confidence import Verdict, confidence, shuffles_to_decide, verdict
+from warehouse.significance.shuffles.randomization import few_distinct
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import Work
 
@@ -39,8 +47,12 @@ PAIR = 300
 
 
 COUNTED = 100
-"""How many additions a step of an exact test costs. The last pairs are counted when that costs no more than shuffling
-has cost so far, so that it never costs much more than shuffling would."""
+"""How many additions a step of an exact test costs at most; usually it costs half as many. The last pairs are counted
+once that costs no more than their shuffles have cost so far. So counting never costs much more than shuffling would.
+"""
+
+NOTICEABLE = 1e9
+"""Shuffling takes more than a moment, about a tenth of a second, if it needs at least this many additions."""
 
 FUNCTION = 10
 """How much more it costs to evaluate a function of sums than a ratio."""
@@ -77,7 +89,7 @@ def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> 
     if ready:
         outcomes = tested(ready, workforce)
         for comparison in ready:
-            by_pair |= _decided_at_once(comparison, outcomes)
+            by_pair |= _decided_at_once(comparison, outcomes, workforce)
     _shuffle(running, workforce)
     for run in running:
         by_pair |= run.decided()
@@ -90,6 +102,8 @@ def is_open(comparison: Comparison) -> bool:
     if test.draws is None or how.shuffles is not None or how.exact:
         return False
     if comparison.replicates:
+        from warehouse.significance.replicates import MOST_DIVISIONS, divisions
+
         sizes = [tuple(len(comparison.replicates[place]) for place in pair) for pair in comparison.pairs]
         return any(divisions(a, b) > MOST_DIVISIONS for a, b in sizes)
     return not (test.exchanges and choose(comparison).exactly)
@@ -107,6 +121,28 @@ def _cost_of_a_shuffle(comparison: Comparison) -> int:
     return cost * FUNCTION if isinstance(comparison.sums, FunctionSums) else cost
 
 
+def is_faster_exactly(comparison: Comparison) -> bool:
+    """Whether so many shuffles were asked for that counting every exchange would take less than half the time. This is
+    looked at only where shuffling takes noticeable time, and not where units that differ alike are drawn together.
+    """
+    how = comparison.how
+    if how.shuffles is None or comparison.replicates or named_adjustment(how.adjust).by_shuffles:
+        return False
+    cost = how.shuffles * _cost_of_a_shuffle(comparison)
+    if cost < NOTICEABLE or not named_test(how.test).exact:
+        return False
+    steps = 0.0
+    for pair in comparison.pairs:
+        paired = paired_sums(comparison, pair)
+        if isinstance(paired, Paired) and few_distinct(paired) is not None:
+            return False
+        of_pair = cost_exactly(paired)
+        steps += of_pair.operations
+        if COUNTED * steps > cost or not of_pair.possible:
+            return False
+    return True
+
+
 def _chunk(comparison: Comparison) -> int:
     """The number of shuffles after which a run can continue."""
     return LABELS if comparison.replicates else named_test(comparison.how.test).chunk
@@ -119,12 +155,12 @@ LABELS = 10_240
 # --- as many shuffles as were asked for, or none ----------------------------------------------------------------------
 
 
-def _decided_at_once(comparison: Comparison, outcomes: Outcomes) -> Decisions:
+def _decided_at_once(comparison: Comparison, outcomes: Outcomes, workforce: Workforce) -> Decisions:
     """The verdict on each pair of outcomes that are final."""
     label, how = comparison.statistic.label, comparison.how
     level, wanted = float(how.level), float(how.confidence)
     of_pairs = [outcomes[label, pair] for pair in comparison.pairs]
-    counts = reached(comparison)
+    counts = reached_in(comparison, workforce)
     levels = np.array([outcome.p for outcome in of_pairs])
     if counts is not None:
         levels = (counts + 1.0) / ((how.shuffles or 0) + 1)
@@ -227,14 +263,14 @@ class _Run:
     def _left(self) -> tuple[Pair, ...]:
         return tuple(pair for pair, more in zip(self.comparison.pairs, self.wanted, strict=True) if more)
 
-    def add(self, part: Comparison, outcomes: Outcomes) -> None:
+    def add(self, part: Comparison, outcomes: Outcomes, workforce: Workforce) -> None:
         """Adds what the shuffles of a part say, and looks which pairs need more."""
         label = self.comparison.statistic.label
         self.nge[self.wanted] += [outcomes[label, pair].nge or 0 for pair in part.pairs]
         made = part.how.shuffles or 0
         self.shuffles[self.wanted] += made
         self.cost += made * _cost_of_a_shuffle(part)
-        if self.reached is not None and (more := reached(part)) is not None:
+        if self.reached is not None and (more := reached_in(part, workforce)) is not None:
             self.reached += more
         self._look()
         if self.wanted.any() and not self.wanted.all():
@@ -312,7 +348,7 @@ def _shuffle(running: Sequence[_Run], workforce: Workforce) -> None:
             parts = [run.part(look) for run in runs]
             outcomes = tested(parts, replace(workforce, work=part))
             for run, of_run in zip(runs, parts, strict=True):
-                run.add(of_run, outcomes)
+                run.add(of_run, outcomes, workforce)
 
 
 def _sharing(runs: Sequence[_Run]) -> Iterator[list[_Run]]:

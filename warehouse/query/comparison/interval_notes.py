@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, plan_of
 from warehouse.query.labels import some
-from warehouse.results import Cell, Table
+from warehouse.results import Table
 from warehouse.significance.tests import named_adjustment, named_test
 
 NAMED = 3
@@ -45,26 +45,31 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
     """Why an interval excludes 0 beside a difference that is not significant, or holds 0 beside one that is. Where
     bounds of what is missing decide, the interval beside them is not about that.
     """
-    holding: list[dict[str, Cell]] = []
-    excluding: list[dict[str, Cell]] = []
-    for row in table.records() if how.missing != "bounds" else ():
-        low, high = (row[name] for name in ("ci_low", "ci_high"))
+    if how.missing == "bounds":
+        return
+    holding: list[int] = []
+    excluding: list[int] = []
+    cells = zip(*(table.column(name) for name in ("ci_low", "ci_high", "verdict")), strict=True)
+    for place, (low, high, verdict) in enumerate(cells):
         outside = (isinstance(low, float) and low > 0) or (isinstance(high, float) and high < 0)
-        if row["verdict"] == "significant" and not outside and (low is not None or high is not None):
-            holding.append(row)
-        if row["verdict"] == "not significant" and outside:
-            excluding.append(row)
-    yield from _said(holding, "significant, though the interval contains 0", _why_holding(how))
-    yield from _said(excluding, "not significant, though the interval excludes 0", _why_excluding(how))
+        if verdict == "significant" and not outside and (low is not None or high is not None):
+            holding.append(place)
+        if verdict == "not significant" and outside:
+            excluding.append(place)
+    yield from _said(table, holding, "significant, though the interval contains 0", _why_holding(how))
+    yield from _said(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
 
 
-def _said(rows: Sequence[Mapping[str, Cell]], what: str, why: str) -> Iterator[str]:
-    named = [f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}" for row in rows]
+def _said(table: Table, places: Sequence[int], what: str, why: str) -> Iterator[str]:
+    """What is true of the rows at these places."""
+    columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")] if places else []
+    few = [[column[place] for column in columns] for place in places[: NAMED + 1]]
+    named = [f"{a} and {b}, {measure} on {test_set}" for a, b, measure, test_set in few]
     if len(named) == 1:
         yield f"{named[0]}: {what}; {why}"
     elif named:
         among = " for example" if len(named) > NAMED else ""
-        yield f"{len(named):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
+        yield f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
 
 
 def _why_holding(how: p.Testing) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from math import inf, isnan
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query import plan as p
-from warehouse.query.comparison.pairs import Comparison, Pair
+from warehouse.query.comparison.blocks import cuts
+from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
+from warehouse.query.engine import ONE_THREAD, Workforce
 from warehouse.significance.areas import area_intervals
 from warehouse.significance.bootstrap.averages import OfTestSet
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap, joined
@@ -29,7 +30,7 @@ from warehouse.significance.bootstrap.interval_kinds import (
 from warehouse.significance.draws import Draws
 from warehouse.significance.replicates import replicate_intervals
 from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import Work
 
 RESAMPLES = 2000
 """How many resamples an interval takes."""
@@ -59,26 +60,62 @@ Intervals = dict[tuple[str, Pair], Interval]
 """Keyed by the label of the statistic and the places of the two systems."""
 
 
-def intervals(comparisons: Sequence[Comparison], work: Work = ALONE) -> Intervals:
+def intervals(comparisons: Sequence[Comparison], workforce: Workforce = ONE_THREAD) -> Intervals:
     """The interval of each difference, with the level and the sides of the tests."""
-    return intervals_by(comparisons, lambda one: plan_of(one.how, one.statistic.measure.lower_is_better), work)
+    return intervals_by(comparisons, lambda one: plan_of(one.how, one.statistic.measure.lower_is_better), workforce)
 
 
 def intervals_by(
-    comparisons: Sequence[Comparison], plan: Callable[[Comparison], IntervalPlan], work: Work = ALONE
+    comparisons: Sequence[Comparison],
+    plan: Callable[[Comparison], IntervalPlan],
+    workforce: Workforce = ONE_THREAD,
 ) -> Intervals:
     """The interval of each difference as it is planned, all over the same resamples of each test set. Its progress is
     not reported: it is short compared with the tests."""
     by_pair: Intervals = {}
     if not comparisons:
         return by_pair
-    bootstrap = Bootstrap(draws_of_intervals(comparisons[0].how, comparisons[0].entry), Work(work.threads))
-    for comparison in comparisons:
-        limits = _limits(comparison, plan(comparison), bootstrap)
+    shared: dict[int, list[_Some]] = {}
+    for place, comparison in enumerate(comparisons):
+        if workforce.blocks > 1 and len(comparison.pairs) > 1 and _by_pairs(comparison, plan(comparison)):
+            among = replace(plan(comparison), among=len(comparison.pairs))
+            some = (only(comparison, pairs)[0] for pairs in cuts(comparison.pairs, workforce.blocks))
+            shared[place] = [_Some(comparison, among) for comparison in some]
+    found_apart = iter(workforce.share_out(_limits_of, [some for parts in shared.values() for some in parts]))
+    bootstrap = Bootstrap(draws_of_intervals(comparisons[0].how, comparisons[0].entry), Work(workforce.work.threads))
+    for place, comparison in enumerate(comparisons):
+        if place in shared:
+            limits = joined([next(found_apart) for _ in shared[place]])
+        else:
+            limits = _limits(comparison, plan(comparison), bootstrap)
         lowest, highest = comparison.statistic.measure.within or (-inf, inf)
         found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
         by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
     return by_pair
+
+
+@value
+class _Some:
+    """Some pairs of a comparison, and how their intervals are planned."""
+
+    comparison: Comparison
+    plan: IntervalPlan
+
+
+def _by_pairs(comparison: Comparison, plan: IntervalPlan) -> bool:
+    """Whether the intervals of some pairs can be found without the others, and take long enough to be shared out. Of
+    simultaneous intervals, the studentized ones follow from the largest deviation of each part of the pairs.
+    """
+    if comparison.replicates or isinstance(comparison.sums, Orders):
+        return False
+    return plan.family != "together" or (plan.kind.studentizes and not _each_in_own_digits(comparison, plan))
+
+
+def _limits_of(some: _Some) -> ConfidenceLimits:
+    """The intervals of some pairs, on whatever machine they were sent to."""
+    return _limits(
+        some.comparison, some.plan, Bootstrap(draws_of_intervals(some.comparison.how, some.comparison.entry))
+    )
 
 
 def _limits(comparison: Comparison, plan: IntervalPlan, bootstrap: Bootstrap) -> ConfidenceLimits:
@@ -94,7 +131,11 @@ def _limits(comparison: Comparison, plan: IntervalPlan, bootstrap: Bootstrap) ->
     if not _each_in_own_digits(comparison, plan):
         return bootstrap.differences(systems_of(comparison.sums), comparison.pairs, plan, comparison.factor, ranks)
     # Each pair has its share of the level.
-    alone = plan if plan.family == "each" else replace(plan, level=plan.level / len(comparison.pairs), family="each")
+    alone = (
+        plan
+        if plan.family == "each"
+        else replace(plan, level=plan.level / (plan.among or len(comparison.pairs)), family="each", among=0)
+    )
     found = []
     for a, b in comparison.pairs:
         sums = comparison.ratios.refined((a, b))

@@ -8,7 +8,6 @@ stand behind one another, and those of one count nothing for the others, so that
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm
@@ -16,6 +15,7 @@ from math import lcm
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.comparison.sums import Additive, FunctionSums, Orders, RatioSums, Sums

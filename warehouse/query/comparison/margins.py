@@ -9,14 +9,13 @@ test itself is made elsewhere; here its verdict is read beside the two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Literal
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
@@ -27,7 +26,6 @@ from warehouse.query.comparison.verdicts import hopeless
 from warehouse.query.engine import Workforce
 from warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
 from warehouse.significance.tests import named_adjustment
-from warehouse.significance.work import Work
 from warehouse.tasks.observed import counted, plural
 
 FAMILIES = 3
@@ -96,7 +94,7 @@ def margined(batch: Sequence[Comparison], decided: Decisions, workforce: Workfor
                 not_better[label, raised_pair(comparison, pair, False)],
             )
             found[label, pair] = _by_tests(decided[label, pair], tests, first_is_better(comparison, pair))
-    limits = _limits(by_interval, workforce.work)
+    limits = _limits(by_interval, workforce)
     for comparison in by_interval:
         for pair in comparison.pairs:
             key = comparison.statistic.label, pair
@@ -158,7 +156,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
     units = comparison.observations.units
     easily = [
         (pair, differing)
-        for pair, differing in zip(comparison.pairs, comparison.sums.differing(comparison.pairs), strict=True)
+        for pair, differing in zip(comparison.pairs, comparison.differing, strict=True)
         if differing < min(EASILY, units)
         and margins[comparison.statistic.label, pair].verdict in ("equivalent", "not worse")
     ]
@@ -187,9 +185,9 @@ def _by_tests(decided: Decided, tests: tuple[Decided, Decided], first_is_better:
 # --- by an interval ---------------------------------------------------------------------------------------------------
 
 
-def _limits(comparisons: Sequence[Comparison], work: Work) -> Intervals:
+def _limits(comparisons: Sequence[Comparison], workforce: Workforce) -> Intervals:
     """The intervals that decide: with them outside the margin on either side at the level, two-sided at twice that."""
-    return intervals_by(comparisons, plan_of_margin, work)
+    return intervals_by(comparisons, plan_of_margin, workforce)
 
 
 def plan_of_margin(comparison: Comparison) -> IntervalPlan:

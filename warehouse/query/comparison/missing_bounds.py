@@ -9,12 +9,11 @@ round. p is taken at both ends, and where the difference could be 0 in between i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query.comparison.deciding import Decisions, decisions, of_outcomes
 from warehouse.query.comparison.observations import Observations, observed
 from warehouse.query.comparison.pairs import Comparison, Pair, only

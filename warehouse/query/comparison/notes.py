@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
-from warehouse.significance.correlation import correlations
 from warehouse.significance.draws import Draws
-from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.standardized import RatioPairs
 from warehouse.significance.tests import named_test
 from warehouse.tasks.observed import counted, plural
@@ -81,16 +77,16 @@ class PairNotes:
         """Looks at the pairs of a comparison that was decided."""
         test = named_test(self.how.test)
         if not comparison.replicates:
-            differing = comparison.sums.differing(comparison.pairs)
-            for pair, units in zip(comparison.pairs, differing, strict=True):
+            for pair, units in zip(comparison.pairs, comparison.differing, strict=True):
                 if 0 < units < FEW:
                     there_are = comparison.observations.units
                     self._alike.append(_Alike(who(comparison, pair), units, there_are, comparison.entry.unit_noun))
         if test.kind == "independent":
-            found = correlations(np.stack(comparison.unit_values), comparison.pairs)
             self._correlated += [
                 _Correlated(who(comparison, pair), r, factor)
-                for pair, r, factor in zip(comparison.pairs, found, comparison.inflations, strict=True)
+                for pair, r, factor in zip(
+                    comparison.pairs, comparison.correlations, comparison.inflations, strict=True
+                )
             ]
         if test.shuffles_differences:
             otherwise = list(decided_otherwise(comparison, decisions))
@@ -186,6 +182,8 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
             doubtful[pair] = True
         elif not significant and found.adjusted is None and widening < 1 / MATTERS and rough < level * DOUBT:
             doubtful[pair] = False
+    if not doubtful:
+        return
     for (pair, significant), p_studentized in zip(doubtful.items(), _levels(comparison, list(doubtful)), strict=True):
         if (p_studentized <= level) != significant:
             yield pair, p_studentized
@@ -193,6 +191,8 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
 
 def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
     """The p of the studentized exchange of some pairs."""
+    from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
+
     draws, sides = Draws(SHUFFLES, comparison.how.seed, comparison.stream), comparison.how.sides
     turned = [comparison.in_order(pair) for pair in pairs]
     if len(pairs) <= len(comparison.entry.systems):

@@ -24,6 +24,11 @@ from warehouse.tasks.observed import PLAIN_NOUN, counted
 MANY = 20_000
 """From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""
 
+AT_MOST = 4
+"""Ids are looked up in a table of all ids if it has at most this many places for each row. Otherwise they are searched
+for.
+"""
+
 LISTED = 5
 """How many missing documents an error names."""
 
@@ -88,10 +93,10 @@ def _incomplete_name(entry: p.Entry) -> str:
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns, name = _read_columns(part), _rows_name(part)
+    columns, name = read_columns(part), _rows_name(part)
     if _counts_alike(part):
-        return Query(name, unit_rows.observations_alike(part, how.where, columns), "columns")
-    return Query(name, unit_rows.observations(part, how.where, columns), "columns")
+        return Query(name, unit_rows.observations_alike(part, how.where, columns), "narrow")
+    return Query(name, unit_rows.observations(part, how.where, columns), "narrow")
 
 
 def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
@@ -119,7 +124,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
             return False
 
     return Query(
-        f"{name} in order", unit_rows.observations_in_order(part, how.where, _read_columns(part)), "columns", needed
+        f"{name} in order", unit_rows.observations_in_order(part, how.where, read_columns(part)), "narrow", needed
     )
 
 
@@ -154,7 +159,7 @@ def _counts_alike(entry: p.Entry) -> bool:
     return one_by_one and two and entry.documents >= MANY and not (entry.ordered or entry.listed)
 
 
-def _read_columns(entry: p.Entry) -> tuple[str, ...]:
+def read_columns(entry: p.Entry) -> tuple[str, ...]:
     """What is read of each row for all that is read together."""
     return tuple(value_of(entry, statistic) for statistic in entry.of_lists) or _columns(entry)
 
@@ -219,31 +224,35 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     if not len(rows["document"]):
         raise _nothing(entry)
     documents = facts[_documents_name(entry)]
-    document = _ranks(_whole(rows["document"]), _whole(documents["id"]))
-    unit = np.zeros_like(document)
+    observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
     if entry.exchange.of == "unit":
-        unit = _ranks(_whole(rows["unit"]), _whole(facts["units"]["id"]))
-    width = int(unit.max()) + 1
-    keys, place = np.unique(document * width + unit, return_inverse=True)
-    place = place.reshape(-1)
+        unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
+        width = int(unit.max()) + 1
+        observation = observation * width + unit
+    keys, place = _numbered(observation, len(documents["id"]) * width)
     stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
     ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
-    order = np.argsort(ids)
-    row_of = np.asarray(stored)[order[np.searchsorted(ids, _whole(rows["system"]), sorter=order)]]
     shape = (len(entry.systems), len(keys))
+    cells = np.asarray(stored)[_ranks(rows["system"], ids)]
+    cells *= len(keys)
+    cells += place
 
     present = np.zeros(shape, dtype=np.bool_)
-    present[row_of, place] = True
+    present.reshape(-1)[cells] = True
     columns, kind = _columns(entry), _kind(entry)
     confidences = np.full(shape, np.nan) if "confidence" in columns else None
     if confidences is not None:
         columns = tuple(column for column in columns if column != "confidence")
         read, given = _read(rows["confidence"], np.float64)
-        confidences[row_of, place] = np.where(given, read, np.nan)
+        confidences.reshape(-1)[cells] = np.where(given, read, np.nan)
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
-        counts[column][row_of, place], known[column][row_of, place] = _read(rows[column], kind)
+        masked = _masked(rows[column])
+        counts[column].reshape(-1)[cells] = rows[column] if masked is None else rows[column].filled(0)
+        if masked is not None:
+            known[column].reshape(-1)[cells] = ~masked
+    del cells
     whole = entry.replicates.common if entry.replicates is not None else 1
     for index, system in enumerate(entry.systems):
         if isinstance(system, p.Baseline) and entry.task.decide is not None:
@@ -263,16 +272,21 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
             for index in range(len(entry.systems)):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
     cluster = _clusters(entry, rows, place, len(keys))
+
+    def of_kept(grid: NDArray[Any]) -> NDArray[Any]:
+        return grid if kept.all() else grid[:, kept]
+
+    counts = {column: of_kept(grid) for column, grid in counts.items()}
     return Observations(
         systems=entry.systems,
-        counts={column: grid[:, kept] for column, grid in counts.items()},
-        known={column: grid[:, kept] for column, grid in known.items()},
-        values=None if entry.task.is_counted else counts["value"][:, kept],
-        present=present[:, kept],
+        counts=counts,
+        known={column: of_kept(grid) for column, grid in known.items()},
+        values=None if entry.task.is_counted else counts["value"],
+        present=of_kept(present),
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
         dropped=int((~kept).sum()),
-        confidences=None if confidences is None else confidences[:, kept],
+        confidences=None if confidences is None else of_kept(confidences),
         document=np.asarray(keys[kept] // width, dtype=np.intp),
     )
 
@@ -362,10 +376,30 @@ def _read(column: Any, kind: Any) -> tuple[NDArray[Any], Booleans]:
     return np.asarray(column.filled(0), dtype=kind), ~masked
 
 
-def _ranks(ids: Integers, in_order: Integers) -> Integers:
+def _ranks(ids: Any, in_order: Integers) -> Integers:
     """The place of each id in an order of ids: by name, so that coins do not depend on what was loaded first."""
-    by_id = np.argsort(in_order)
-    return by_id[np.searchsorted(in_order, ids, sorter=by_id)]
+    ids = np.asarray(ids)
+    first = int(in_order.min())
+    reach = int(in_order.max()) - first + 1
+    if reach > AT_MOST * (len(ids) + len(in_order)):
+        by_id = np.argsort(in_order)
+        found: Integers = by_id[np.searchsorted(in_order, ids, sorter=by_id)]
+        return found
+    # Ids that lie close together are looked up, without sorting and without copies of the many rows.
+    place: Integers = np.zeros(reach, dtype=np.int64)
+    place[in_order - first] = np.arange(len(in_order))
+    placed: Integers = place[ids - first] if first else place[ids]
+    return placed
+
+
+def _numbered(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
+    """The distinct ones of numbers below `reach`, in their order, and the place of each number among them."""
+    if reach > AT_MOST * len(numbers):
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return distinct, place.reshape(-1)
+    there = np.zeros(reach, dtype=np.bool_)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
 
 
 def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:

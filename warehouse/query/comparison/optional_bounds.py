@@ -10,13 +10,12 @@ among them, and at the labellings where the difference is lowest and highest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Function, Ratio, Statistic, settle
 from warehouse.measures.expression import Expression, evaluate, of_ratio
 from warehouse.measures.filtering import CONVENTIONS

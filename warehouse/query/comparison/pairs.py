@@ -6,8 +6,7 @@ Shared by `compare` and `group`, and by the procedures that test them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
@@ -15,24 +14,22 @@ from itertools import combinations
 import numpy as np
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
+from warehouse.query.comparison.memory_bounds import check
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
+from warehouse.query.conventions import is_bounded
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
-from warehouse.query.valuing import Valued
 from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
-from warehouse.significance.correlation import inflations
+from warehouse.significance.correlation import correlations, inflations
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.paired import Floats, Integers, Many, Paired
 from warehouse.significance.shuffles.randomization import draws_by_itself
 from warehouse.significance.tests import Test, named_adjustment, named_test
-
-MOST_PAIRS = 200_000
-"""How many pairs of systems are compared on one test set; each is a row of the result, and takes some KB of memory."""
 
 Pair = tuple[int, int]
 """The places of two systems among those of an entry."""
@@ -138,14 +135,29 @@ class Comparison:
         """
         if not isinstance(self.sums, RatioSums):
             return [None] * len(self.pairs)
-        sums = self.sums
-        influences = np.stack([sums.influences(place) for place in range(len(self.entry.systems))])
-        return inflations(influences, self.pairs)
+        return inflations(self._of_units(self.sums.influences), self.pairs)
 
     @cached_property
-    def unit_values(self) -> list[Floats]:
-        """The values of each system on each exchange unit, but for a factor; NaN where there is none."""
-        return [self.sums.unit_values(place) for place in range(len(self.entry.systems))]
+    def correlations(self) -> list[float | None]:
+        """The correlation of the values of the two systems of each pair on the exchange units; None where there is
+        none.
+        """
+        return correlations(self._of_units(self.sums.unit_values), self.pairs)
+
+    @cached_property
+    def differing(self) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return self.sums.differing(self.pairs)
+
+    def _of_units(self, of_system: Callable[[int], Floats]) -> Floats:
+        """What each system has on each exchange unit, of shape (systems, units). It is as large as the counts, so it is
+        not kept.
+        """
+        first = of_system(0)
+        table = np.empty((len(self.entry.systems), len(first)))
+        for place, row in enumerate(table):
+            row[:] = of_system(place) if place else first
+        return table
 
 
 def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tuple[int, ...]]:
@@ -172,22 +184,25 @@ def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
     return sum(len(entry.statistics) * len(_pairs(against, with_baseline(entry, against).systems)) for entry in entries)
 
 
+def _count(entry: p.Entry, against: p.System | None) -> int:
+    """How many pairs of systems an entry has."""
+    many = len(entry.systems)
+    return many * (many - 1) // 2 if against is None else many - 1
+
+
 def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None, over: bool = False) -> Queries:
     """What brings the comparisons of an entry, which may be averaged with others `over` test sets.
 
-    Raises QueryError where they are of more pairs than fit into memory.
+    Raises QueryError where they could take more memory than is allowed.
     """
     entry = with_baseline(entry, against)
-    many = len(entry.systems)
-    count = many * (many - 1) // 2 if against is None else many - 1
-    if count > MOST_PAIRS:
-        raise QueryError(
-            f"{many:,} systems on {entry.test_set.name} make {count:,} pairs, and at most {MOST_PAIRS:,} are compared",
-            hints=("name fewer systems, or compare them against one",) if against is None else ("name fewer systems",),
-        )
+    if not entry.in_units:
+        check(how, entry, _count(entry, against), entry.documents)
     if not entry.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
+    from warehouse.query.valuing import Valued
+
     of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
     return (*observation_queries(how, _by_document(entry)), *of_runs)
 
@@ -249,14 +264,17 @@ def comparisons(
 ) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of an entry, those together that have the same observations and so can share shuffles.
 
-    `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, and for a
-    statistic that is undefined.
+    `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, for a
+    statistic that is undefined, and where it could take more memory than is allowed.
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
     splits = _may_split(entry) and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
-        observations = observed(how, _by_document(part), facts)
+        counted = observed(how, _by_document(part), facts)
+        if entry.in_units:
+            check(how, entry, len(pairs), counted.cluster.size)
+        observations = counted if _looked_at_again(how, part) else replace(counted, counts={}, known={})
         batch = []
         for statistic in part.statistics:
             try:
@@ -265,7 +283,7 @@ def comparisons(
                     entry,
                     statistic,
                     observations,
-                    sums(observations, statistic),
+                    sums(counted, statistic),
                     pairs,
                     _run_values(statistic, how, part, facts),
                     splits_clusters=splits,
@@ -274,7 +292,15 @@ def comparisons(
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
             _check_defined(comparison)
             batch.append(replace(comparison, pairs=_ranked(comparison)) if ranked else comparison)
+        del counted
         yield tuple(batch)
+
+
+def _looked_at_again(how: p.Testing, part: p.Entry) -> bool:
+    """Whether the counts are wanted again when the sums are there; else they would only take memory, for many systems
+    more than all the rest.
+    """
+    return how.missing == "bounds" or any(is_bounded(statistic) for statistic in part.statistics)
 
 
 def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair, ...]:
@@ -296,6 +322,8 @@ def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Fac
     """The values of the runs of each system, where these are what is exchanged."""
     if not entry.exchanges_runs:
         return ()
+    from warehouse.query.valuing import Valued
+
     place = entry.statistics.index(statistic)
     values = {line.system: line.values[place] for line in Valued(entry, where=how.where).of_runs().lines(facts)}
     runs = dict(entry.replicates.runs) if entry.replicates is not None else {}

@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
-from warehouse.significance import replicates
 from warehouse.significance.draws import Draws
-from warehouse.significance.exact import combinations, counting
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
-from warehouse.significance.multiple import Family
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Floats, Integers, Paired
 from warehouse.significance.tests import TESTS, Exchange, Test, named_adjustment, named_test
-from warehouse.significance.two_systems import TwoSystems, Unrounded
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.tasks.observed import counted
+
+if TYPE_CHECKING:
+    from warehouse.significance.multiple import Family
+    from warehouse.significance.two_systems import TwoSystems
 
 SHUFFLES = 9999
 """How many shuffles where none were asked for and an exact test is not affordable (Chinchor 1992)."""
@@ -134,6 +135,8 @@ def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryErro
 
 def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
     """What a test may look at of a pair. Raises ValueError where the sums are no data for a test."""
+    from warehouse.significance.two_systems import TwoSystems, Unrounded
+
     paired, statistic = paired_sums(comparison, pair), comparison.statistic
     if isinstance(paired, PairedCounts):
         return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.measure.proportion)
@@ -203,17 +206,20 @@ def affordable_costs(comparison: Comparison) -> tuple[Cost, ...] | None:
         return None
     costs: list[Cost] = []
     for pair in comparison.pairs:
-        costs.append(_cost(paired_sums(comparison, pair)))
+        costs.append(cost_exactly(paired_sums(comparison, pair)))
         if not affordable_together(costs):
             return None
     return tuple(costs)
 
 
 def _costs(comparison: Comparison) -> tuple[Cost, ...]:
-    return tuple(_cost(paired_sums(comparison, pair)) for pair in comparison.pairs)
+    return tuple(cost_exactly(paired_sums(comparison, pair)) for pair in comparison.pairs)
 
 
-def _cost(paired: Paired | PairedCounts) -> Cost:
+def cost_exactly(paired: Paired | PairedCounts) -> Cost:
+    """What counting every exchange of a pair takes."""
+    from warehouse.significance.exact import combinations, counting
+
     return counting.cost(paired) if isinstance(paired, Paired) else combinations.cost(paired)
 
 
@@ -239,6 +245,8 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
 
 def _of_replicates(comparison: Comparison) -> Outcomes:
     """The replicates of two systems divided anew: every division where there are not too many, else shuffles."""
+    from warehouse.significance import replicates
+
     how = comparison.how
     by_pair: Outcomes = {}
     for pair in comparison.pairs:
@@ -261,6 +269,8 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
 
 def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
     """The exact test of each pair, several at a time as far as memory goes."""
+    from warehouse.significance.exact import combinations, counting
+
     for pair, cost in zip(comparison.pairs, costs, strict=True):
         if not cost.possible:
             raise QueryError(

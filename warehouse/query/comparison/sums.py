@@ -8,23 +8,23 @@ by unit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from math import ceil, frexp, lcm
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.expression import Exact
 from warehouse.measures.formula import LinearForm, combined, integers
 from warehouse.measures.function import rounded
 from warehouse.query.comparison.observations import Observations
 from warehouse.significance.areas import Ranked
-from warehouse.significance.paired import SUM_LIMIT, Booleans, Floats, Integers, Many
+from warehouse.significance.paired import SUM_LIMIT, Booleans, Floats, Integers, Many, narrowed
 from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
 
 _COMMON = 2**20
@@ -120,8 +120,9 @@ class RatioSums:
 
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
-        over = self.numerators if self.measured is None else self.measured.values
-        return _differing((over, self.denominators), pairs)
+        if self.measured is None:
+            return _differing(_as_one(self.numerators, self.denominators), pairs)
+        return _differing((self.measured.values, narrowed(self.denominators)), pairs)
 
     def only(self, places: Sequence[int]) -> RatioSums:
         """Those of some systems."""
@@ -239,7 +240,7 @@ class FunctionSums:
 
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
-        return _differing(tuple(self.counts.transpose(1, 0, 2)), pairs)
+        return _differing([narrowed(column) for column in self.counts.transpose(1, 0, 2)], pairs)
 
     def only(self, places: Sequence[int]) -> FunctionSums:
         """Those of some systems."""
@@ -385,7 +386,7 @@ def present_units(observations: Observations) -> Booleans:
     return np.asarray(_clustered(observations, observations.present.astype(np.int64)) > 0)
 
 
-def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, int]]) -> list[int]:
+def _differing(tables: Sequence[NDArray[Any]], pairs: Sequence[tuple[int, int]]) -> list[int]:
     """In how many exchange units the two systems of each pair differ, in any table of shape (systems, units)."""
     counts: list[int] = []
     at_once = max(1, AT_ONCE // max(tables[0].shape[1], 1))
@@ -393,11 +394,29 @@ def _differing(tables: Sequence[Integers | Floats], pairs: Sequence[tuple[int, i
         others = [other for _, other in of_first]
         for start in range(0, len(others), at_once):
             some = others[start : start + at_once]
-            unlike = np.zeros((len(some), tables[0].shape[1]), dtype=np.bool_)
-            for table in tables:
-                unlike |= table[some] != table[first]
+            # Systems that follow one another are compared where they are, others are copied.
+            following = some[-1] - some[0] + 1 == len(some) and some == sorted(some)
+            chosen = slice(some[0], some[-1] + 1) if following else some
+            unlike = tables[0][chosen] != tables[0][first]
+            for table in tables[1:]:
+                unlike |= table[chosen] != table[first]
             counts += np.count_nonzero(unlike, axis=1).tolist()
     return counts
+
+
+def _as_one(over: Integers, under: Integers) -> tuple[NDArray[Any], ...]:
+    """Two tables as one that differs where either does, if the numbers leave room: pairs are so many that a copy in a
+    smaller type is soon repaid.
+    """
+    least, low = int(over.min(initial=0)), int(under.min(initial=0))
+    width = int(under.max(initial=0)) - low + 1
+    most = (int(over.max(initial=0)) - least + 1) * width
+    if most >= 2**31:
+        return narrowed(over), narrowed(under)
+    one = np.empty(over.shape, dtype=np.min_scalar_type(most))
+    for row, of_over, of_under in zip(one, over, under, strict=True):
+        row[:] = (of_over - least) * width + (of_under - low)
+    return (one,)
 
 
 def _averaged(observations: Observations, statistic: Statistic, known: Booleans) -> RatioSums:
@@ -454,7 +473,8 @@ def _ratios(
 def _clustered(observations: Observations, counts: Numbers) -> Numbers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
     if observations.units == observations.cluster.size:
-        return counts[:, np.argsort(observations.cluster)]
+        in_order = bool((np.diff(observations.cluster) > 0).all())
+        return counts if in_order else counts[:, np.argsort(observations.cluster)]
     order = np.argsort(observations.cluster, kind="stable")
     edges = np.flatnonzero(np.diff(observations.cluster[order], prepend=-1))
     return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=counts.dtype)

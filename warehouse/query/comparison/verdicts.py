@@ -7,6 +7,7 @@ from math import ceil, log
 
 import numpy as np
 
+from warehouse.query.comparison.deciding import is_faster_exactly
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.sums import Orders, RatioSums
 from warehouse.query.labels import some
@@ -38,12 +39,24 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
         p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
     if least > level:
         needed = f"; it would take {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
-        yield f"{where}with {why}, {p}{over} is at least {least:.2g}, above the level {how.level}{needed}"
+        said = "1" if least == 1 else f"at least {least:.2g}"
+        yield f"{where}with {why}, {p}{over} is {said}, above the level {how.level}{needed}"
     elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
         needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
         yield (
             f"{where}{why} cannot show with confidence {how.confidence} that {p}{over} is at most {how.level}, even if "
             f"none is as extreme as the observed difference; it would take {needed}"
+        )
+
+
+def faster_exactly(comparison: Comparison) -> Iterator[str]:
+    """The note that the exact test takes less time than the shuffles that were asked for."""
+    how = comparison.how
+    if is_faster_exactly(comparison):
+        tests = "the exact test" if len(comparison.pairs) == 1 else "exact tests"
+        yield (
+            f"{comparison.statistic.label} on {comparison.entry.test_set.name}: {tests} would take less than half the "
+            f"time of {how.shuffles:,} shuffles; write exact instead of shuffles {how.shuffles}"
         )
 
 
@@ -58,8 +71,9 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
     if not test.exchanges:
         return [], ""
     both = 2.0 if how.sides == "two-sided" else 1.0
-    differing, called = comparison.sums.differing(comparison.pairs), plural(comparison.entry.unit_noun)
-    return [min(1.0, both * 2.0**-units) for units in differing], f"so few differing {called}"
+    differing, called = comparison.differing, plural(comparison.entry.unit_noun)
+    why = f"so few differing {called}" if any(differing) else f"no differing {called}"
+    return [min(1.0, both * 2.0**-units) for units in differing], why
 
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:

@@ -7,12 +7,11 @@ average is the weighted sum of the variances on the test sets (Efron & Tibshiran
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.estimates import Differences, OverResamples, Supply
 from warehouse.significance.bootstrap.percentiles import SystemValues

@@ -8,17 +8,15 @@ t; they agree with limits from resamples within the random error of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from math import ceil
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
 from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
 from warehouse.significance.bootstrap.estimates import (
@@ -29,7 +27,12 @@ from warehouse.significance.bootstrap.estimates import (
     SystemEstimates,
     standard_errors,
 )
-from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
+from warehouse.significance.bootstrap.interval_kinds import (
+    ConfidenceLimits,
+    IntervalPlan,
+    LimitSides,
+    StudentizedDeviations,
+)
 from warehouse.significance.bootstrap.percentiles import between, corrected_tails
 from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples
 from warehouse.significance.draws import Draws
@@ -99,11 +102,9 @@ class Bootstrap:
 
     def _found(self, estimates: Estimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
         search = _Search(estimates, plan if factor >= 0 else plan.turned, self)
-        limits = search.studentized() if plan.kind.studentizes else search.between_resamples()
-        low, high = factor * limits.low, factor * limits.high
-        if factor < 0:
-            low, high = high, low
-        return replace(limits, low=low, high=high, errors=abs(factor) * limits.errors)
+        if plan.kind.studentizes:
+            return _limits(search.studentized(factor))
+        return _times(factor, search.between_resamples())
 
     @cached_property
     def supply(self) -> Supply:
@@ -112,15 +113,54 @@ class Bootstrap:
 
 
 def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
-    """Concatenates results that were found separately."""
+    """Concatenates results that were found separately. Simultaneous intervals become those of all parts together."""
 
-    def of(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
+    def of(names: Iterable[str], values: Sequence[object]) -> dict[str, Any]:
+        return {name: np.concatenate([getattr(value, name) for value in values]) for name in names}
 
-    return ConfidenceLimits(
-        **{name: of(name) for name in ("low", "high", "errors", "undefined", "without_error", "by_formula")},
-        resamples=max(part.resamples for part in parts),
+    common = ("errors", "undefined", "without_error")
+    if families := [part.deviations for part in parts if part.deviations is not None]:
+        largest = np.maximum.reduce([family.largest for family in families])
+        every = of(("values", "half_steps", "quantiles", "readable", *common), families)
+        return _limits(replace(families[0], largest=largest, **every))
+    every = of(("low", "high", "by_formula", *common), parts)
+    return ConfidenceLimits(**every, resamples=max(part.resamples for part in parts))
+
+
+def _limits(found: StudentizedDeviations) -> ConfidenceLimits:
+    """The intervals that extend a number of standard errors to each side."""
+    quantiles, readable, together = found.quantiles, found.readable, bool(len(found.largest))
+    if together and readable.any():
+        tail = found.level * np.count_nonzero(readable) / len(readable)
+        quantiles = np.where(readable, max(quantile_of_largest(found.largest, tail), found.least), quantiles)
+    given = (found.errors > 0) & (found.undefined <= found.level * found.shuffles) & np.isfinite(quantiles)
+    half = np.where(given, quantiles, np.nan) * found.errors + found.half_steps
+    low, high = _around(found.values, half, found.bounds)
+    limits = ConfidenceLimits(
+        low,
+        high,
+        found.errors,
+        found.undefined,
+        found.without_error,
+        given & ~readable,
+        found.drawn,
+        found if together else None,
     )
+    return _times(found.factor, limits)
+
+
+def _around(values: Floats, half: Floats, bounds: LimitSides) -> tuple[Floats, Floats]:
+    """The limits at this distance from the values; NaN where there are none."""
+    none = np.full(len(half), np.nan)
+    return none if bounds == "upper" else values - half, none if bounds == "lower" else values + half
+
+
+def _times(factor: float, limits: ConfidenceLimits) -> ConfidenceLimits:
+    """The limits of estimates that are multiplied by a factor."""
+    low, high = factor * limits.low, factor * limits.high
+    if factor < 0:
+        low, high = high, low
+    return replace(limits, low=low, high=high, errors=abs(factor) * limits.errors)
 
 
 @value(eq=False, slots=False)
@@ -154,7 +194,7 @@ class _Search:
     @property
     def share(self) -> float:
         """The error probability of an interval that is found by itself."""
-        return self.alpha if self.plan.family == "each" else self.alpha / max(self.estimates.size, 1)
+        return self.alpha if self.plan.family == "each" else self.alpha / max(self.plan.among or self.estimates.size, 1)
 
     @property
     def student(self) -> Student:
@@ -188,8 +228,8 @@ class _Search:
 
     # --- studentized --------------------------------------------------------------------------------------------------
 
-    def studentized(self) -> ConfidenceLimits:
-        """The intervals that extend a number of standard errors to each side."""
+    def studentized(self, factor: float) -> StudentizedDeviations:
+        """What the intervals follow from that extend a number of standard errors to each side."""
         errors, normal = self.observed()
         directions, student, size = self.directions(), self.student, self.estimates.size
         quantiles = np.full(size, student.quantile(self.share))
@@ -209,14 +249,22 @@ class _Search:
             else:
                 read = found.quantiles(self.share, student)
                 quantiles[places] = np.where(readable[places], read, quantiles[places])
-        if self.jointly and readable.any():
-            tail = self.alpha * np.count_nonzero(readable) / size
-            quantiles[readable] = max(quantile_of_largest(largest, tail), student.quantile(self.alpha))
-        given = (errors > 0) & (undefined <= self.alpha * self.draws.shuffles) & np.isfinite(quantiles)
-        half = np.where(given, quantiles, np.nan) * errors + self.estimates.half_steps()
-        low, high = self._around(half)
-        drawn = self.draws.shuffles if len(wanted) or self.jointly else 0
-        return ConfidenceLimits(low, high, errors, undefined, without_error, given & ~readable, drawn)
+        return StudentizedDeviations(
+            level=self.alpha,
+            bounds=self.plan.bounds,
+            factor=factor,
+            least=student.quantile(self.alpha),
+            shuffles=self.draws.shuffles,
+            drawn=self.draws.shuffles if len(wanted) or self.jointly else 0,
+            largest=largest,
+            values=self.estimates.signs * self.estimates.values,
+            errors=errors,
+            half_steps=self.estimates.half_steps(),
+            quantiles=quantiles,
+            readable=readable,
+            undefined=undefined,
+            without_error=without_error,
+        )
 
     def _largest_of_normal(self, places: Places, errors: Floats) -> Floats:
         """The largest deviation in each resample, in standard errors, of estimates that are sums of influences."""
@@ -229,13 +277,6 @@ class _Search:
                 np.maximum(largest, _towards(statistics, directions[part]).max(axis=0), out=largest)
         return largest
 
-    def _around(self, half: Floats) -> tuple[Floats, Floats]:
-        """The limits at this distance from the estimates; NaN where there are none."""
-        values, none = self.estimates.signs * self.estimates.values, np.full(len(half), np.nan)
-        low = none if self.plan.bounds == "upper" else values - half
-        high = none if self.plan.bounds == "lower" else values + half
-        return low, high
-
     # --- between two resampled values ---------------------------------------------------------------------------------
 
     def between_resamples(self) -> ConfidenceLimits:
@@ -247,7 +288,9 @@ class _Search:
         draws = replace(self.draws, shuffles=max(self.draws.shuffles, min(ceil(OUTSIDE / tail), most)))
         by_error = normal if self.units >= VERY_MANY_UNITS else np.zeros(size, dtype=np.bool_)
         quantile = self.student.quantile(self.share) if by_error.any() else np.nan
-        low, high = self._around(np.where(by_error, quantile * errors, np.nan))
+        low, high = _around(
+            signs * self.estimates.values, np.where(by_error, quantile * errors, np.nan), self.plan.bounds
+        )
         undefined = np.zeros(size, dtype=np.int64)
         wanted = np.flatnonzero(~by_error)
 

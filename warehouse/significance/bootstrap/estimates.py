@@ -16,7 +16,14 @@ from grammar.value import value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
-from warehouse.significance.bootstrap.standard_errors import Resampled, Smooth, functions, of_differences, ratios
+from warehouse.significance.bootstrap.standard_errors import (
+    Resampled,
+    Smooth,
+    functions,
+    of_differences,
+    ratio_influences,
+    ratios,
+)
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
 from warehouse.significance.valuation import ManyCounts, ManySystems
@@ -67,9 +74,19 @@ class SystemEstimates:
             return functions(self.many.counts, self.many.valuation.values, self.times)
         return ratios(self.many.numerators, self.many.denominators, self.times)
 
+    @cached_property
+    def of_systems(self) -> Floats:
+        """The influence of each unit on each system's value, of shape (systems, units). Where no resamples are needed
+        it is all that is computed.
+        """
+        if isinstance(self.many, Many):
+            return ratio_influences(self.many.numerators, self.many.denominators, self.times)
+        assert self.systems.influences is not None
+        return self.systems.influences
+
     def influences(self, places: Places) -> Floats:
         """The influence of each unit on some of the estimates, of shape (places, units)."""
-        return self.systems.influences[places]
+        return np.asarray(self.of_systems[places])
 
     @cached_property
     def steady(self) -> Booleans:
@@ -78,8 +95,10 @@ class SystemEstimates:
         """
         if isinstance(self.many, ManyCounts):
             return np.zeros(self.many.systems, dtype=np.bool_)
-        unders = self.many.denominators.astype(np.float64)
-        squares = (unders * unders * self.times).sum(axis=1) / (unders * self.times).sum(axis=1) ** 2
+        squares = np.empty(self.many.systems)
+        for place, row in enumerate(self.many.denominators):
+            unders = row.astype(np.float64)
+            squares[place] = (unders * unders * self.times).sum() / (unders * self.times).sum() ** 2
         return np.asarray(squares - 1 / self.units <= UNSTEADY)
 
     def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
@@ -181,7 +200,7 @@ class Differences(SystemEstimates):
         return np.asarray(groups[self.first] == groups[self.second])
 
     def influences(self, places: Places) -> Floats:
-        influences = self.systems.influences
+        influences = self.of_systems
         return np.asarray(influences[self.first[places]] - influences[self.second[places]])
 
     def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
@@ -262,7 +281,7 @@ class OverResamples:
     @property
     def moved(self) -> Floats:
         """The sums of the influences on each system over each resample, of shape (systems, resamples)."""
-        columns, worth = whole(self.estimates.systems.influences, self.estimates.units)
+        columns, worth = whole(self.estimates.of_systems, self.estimates.units)
         return np.asarray(self.resamples.sums(columns) * worth[:, None])
 
 

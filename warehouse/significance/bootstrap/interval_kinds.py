@@ -71,7 +71,7 @@ def named_interval(name: str) -> IntervalKind:
 @value
 class IntervalPlan:
     """The request for an interval: the share of intervals that may miss, the kind, the limits, and how intervals share
-    the level.
+    the level. Where a level is divided among more intervals than are found at once, `among` says among how many.
 
     Raises ValueError for a level that is not between 0 and 1.
     """
@@ -80,6 +80,7 @@ class IntervalPlan:
     kind: IntervalKind = INTERVALS[0]
     bounds: LimitSides = "both"
     family: Simultaneous = "each"
+    among: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -89,7 +90,7 @@ class IntervalPlan:
     def turned(self) -> IntervalPlan:
         """The same plan for differences of the opposite sign."""
         opposite: dict[LimitSides, LimitSides] = {"both": "both", "lower": "upper", "upper": "lower"}
-        return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family)
+        return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family, self.among)
 
 
 @value(eq=False)
@@ -99,7 +100,8 @@ class ConfidenceLimits:
     A limit is NaN if the interval is open on that side or if it cannot be found. `errors` are standard errors.
     `resamples` is the number of resamples drawn, 0 if none were needed; `undefined` counts those in which the value was
     undefined, and `without_error` those that had no standard error. `by_formula` marks intervals that use Student's t
-    because too many resamples have no standard error.
+    because too many resamples have no standard error. Simultaneous limits keep the `deviations` that they follow from,
+    so that other pairs of the family can be added.
     """
 
     low: Floats
@@ -109,3 +111,29 @@ class ConfidenceLimits:
     without_error: Integers
     by_formula: Booleans
     resamples: int
+    deviations: StudentizedDeviations | None = None
+
+
+@value(eq=False)
+class StudentizedDeviations:
+    """What studentized intervals follow from: values, standard errors, and how many of these lie on each side.
+
+    Simultaneous intervals depend on `largest`, the largest deviation in each resample of the estimates that are
+    `readable`, and extend at least `least` standard errors. For other intervals `largest` is empty. Limits are
+    `half_steps` wider, and are multiplied by `factor`.
+    """
+
+    level: float
+    bounds: LimitSides
+    factor: float
+    least: float
+    shuffles: int
+    drawn: int
+    largest: Floats
+    values: Floats
+    errors: Floats
+    half_steps: Floats
+    quantiles: Floats
+    readable: Booleans
+    undefined: Integers
+    without_error: Integers

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from grammar.value import value
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.draws import RESAMPLES, Draws
-from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.paired import Floats, Integers, narrowed
 from warehouse.significance.work import in_order
 
 FOR_INTERVALS = Draws(2000)
@@ -31,6 +31,9 @@ CHUNK = 256
 
 READY = 1 << 21
 """Up to this many counts are kept in one array, as the floating-point numbers that matrix products need."""
+
+KEPT_COUNTS = 1 << 27
+"""Up to this many counts of kinds are kept. More are drawn anew each time, which takes longer but no memory."""
 
 BITS = 52
 """Integers up to this many bits, sums included, are exact in floating point."""
@@ -49,12 +52,26 @@ def resampled(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
 
 
 def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
-    """For each chunk, how many units of each kind are drawn in each resample; `times` is the number of units of each
-    kind.
+    """How many units of each kind are drawn in each resample, some resamples at a time; `times` is the number of units
+    of each kind.
     """
-    units = int(times.sum())
+    units, at_once = int(times.sum()), max(1, READY // max(len(times), 1))
     for chunk, used in draws.chunks(CHUNK):
-        yield draws.generator(chunk, RESAMPLES).multinomial(units, times / units, size=CHUNK)[:used]
+        source = draws.generator(chunk, RESAMPLES)
+        for first in range(0, used, at_once):
+            # The resamples of a chunk are drawn one after another, so that parts of it are the same.
+            yield source.multinomial(units, times / units, size=min(at_once, used - first))
+
+
+@value(eq=False)
+class DrawnAgain:
+    """The resamples of very many kinds of units. They are not kept, but drawn anew each time they are needed."""
+
+    times: Integers
+    draws: Draws
+
+    def __iter__(self) -> Iterator[Integers]:
+        return resampled_kinds(self.times, self.draws)
 
 
 @value(eq=False)
@@ -66,7 +83,7 @@ class Resamples:
     """
 
     times: Integers
-    chunks: tuple[NDArray[Any], ...]
+    chunks: tuple[NDArray[Any], ...] | DrawnAgain
 
     @classmethod
     def of_units(cls, units: int, draws: Draws, threads: int = 1) -> Resamples:
@@ -79,17 +96,21 @@ class Resamples:
     @classmethod
     def of_kinds(cls, times: Integers, draws: Draws) -> Resamples:
         """Resamples of units that are counted by kind."""
-        return cls(times, tuple(counts.astype(np.uint32) for counts in resampled_kinds(times, draws)))
+        if len(times) * draws.shuffles > KEPT_COUNTS:
+            return cls(times, DrawnAgain(times, draws))
+        return cls(times, tuple(map(narrowed, resampled_kinds(times, draws))))
 
     @property
     def size(self) -> int:
         """How many resamples there are."""
+        if isinstance(self.chunks, DrawnAgain):
+            return self.chunks.draws.shuffles
         return sum(counts.shape[0] for counts in self.chunks)
 
     def sums(self, columns: Integers | Floats) -> Floats:
         """The sums of columns of shape (any, units) over each resample, of shape (any, resamples)."""
         factors = np.ascontiguousarray(columns, dtype=np.float64)
-        if len(self.chunks) == 1:
+        if isinstance(self.chunks, tuple) and len(self.chunks) == 1:
             return np.asarray(factors @ self.chunks[0].astype(np.float64, copy=False).T)
         sums, done = np.empty((columns.shape[0], self.size)), 0
         for counts in self.chunks:

@@ -27,17 +27,18 @@ class Smooth:
     """The values of some systems as a smooth function of sums.
 
     `columns` has the shape (systems, columns, units), and `times` says how many units each entry represents.
-    `influences`, of shape (systems, units), has the influence of each unit on the value of a system. `deviation` and
-    `gradient` take sums of shape (systems, columns, any). `deviation` gives the distances of the values from the
-    observed ones, of shape (systems, any), NaN where undefined; `gradient` gives gradients of shape (systems, columns,
-    any). `may_move` says that the mean of the influences in a resample may differ from 0; for a ratio it is always 0.
+    `deviation` and `gradient` take sums of shape (systems, columns, any). `deviation` gives the distances of the values
+    from the observed ones, of shape (systems, any), NaN where undefined; `gradient` gives gradients of shape (systems,
+    columns, any). `influences`, of shape (systems, units), has the influence of each unit on the value of a system;
+    those of a ratio are computed by themselves. `may_move` says that their mean in a resample may differ from 0; for a
+    ratio it is always 0.
     """
 
     columns: Floats
     times: Integers
-    influences: Floats
     deviation: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
+    influences: Floats | None = None
     may_move: bool = True
 
     @property
@@ -46,18 +47,39 @@ class Smooth:
         return int(self.times.sum())
 
 
+def ratio_influences(numerators: Integers, denominators: Integers, times: Integers) -> Floats:
+    """The influences (N − θ·D) / ΣD of each unit on the ratios θ = ΣN/ΣD, of shape (systems, units), without what only
+    resamples need.
+    """
+    residuals, bottoms = _residuals(numerators, denominators, times)
+    residuals /= bottoms[:, None]
+    return residuals
+
+
+def _residuals(numerators: Integers, denominators: Integers, times: Integers) -> tuple[Floats, Integers]:
+    """N − θ·D of each unit, of shape (systems, units), and ΣD of each system. Row by row, since products of all counts
+    with their times would be two more copies of them.
+    """
+    residuals, bottoms = np.empty(numerators.shape), np.empty(len(numerators), dtype=np.int64)
+    for row, over, under, place in zip(residuals, numerators, denominators, range(len(bottoms)), strict=True):
+        bottoms[place] = (under * times).sum()
+        np.multiply(under, int((over * times).sum()) / int(bottoms[place]), out=row)
+        np.subtract(over, row, out=row)
+    return residuals, bottoms
+
+
 def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smooth:
     """The ratios θ = ΣN/ΣD of numerators and denominators of shape (systems, units).
 
     The columns of a unit are its residual N − θ·D and its D, so that no digits are lost if values differ by little.
     """
     units = int(times.sum())
-    tops, bottoms = (numerators * times).sum(axis=1), (denominators * times).sum(axis=1)
-    values = np.array([over / under for over, under in zip(tops.tolist(), bottoms.tolist(), strict=True)])
-    exactly = numerators - denominators * values[:, None]
-    residuals, worth = whole(exactly, units, factors=2)
-    unders, under_worth = whole(denominators, units, factors=2)
-    worth = (worth / under_worth)[:, None]
+    columns, worth = np.empty((len(numerators), 2, numerators.shape[1])), np.empty((len(numerators), 1))
+    # System by system: each is scaled by itself, and copies of all would be twice as large as the columns.
+    for place, (over, under) in enumerate(zip(numerators, denominators, strict=True)):
+        columns[place, 0], of_residual = whole(_residuals(over[None], under[None], times)[0], units, factors=2)
+        columns[place, 1], of_under = whole(under[None], units, factors=2)
+        worth[place] = of_residual / of_under
 
     def deviation(sums: Floats) -> Floats:
         without = np.full(sums[:, 1].shape, np.nan)
@@ -70,8 +92,7 @@ def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smo
         np.divide(-gradients[:, 0] * sums[:, 0], sums[:, 1], out=gradients[:, 1], where=known)
         return gradients
 
-    columns = np.stack((residuals, unders), axis=1)
-    return Smooth(columns, times, exactly / bottoms[:, None], deviation, gradient, may_move=False)
+    return Smooth(columns, times, deviation, gradient, may_move=False)
 
 
 def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: Integers) -> Smooth:
@@ -94,7 +115,7 @@ def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: In
     for column in range(columns):
         influences += gradients[:, column] * scaled[:, column]
     influences -= (gradients * totals).sum(axis=1) / units
-    return Smooth(scaled, times, influences, lambda sums: value(sums) - observed, gradient)
+    return Smooth(scaled, times, lambda sums: value(sums) - observed, gradient, influences)
 
 
 def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: int) -> Floats:

@@ -7,11 +7,11 @@ correct to its last digit.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from grammar.value import replace
 from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.exact import dynamic, enumeration, fourier

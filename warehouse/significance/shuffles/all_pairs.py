@@ -81,7 +81,7 @@ def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
 
 def _by_common_coins(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
     """The same with the common coins."""
-    shuffler = Shuffler([many.columns for many in measures])
+    shuffler = Shuffler([(many.numerators, many.denominators) for many in measures])
     systems = measures[0].systems
     nge = np.zeros((len(measures), systems, systems), dtype=np.int64)
     if shuffler.dtype is None:
@@ -299,7 +299,7 @@ class _ObservedPairs:
         )
         left = largest * square.astype(np.float64)
         right = np.abs(cross).astype(np.float64) * denominators.astype(np.float64) ** 2
-        has = (many.denominators > 0).astype(np.float64)
+        has = (many.denominators > 0).astype(np.float32)
         # If no unit has a nonzero denominator in both systems, one of the two may be left with a denominator of 0.
         may_lack = (has @ has.T == 0)[first, second]
         fits = (np.maximum(left, right) < 2.0**62) & ~may_lack & (u.dtype != object)

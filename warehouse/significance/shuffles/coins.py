@@ -2,7 +2,7 @@
 
 The coins depend only on the seed, the stream and the number of units. So all measures and all pairs of systems share
 them, a pair that is tested alone has the same coins, and a longer run begins with the shuffles of a shorter one
-("common coins").
+("common coins"). `own_coins.py` has the exception, for very long runs of a pair.
 
 Within a chunk of shuffles the coins are bytes: the byte in row r, column s holds the coins of the units 8r to 8r + 7 in
 shuffle s, lowest bit first. A set bit means that the two systems change places.
@@ -39,6 +39,6 @@ def blocks(units: int, draws: Draws, chunk: int, used: int) -> Iterator[tuple[in
     total = rows(units)
     for first in range(0, total, ROWS):
         height = min(ROWS, total - first)
-        words = source.integers(0, 2**64, size=height * CHUNK // 8, dtype=np.uint64)
+        words = source.bit_generator.random_raw(height * CHUNK // 8)
         # Little-endian words on every machine, so that the bytes are the same.
         yield first, words.astype("<u8", copy=False).view(np.uint8).reshape(height, CHUNK)[:, :used]

@@ -1,36 +1,32 @@
 """Shuffling one pair of systems: sums over the units that change places, read from tables a few coins at a time.
 
 A byte of coins says which of eight units change places, so one lookup in a table of 256 sums replaces eight additions.
-Several sums, such as those of numerators and of denominators, are packed into one int64 as far as they fit. For long
-runs the coins are read twelve at a time: the tables are sixteen times as large, and a third fewer lookups are needed.
-In both cases the coins are those of `coins.py`, so the sums are the same.
+Several sums, such as those of numerators and of denominators, are packed into one integer as far as they fit. The coins
+are those of `coins.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Integers
+from warehouse.significance.paired import Integers, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.work import in_order
 
-LONG_RUN = 100_000
-"""From this many shuffles on the tables have twelve bits. For fewer shuffles, filling them costs more than they save.
-"""
-
 TABLES = 64 << 20
-"""The size, in bytes, of tables that are kept. Larger tables have eight bits and are filled again for each block of
-coins.
-"""
-
+"""The size, in bytes, of tables that are kept. Larger tables are filled again for each block of coins."""
 
 WORD = 62
 """The number of bits of an int64 that packed sums may use together."""
+
+PackedSums = NDArray[np.signedinteger[Any]]
+"""Sums of words of packed columns, of 32 or 64 bits."""
 
 
 @value
@@ -61,7 +57,7 @@ class PackedColumns:
             used += width
         return packed
 
-    def unpack(self, sums: list[Integers]) -> list[Integers]:
+    def unpack(self, sums: Sequence[Integers]) -> list[Integers]:
         """The sums of the columns, from the sums of the words."""
         apart = []
         for word, widths in zip(sums, self.widths, strict=True):
@@ -73,15 +69,19 @@ class PackedColumns:
             apart.append(rest)
         return apart
 
+    def tables(self, width: int, units: slice = slice(None)) -> list[PackedSums]:
+        """For each word the sums over every subset of each `width` units in turn, of shape (units / width rounded up,
+        2^width). They have 32 bits where the sums of the word fit into these: lookups in smaller tables are faster.
+        """
+        return [
+            _subset_sums(word[units].astype(np.int32 if sum(widths) <= 32 else np.int64), width)
+            for word, widths in zip(self.words, self.widths, strict=True)
+        ]
 
-def bits(units: int, shuffles: int) -> int:
-    """The number of coins in one table lookup: 8 or 12."""
-    return 12 if shuffles >= LONG_RUN and _size(units, 12) <= TABLES else 8
 
-
-def memory(units: int, shuffles: int) -> int:
+def memory(units: int) -> int:
     """The approximate number of bytes that `sums_over_exchanged` holds at once, for at most two columns."""
-    tables = min(_size(units, bits(units, shuffles)), TABLES)
+    tables = min(_size(units), TABLES)
     return 2 * tables + min(coins.ROWS, coins.rows(units)) * coins.CHUNK + 16 * 8 * coins.CHUNK
 
 
@@ -91,13 +91,8 @@ def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int 
     its own memory.
     """
     packed = PackedColumns.of(columns)
-    return map(packed.unpack, _sums_over_exchanged(packed.words, draws, threads))
-
-
-def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int) -> Iterator[list[Integers]]:
     units = int(columns[0].shape[0])
-    width = bits(units, draws.shuffles)
-    kept = [_tables(column, width) for column in columns] if _size(units, width) <= TABLES else None
+    kept = packed.tables(8) if _size(units) <= TABLES else None
     # Rows of coins without a differing unit are skipped.
     wanted = np.zeros(coins.rows(units), dtype=bool)
     for column in columns:
@@ -105,32 +100,20 @@ def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int
 
     def looked_up(numbered: tuple[int, coins.Bytes]) -> list[Integers]:
         first, block = numbered
-        used, stop = block.shape[1], first + block.shape[0]
-        totals = [np.zeros(used, dtype=np.int64) for _ in columns]
-        if not wanted[first:stop].any():
-            return totals
-        if kept is None:
-            tables = [_tables(column[8 * first : 8 * stop], width) for column in columns]
-        else:
-            # Every block but the last has a multiple of three rows, so that groups of twelve bits begin with the block.
-            tables = [table[8 * first // width :] for table in kept]
-        place = np.empty(used, dtype=np.intp)
-        looked = np.empty(used, dtype=np.int64)
-        for row, index in _indices(block, width, wanted[first:stop]):
-            np.copyto(place, index)
-            for table, total in zip(tables, totals, strict=True):
-                # This is the only mode that neither checks nor copies; no index is out of range.
-                np.take(table[row], place, out=looked, mode="clip")
-                np.add(total, looked, out=total)
-        return totals
+        stop = first + block.shape[0]
+        rows = np.flatnonzero(wanted[first:stop]).tolist()
+        tables = (
+            [table[first:stop] for table in kept] if kept is not None else packed.tables(8, slice(8 * first, 8 * stop))
+        )
+        return add_up(tables, _read(block, rows), block.shape[1])
 
     def summed(numbered: tuple[int, int], sharing: int = 1) -> list[Integers]:
         chunk, used = numbered
-        totals = [np.zeros(used, dtype=np.int64) for _ in columns]
+        totals = [np.zeros(used, dtype=np.int64) for _ in packed.words]
         for part in in_order(looked_up, coins.blocks(units, draws, chunk, used), sharing):
             for total, of_part in zip(totals, part, strict=True):
                 np.add(total, of_part, out=total)
-        return totals
+        return packed.unpack(totals)
 
     if draws.shuffles <= coins.CHUNK:
         yield summed(next(draws.chunks(coins.CHUNK)), threads)
@@ -138,45 +121,40 @@ def _sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int
         yield from in_order(summed, draws.chunks(coins.CHUNK), threads)
 
 
-def _size(units: int, width: int) -> int:
-    """Bytes of the tables for one column."""
-    return -(-units // width) * (8 << width)
+def _read(block: coins.Bytes, rows: Sequence[int]) -> Iterator[tuple[int, Places]]:
+    """Rows of coins as integers, each with its number."""
+    place = np.empty(block.shape[1], dtype=np.intp)
+    for row in rows:
+        np.copyto(place, block[row])
+        yield row, place
 
 
-def _tables(column: Integers, width: int) -> Integers:
-    """Sums over every subset of each `width` units in turn, of shape (coins / width rounded up, 2^width); coins come in
-    whole bytes."""
-    units = int(column.shape[0])
-    positions = -(-8 * coins.rows(units) // width)
-    padded: Integers = np.zeros((positions, width), dtype=np.int64)
-    padded.reshape(-1)[:units] = column
-    table: Integers = np.zeros((positions, 1 << width), dtype=np.int64)
+def add_up(tables: Sequence[PackedSums], places: Iterator[tuple[int, Places]], shuffles: int) -> list[Integers]:
+    """For each table the sums, in every shuffle, of what is found in its rows. Given are the numbers of these rows and
+    the place in each for every shuffle.
+    """
+    totals = [np.zeros(shuffles, dtype=table.dtype) for table in tables]
+    looked_up = [np.empty_like(total) for total in totals]
+    for row, place in places:
+        for table, total, found in zip(tables, totals, looked_up, strict=True):
+            # Other than the default, this mode does not copy the result once more; no place is out of range.
+            np.take(table[row], place, out=found, mode="wrap")
+            np.add(total, found, out=total)
+    return [total.astype(np.int64, copy=False) for total in totals]
+
+
+def _size(units: int) -> int:
+    """The largest number of bytes of the tables for one column."""
+    return coins.rows(units) * (8 << 8)
+
+
+def _subset_sums(column: PackedSums, width: int) -> PackedSums:
+    """One table of the numbers of a column. Units that the last row lacks count as zero."""
+    rows = -(-column.shape[0] // width)
+    padded = np.zeros((rows, width), dtype=column.dtype)
+    padded.reshape(-1)[: column.shape[0]] = column
+    table: PackedSums = np.zeros((rows, 1 << width), dtype=column.dtype)
     for bit in range(width):
         half = 1 << bit
         np.add(table[:, :half], padded[:, bit : bit + 1], out=table[:, half : 2 * half])
     return table
-
-
-def _indices(
-    block: coins.Bytes, width: int, wanted: Booleans
-) -> Iterator[tuple[int, NDArray[np.uint8] | NDArray[np.uint16]]]:
-    """The numbers of the tables, and the index into each table for every shuffle."""
-    if width == 8:
-        for row in np.flatnonzero(wanted).tolist():
-            yield row, block[row]
-        return
-    # Three bytes are two times twelve bits.
-    for row in range(0, block.shape[0], 3):
-        if not wanted[row : row + 3].any():
-            continue
-        low = block[row].astype(np.uint16)
-        if row + 1 == block.shape[0]:
-            yield 2 * row // 3, low
-            continue
-        middle = block[row + 1].astype(np.uint16)
-        yield 2 * row // 3, low | ((middle & 15) << 8)
-        high = middle >> 4
-        if row + 2 < block.shape[0]:
-            high |= block[row + 2].astype(np.uint16) << 4
-        if 2 * row // 3 + 1 < -(-8 * block.shape[0] // 12):
-            yield 2 * row // 3 + 1, high

@@ -8,6 +8,7 @@ and p = (nge + 1) / (shuffles + 1). Memory is bounded by a chunk of shuffles and
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from warehouse.significance.draws import GROUPED, Draws
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Outcome, Sides, approximate
 from warehouse.significance.paired import Integers, Paired
-from warehouse.significance.shuffles import binomial, coins, lookup
+from warehouse.significance.shuffles import binomial, coins, lookup, own_coins
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
 from warehouse.significance.work import ALONE, Work
 
@@ -48,14 +49,12 @@ class ShuffleMethod:
     bytes: int
 
 
-def shuffle_method(paired: Paired, shuffles: int) -> ShuffleMethod:
-    """The method that `randomization_test` will use for these data. It depends only on the data and the number of
-    shuffles.
-    """
-    return _method(paired, shuffles)[0]
+def shuffle_method(paired: Paired) -> ShuffleMethod:
+    """The method that `randomization_test` will use for these data. It depends on them alone."""
+    return _method(paired)[0]
 
 
-def _method(paired: Paired, shuffles: int) -> tuple[ShuffleMethod, Distinct | None]:
+def _method(paired: Paired) -> tuple[ShuffleMethod, Distinct | None]:
     numerator, denominator = paired.differences()
     differing = int(np.count_nonzero((numerator != 0) | (denominator != 0)))
     if not differing:
@@ -65,8 +64,10 @@ def _method(paired: Paired, shuffles: int) -> tuple[ShuffleMethod, Distinct | No
         reason = f"{differing} differing units have only {distinct.size} distinct differences"
         memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory, set(distinct.count.tolist())))
         return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
-    reason = f"{lookup.bits(paired.units, shuffles)} coins are read at once from tables of sums"
-    memory = lookup.memory(paired.units, shuffles)
+    reason, memory = "8 coins are read at once from tables of sums", lookup.memory(paired.units)
+    if _has_own_coins(paired.units, differing):
+        reason += f", and after {own_coins.FIRST:,} shuffles {own_coins.WIDTH} coins of the {differing} differing units"
+        memory = max(memory, own_coins.memory(differing))
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
 
 
@@ -78,6 +79,11 @@ def few_distinct(paired: Paired) -> Distinct | None:
     return distinct if draws_by_itself(paired.units, distinct.units, distinct.size) else None
 
 
+def _has_own_coins(units: int, differing: int) -> bool:
+    """Whether a pair that is shuffled by coins has its own in a long run."""
+    return differing >= own_coins.DIFFERING and units < GROUPED_UNITS
+
+
 def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
     """Whether a pair with these numbers of units, differing units and distinct differences is shuffled by groups."""
     return units >= GROUPED_UNITS and 0 < UNITS_A_GROUP * distinct <= differing
@@ -87,8 +93,8 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     """Approximate randomization of two systems (Noreen 1989; Chinchor 1992).
 
     The coins depend only on the seed, the stream and the number of units (see `coins`), so other measures on the same
-    units and other pairs have the same shuffles. Only a pair with `few_distinct` differences has draws of its own.
-    Identical systems give p = 1.
+    units and other pairs have the same shuffles. Only a pair with `few_distinct` differences has draws of its own, and
+    after the first 100,000 shuffles a pair with 1,000 differing units (see `own_coins`). Identical systems give p = 1.
 
     Parameters
     ----------
@@ -129,11 +135,11 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     0.2496
     """
     extreme = Extreme.of(paired, sides)
-    chosen, distinct = _method(paired, draws.shuffles)
+    chosen, distinct = _method(paired)
     if chosen.method == "identical":
         return approximate(draws.shuffles, draws.shuffles)
     nge = done = 0
-    for u, v in _differences(paired, distinct, extreme, draws, work.threads):
+    for u, v in _differences(paired, chosen, distinct, extreme, draws, work.threads):
         nge += int(np.count_nonzero(extreme.contains(u, v)))
         done += int(u.shape[0])
         work.progress(done / draws.shuffles)
@@ -166,12 +172,12 @@ def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
     `randomization_test` compares exactly.
     """
     extreme = Extreme.of(paired)
-    chosen, distinct = _method(paired, draws.shuffles)
+    chosen, distinct = _method(paired)
     null = np.zeros(draws.shuffles)
     if chosen.method == "identical":
         return null
     done = 0
-    for u, v in _differences(paired, distinct, extreme, draws):
+    for u, v in _differences(paired, chosen, distinct, extreme, draws):
         null[done : done + u.shape[0]] = extreme.difference(u, v)
         done += int(u.shape[0])
     return null
@@ -188,7 +194,12 @@ def null_differences_of_function(paired: PairedCounts, draws: Draws) -> NDArray[
 
 
 def _differences(
-    paired: Paired, distinct: Distinct | None, extreme: Extreme, draws: Draws, threads: int = 1
+    paired: Paired,
+    chosen: ShuffleMethod,
+    distinct: Distinct | None,
+    extreme: Extreme,
+    draws: Draws,
+    threads: int = 1,
 ) -> Iterator[tuple[Integers, Integers]]:
     """u and v of each shuffle, a chunk at a time."""
     if distinct is not None:
@@ -197,7 +208,13 @@ def _differences(
         for u, v in _grouped(distinct, draws):
             yield sign * u, sign * v
         return
-    for numerator, denominator in lookup.sums_over_exchanged(paired.differences(), draws, threads):
+    common, own = draws.parted(own_coins.FIRST) if _has_own_coins(chosen.units, chosen.differing) else (draws, None)
+    sums: list[Iterator[list[Integers]]] = []
+    if common is not None:
+        sums.append(lookup.sums_over_exchanged(paired.differences(), common, threads))
+    if own is not None:
+        sums.append(own_coins.sums_over_exchanged(paired.differences(), own, threads))
+    for numerator, denominator in chain(*sums):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 

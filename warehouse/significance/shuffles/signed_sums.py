@@ -6,6 +6,7 @@ The product is exact because its sums are integers below 2^24 (float32) or 2^53 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Integers
+from warehouse.significance.paired import Booleans, Integers, Narrow, narrowed
 from warehouse.significance.shuffles import coins
 
 Reals = NDArray[np.floating[Any]]
@@ -35,7 +36,7 @@ class ReducedCounts:
     `reach` bounds the sum of a system over any set of units.
     """
 
-    rows: Integers
+    rows: Narrow
     scale: int
     reach: Integers
 
@@ -44,8 +45,10 @@ class ReducedCounts:
         """Reduces counts of shape (systems, units)."""
         reduced = rows - rows.min(axis=0)
         scale = int(np.gcd.reduce(reduced, axis=None)) or 1
-        reduced = reduced // scale
-        return cls(reduced, scale, reduced.sum(axis=1))
+        if scale > 1:
+            reduced //= scale
+        reach = reduced.sum(axis=1, dtype=np.int64)
+        return cls(narrowed(reduced), scale, reach)
 
 
 @value
@@ -60,15 +63,15 @@ class Slice:
 class Shuffler:
     """The distinct counts of some measures, and their matrix product with the coins."""
 
-    def __init__(self, tables: Sequence[Integers]) -> None:
-        """Takes one table of counts of shape (columns, systems, units) for each measure.
+    def __init__(self, tables: Sequence[Integers | Sequence[Integers]]) -> None:
+        """Takes one table of counts for each measure: columns of shape (systems, units).
 
         `places` says for each measure which of the distinct `counts` are its columns. Raises ValueError if there are no
         measures, or if they differ in the number of systems or units.
         """
         if not tables:
             raise ValueError("no measure to compare by")
-        shapes = {table.shape[1:] for table in tables}
+        shapes = {rows.shape for table in tables for rows in table}
         if len(shapes) > 1:
             raise ValueError(f"the measures have different systems or units: shapes {sorted(shapes)}")
         self.counts: list[ReducedCounts] = []
@@ -77,7 +80,7 @@ class Shuffler:
         for table in tables:
             places = []
             for rows in table:
-                key = rows.tobytes()
+                key = _digest(rows)
                 if key not in arrays:
                     arrays[key] = len(self.counts)
                     self.counts.append(ReducedCounts.of(rows))
@@ -97,8 +100,10 @@ class Shuffler:
         """
         dtype = self.dtype or np.dtype(np.float64)
         systems, units = self.counts[0].rows.shape
-        table = np.concatenate([counts.rows for counts in self.counts]).astype(dtype)
-        differing: Booleans = np.any(table != 0, axis=0)
+        table = np.empty((len(self.counts) * systems, units), dtype=dtype)
+        for index, counted in enumerate(self.counts):
+            table[index * systems : (index + 1) * systems] = counted.rows
+        differing: Booleans = np.any(table, axis=0)
         whole = table.sum(axis=1, dtype=np.float64).astype(dtype)[:, None]
         width = max(64, min(coins.CHUNK, SLICE // systems) // 8 * 8)
         height = max(1, SPREAD // (8 * width))
@@ -124,6 +129,14 @@ class Shuffler:
                 part = product[:, left:right]
                 sums = tuple(part[index * systems : (index + 1) * systems] for index in range(len(self.counts)))
                 yield Slice(sums, int(part.shape[1]))
+
+
+def _digest(rows: Integers) -> bytes:
+    """A digest that is the same for the same counts. Keeping the counts would take one more copy of each column."""
+    digest = blake2b(digest_size=32)
+    for row in rows:
+        digest.update(np.ascontiguousarray(row).data)
+    return digest.digest()
 
 
 def _spans(used: int, width: int) -> Iterator[tuple[int, int]]:

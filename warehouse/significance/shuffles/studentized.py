@@ -10,13 +10,12 @@ exact for exchangeable systems. The statistic is in `standardized`. The coins ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
@@ -269,7 +268,7 @@ class Moments:
         """Raises ValueError if the measures do not have the same number of systems and units."""
         columns = [list(_moments(many)) for many in measures]
         self._worths = [[worth for _, worth in of_measure] for of_measure in columns]
-        self.shuffler = Shuffler([np.stack([column for column, _ in of_measure]) for of_measure in columns])
+        self.shuffler = Shuffler([[column for column, _ in of_measure] for of_measure in columns])
         exact = all(worth == 1 for worths in self._worths for worth in worths)
         self.rounding = ROUNDING if exact else ROUNDING + measures[0].units / _PRODUCT
 

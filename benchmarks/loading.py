@@ -1,13 +1,16 @@
 """The cost of loading, compared with what a user would run instead: processor seconds and wall-clock seconds, in one
 run.
 
-    python benchmarks/loading.py [--lines 1000000] [--tokens 1000000] [--samples 100000]
+    python benchmarks/loading.py [--lines 1000000] [--tokens 1000000] [--samples 100000] [--steps]
 
 prints a Markdown table; the ratio of a load to the other program is in brackets. A TREC run of many lines is loaded and
 judged, compared with DuckDB's own `read_csv` of it into a table, and with pytrec_eval and ir_measures, which read and
 evaluate it. CoNLL columns are loaded, compared with seqeval, which evaluates them as Python reads them. Samples of
 lm-evaluation-harness are loaded, compared with `json.loads` of every line. Files are generated with a fixed seed. Times
-are the least of three runs. In addition to what the tests need, it requires `pip install ir_measures`.
+are the least of three runs.
+
+`--steps` prints only what the steps of loading a TREC run take, in processor seconds and compared with `read_csv`: the
+least of ten loads for each statement. In addition to what the tests need, it requires `pip install ir_measures`.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ import seqeval.metrics
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from warehouse.loading.ingest import load
+from warehouse.store.database import Database
 from warehouse.store.replacement import create
 
 MEASURES = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
@@ -40,6 +44,23 @@ SAME_MEASURES = [
 """The measures of pytrec_eval under their names in ir_measures."""
 TYPES = ("'topic': 'varchar', 'q0': 'varchar', 'document': 'varchar', 'rank': 'int', 'score': 'double', "
          "'system': 'varchar'")  # fmt: skip
+
+
+STEPS = {
+    "reads the lines into a table": ("trec_read as",),
+    "lists topics and documents": ("table trec_groups as", "table listed_"),
+    "gives numbers to new names": ("insert into item", "insert into document", "insert into system"),
+    "replaces the names of all lines by numbers": ("table trec_placed as",),
+    "looks for repeated documents and for unsorted topics": ("select hash", "hash(", "as behind"),
+    "judges by the qrels": ("trec_key", "trec_ranked as", "trec_asked as", "trec_topics as"),
+    "sorts the rankings by test set, system and topic": ("staged_rankings",),
+    "writes the rankings": ('into main."ranking"',),
+    "sorts and writes decisions and score tuples": ("staged_decisions", "staged_scores", "into main."),
+    "makes fingerprints": ("table_name",),
+}
+"""What statements of a load do, by what is in their text; the first step that fits counts."""
+THE_REST = "everything else: some 130 short statements, SHA-256, and Python"
+TURNS = 10
 
 
 def run_and_qrels(folder: Path, lines: int) -> tuple[Path, Path]:
@@ -182,18 +203,62 @@ def rows(work: str, ours: Callable[[], Taken], *peers: tuple[str, Callable[[], o
         print(f"| – {name} | {mine.beside(other)} |", flush=True)
 
 
+def steps(folder: Path, run: Path, qrels: Path, read_csv: Callable[[], object]) -> None:
+    """Prints what each step of loading a run takes."""
+    taken: list[tuple[str, float]] = []
+
+    def noted(work: Callable[..., object]) -> Callable[..., object]:
+        def noting(database: Database, *of: object) -> object:
+            begun = time.process_time()
+            try:
+                return work(database, *of)
+            finally:
+                text = " ".join(str(getattr(one, "text", f"{one} as")) for one in of)
+                step = next((step for step, parts in STEPS.items() if any(part in text for part in parts)), THE_REST)
+                taken.append((step, time.process_time() - begun))
+
+        return noting
+
+    loads, others, statements = [], [], []
+    plain = {name: getattr(Database, name) for name in ("rows", "columns", "run", "read")}
+    for _ in range(TURNS):
+        others.append(taken_by(read_csv).processors)
+        for name in plain:
+            setattr(Database, name, noted(plain[name]))
+        path = folder / "w.duckdb"
+        path.unlink(missing_ok=True)
+        with create(path) as database:
+            load(database, qrels, "trec", fields={"test_set": "T"})
+            taken.clear()
+            loads.append(taken_by(lambda: load(database, run, "trec", fields={"test_set": "T"})).processors)
+        statements.append(list(taken))
+        for name in plain:
+            setattr(Database, name, plain[name])
+    least = [(same[0][0], min(seconds for _, seconds in same)) for same in zip(*statements, strict=True)]
+    sums = {step: sum(seconds for of, seconds in least if of == step) for step in STEPS}
+    sums[THE_REST] = min(loads) - sum(sums.values())
+    print(f"| step of a load; read_csv takes {min(others):.2f} s | processors | × read_csv |\n|---|---|---|")
+    for step, seconds in (*sums.items(), ("together", min(loads))):
+        print(f"| {step} | {seconds:.3f} s | {seconds / min(others):.2f} |")
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description="measures loading beside other tools")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--tokens", type=int, default=1_000_000)
     parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument("--steps", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         run, qrels = run_and_qrels(folder, args.lines)
         reading = (f"create or replace table own as from read_csv('{run}', delim=' ', header=false, "
                    f"auto_detect=false, columns={{{TYPES}}})")  # fmt: skip
+        if args.steps:
+            with duckdb.connect(str(folder / "own.duckdb")) as own:
+                steps(folder, run, qrels, lambda: own.execute(reading))
+            return
         print("| loaded, and what others do | processors | clock |\n|---|---|---|")
         with duckdb.connect(str(folder / "own.duckdb")) as own:
             rows(

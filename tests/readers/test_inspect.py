@@ -217,7 +217,7 @@ def test_a_log_packed_with_zstandard_is_read(database: Database, load_text: Load
 def test_a_member_that_unpacks_to_too_much_is_refused(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 1000)
     bomb = archive_of({"samples/a.json": " " * 5000 + "{}"})
-    assert complaints(bomb, "inspect", "log.eval") == ["log.eval/samples/a.json: this is larger than 1000 bytes"]
+    assert complaints(bomb, "inspect", "log.eval") == ["log.eval/samples/a.json: this is larger than 1,000 bytes"]
     monkeypatch.setattr(unpacking, "UNSUSPICIOUS", 1000)
     bomb = archive_of({"samples/a.json": " " * 500_000 + "{}"})
     assert complaints(bomb, "inspect", "log.eval") == [

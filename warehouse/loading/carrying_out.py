@@ -7,7 +7,7 @@ checked when all files are loaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from warehouse.faults import DataError, Fault
@@ -32,6 +32,14 @@ class CarriedOut:
     loaded: tuple[tuple[PlannedFile, Loaded], ...]
     bad: tuple[DataError, ...]
     notes: tuple[str, ...] = ()
+
+    def moved(self, by: int) -> CarriedOut:
+        """The same outcome with the numbers that its imports have since others loaded something before them."""
+        imports = (
+            (file, done if done.import_id is None else replace(done, import_id=done.import_id + by))
+            for file, done in self.loaded
+        )
+        return replace(self, loaded=tuple(imports))
 
 
 def silent(*progress: object) -> None:

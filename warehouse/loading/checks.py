@@ -120,7 +120,10 @@ def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
     invalid, reports all invalid cells and drops their rows as `leave_only_good` does.
     """
     good = KINDS["name"].passed_by(Sql("name"))
+    now = last_numbers(part.staging)
     for table, last in known.items():
+        if now[table] == last:
+            continue
         if part.staging.database.rows(f"select 1 from {table} where id > {last} and not (" + good + ") limit 1"):
             _complain_of_cells(part)
             leave_only_good(part)
@@ -182,7 +185,7 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
     verdicts = {}
     for field in (*given(staging, staged), *attributes):
-        column = name(field.name)
+        column = staged.text(field)
         filled = " is not null and " if field.required else " is null or "
         kind = check_of(field.kind, field.name in staged.numbers)
         verdicts[field] = column + filled + kind.passed_by(column)
@@ -205,7 +208,7 @@ def _complain_of_cells(part: FilePart) -> None:
             raise DataError(wrong)
     bad = join(" or ", ("not (" + verdict + ")" for verdict in verdicts.values()))
     total = join(" + ", ("count_if(not (" + verdict + "))" for verdict in verdicts.values()))
-    cells = join(", ", (name(field.name) + "::varchar, (" + verdict + ")" for field, verdict in verdicts.items()))
+    cells = join(", ", (staged.text(field) + "::varchar, (" + verdict + ")" for field, verdict in verdicts.items()))
     [(faults,)] = staging.database.rows("select " + total + f" from {staging.table}")
     rows = "select rowid, " + cells + f" from {staging.table} where "
     first_rows = rows + bad + f" order by rowid limit {MOST_FAULTS}"
@@ -389,7 +392,7 @@ def _subjects(part: FilePart, places: list[int], of_order: bool = False) -> dict
     """What rows are about, for messages: their key as the file has it, or the key of the order that they are in."""
     staging = part.staging
     key = staging.form.key[:-1] if of_order else staging.form.key
-    keys = join(", ", (name(field.name) for field in given(staging, part.staged) if field in key))
+    keys = join(", ", (part.staged.text(field) for field in given(staging, part.staged) if field in key))
     rows = "select rowid, " + keys + f" from {staging.table} where rowid in "
     keyed = staging.database.rows(rows + values(places))
     return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}

@@ -49,7 +49,7 @@ class Declaring:
         form = part.staging.form
         if DOCUMENT not in form.key:
             return []
-        test_sets = part.staging.database.rows(Sql("select distinct test_set_id from placed order by 1"))
+        test_sets = sorted(set(part.staging.database.rows(Sql("select test_set_id from placed"))))
         return [
             (test_set, task, observed.noun or None, observed.cluster or None, by_setting)
             for (test_set,) in test_sets

@@ -8,7 +8,7 @@ SQL joins replace names by numbers; Python never looks up single names. The cell
 from __future__ import annotations
 
 from warehouse.loading.staging.cells import check_of
-from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.staged import Staged, Staging, list_of
 from warehouse.store.sql import Sql, join, name, value, values
 from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, ITEM, SYSTEM, TEST_SET, UNIT, Field
 
@@ -32,24 +32,38 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
     rows = _rows_with_facts(staging, staged)
     notes = place_test_sets(staging, staged) if TEST_SET in fields else ()
     for field in (SYSTEM, UNIT, ANNOTATOR, ITEM):
-        if field in fields:
+        if field in fields and field.name not in staged.stored:
             database.run(
                 Sql(
                     f"insert into {field.name} "
                     f"select (select coalesce(max(id), 0) from {field.name}) + row_number() over (order by name), name "
-                    f"from (select distinct {field.name} as name from {rows} where {field.name} is not null) "
-                    f"anti join {field.name} using (name)"
+                    f"from ({_names(staged, field, rows)}) anti join {field.name} using (name)"
                 )
             )
-    if DOCUMENT in fields:
+    if DOCUMENT in fields and DOCUMENT.name not in staged.stored:
+        named = Sql(f"select distinct test_set_id, document as name from {rows}") + _joined_test_set(fields)
+        if (test_set := _one_test_set(staging)) is not None:
+            names = _names(staged, DOCUMENT, rows)
+            named = "select " + value(test_set) + f"::integer as test_set_id, name from ({names})"
         database.run(
             "insert into document "
             "select (select coalesce(max(id), 0) from document) + row_number() over (order by test_set_id, name), "
-            f"test_set_id, name from (select distinct test_set_id, document as name from {rows}"
-            + _joined_test_set(EVALUATION in fields)
-            + ") anti join document using (test_set_id, name)"
+            "test_set_id, name from (" + named + ") anti join document using (test_set_id, name)"
         )
     return notes
+
+
+def _names(staged: Staged, field: Field, rows: str) -> str:
+    """The query for the different names of a field."""
+    if field.name in staged.listed:
+        return f"select name from {list_of(field.name)} where id in (select {field.name} from {rows})"
+    return f"select distinct {field.name} as name from {rows} where {field.name} is not null"
+
+
+def _one_test_set(staging: Staging) -> int | None:
+    """The number of the test set, if all rows belong to the same one."""
+    placed = staging.database.rows(Sql("select test_set_id from placed limit 2"))
+    return int(placed[0][0]) if len(placed) == 1 else None
 
 
 def make_facts(staging: Staging, staged: Staged) -> None:
@@ -63,16 +77,23 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     columns = [Sql("staged.rowid as place")]
     same: dict[str, Sql] = {}
     tables = " from " + name(staging.table) + " as staged"
+    of_test_set = Sql("placed.test_set_id")
     if TEST_SET in fields:
-        tables += _joined_test_set(EVALUATION in fields)
-        if not form.attributes:
-            columns.append(Sql("placed.test_set_id"))
+        test_set = _one_test_set(staging)
+        if test_set is not None:
+            of_test_set = same[TEST_SET.column] = value(test_set) + "::integer"
+        else:
+            tables += _joined_test_set(fields)
+            columns.append(of_test_set + " as " + name(TEST_SET.column))
+    if form.attributes:
+        # Attributes belong to a document, which belongs to the test set.
+        columns, same = columns[:1], {}
     for field in (SYSTEM, DOCUMENT, UNIT, ANNOTATOR, ITEM):
-        if field in fields:
-            tables += (
-                f"{'' if field.required else ' left'} join {field.name} on {field.name}.name = staged.{field.name}"
-            )
-            tables += " and document.test_set_id = placed.test_set_id" if field is DOCUMENT else ""
+        if field in fields and field.name in staged.stored:
+            columns.append(Sql(f"staged.{field.name} as {field.column}"))
+        elif field in fields:
+            tables += Sql(" join " if field.required else " left join ") + _numbered(staged, field)
+            tables += " and document.test_set_id = " + of_test_set if field is DOCUMENT else ""
             columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.column}"))
         elif field in form.key:
             same[field.column] = Sql("0")
@@ -87,15 +108,24 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     else:
         rows = "select " + join(", ", columns) + tables
     # Columns that are the same in every row are added after the sorting, because sorting copies every column.
-    keys = form.key_columns
+    keys = (*form.key_columns, "place")
     if form.places in staged.numbers:
         # The reader numbered these rows, so none of them is repeated.
-        keys = (*keys[:-1], form.places)
-    known = [name(column) for column in keys if column not in same]
+        keys = (*form.key_columns[:-1], form.places)
+    known = (name(column) for column in keys if column not in same)
     constants = (text + " as " + name(column) for column, text in same.items())
-    ordered = "select * from (" + rows + ") order by " + join(", ", [*known, "place"])
+    ordered = "select * from (" + rows + ") order by " + join(", ", known)
     made = "create or replace temp table fact as select "
     staging.database.run(made + join(", ", ["*", *constants]) + " from (" + ordered + ")")
+
+
+def _numbered(staged: Staged, field: Field) -> str:
+    """The table of a field's names, with the condition that joins it with the staged rows."""
+    table = field.name
+    if table not in staged.listed:
+        return f"{table} on {table}.name = staged.{table}"
+    named = f"(select listed.id as listed, {table}.* from {list_of(table)} as listed join {table} using (name))"
+    return f"{named} as {table} on {table}.listed = staged.{table}"
 
 
 def store_facts(staging: Staging, import_id: int) -> None:
@@ -103,7 +133,7 @@ def store_facts(staging: Staging, import_id: int) -> None:
     blocks.
     """
     columns = join(", ", map(name, (*staging.form.key_columns, *staging.form.content_columns)))
-    into = "insert into " + name(staging.form.table) + " (" + columns + ", import_id) "
+    into = "insert into main." + name(staging.form.table) + " (" + columns + ", import_id) "
     staging.database.run(into + "select " + columns + ", " + value(import_id) + "::integer from fact")
 
 
@@ -128,8 +158,8 @@ def _evaluation(is_given: bool) -> str:
     return "coalesce(staged.evaluation, '')" if is_given else "''"
 
 
-def _joined_test_set(evaluation_given: bool) -> Sql:
-    evaluation = _evaluation(evaluation_given)
+def _joined_test_set(fields: tuple[Field, ...]) -> Sql:
+    evaluation = _evaluation(EVALUATION in fields)
     return Sql(f" join placed on placed.test_set = staged.test_set and placed.evaluation = {evaluation}")
 
 
@@ -142,6 +172,8 @@ def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
     """
     database, rows = staging.database, _rows_with_facts(staging, staged)
     evaluation_given = EVALUATION in given(staging, staged)
+    if staging.fields.keys() >= {TEST_SET.name, *((EVALUATION.name,) if evaluation_given else ())}:
+        rows = f"(select * from {rows} limit 1) as staged"
     test_sets = database.rows(
         Sql(
             f"select distinct null::integer, null::integer, {_evaluation(evaluation_given)}, test_set from {rows} "

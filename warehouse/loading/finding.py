@@ -17,7 +17,7 @@ from glob import glob
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from warehouse.faults import DataError, Fault
+from warehouse.faults import DataError, Fault, WarehouseError
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import Door
 from warehouse.loading.staging.lines import MOST_MEMBERS, compression_of, damages, is_archive, open_bytes
@@ -29,6 +29,9 @@ NO_RESULTS = re.compile(
     re.IGNORECASE,
 )
 """Endings of files that hold no results, even if they have numbers or commas in them."""
+
+LAKE = Path("change", "_delta_log")
+"""The folder that makes its parent a lake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,9 @@ def _meant(name: str, door: Door) -> Iterator[Found]:
 def _in_folder(folder: Path, called: str, door: Door) -> Iterator[Found]:
     """All files of a folder and its subfolders. Links to folders are not followed, so that no file is found twice."""
     for where, folders, files in os.walk(folder):
+        if Path(where, LAKE).is_dir():
+            is_lake = f"{where} is a lake, which is not loaded but asked"
+            raise WarehouseError(is_lake, (f"--db {where} asks it, and evalhouse copy makes a file of it",))
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
         for name in sorted(name for name in files if not _is_hidden(name)):
             path = Path(where) / name

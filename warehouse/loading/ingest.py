@@ -23,7 +23,7 @@ from warehouse.loading.facts import attribute_columns, given, make_facts, number
 from warehouse.loading.readers import READERS, Reader, plugins
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.loading.staging.staged import Staged, Staging, list_of
 from warehouse.loading.staging.templates import filled
 from warehouse.loading.staging.text_sheets import text_tables
 from warehouse.loading.storing_texts import notes_of, store_texts, texts_of
@@ -155,7 +155,8 @@ def load(
         loaded: list[LoadedPart] = []
         said: list[declaring.Said] = []
         with database.transaction(keep=not dry_run):
-            [(number,)] = database.rows(Sql("select coalesce(max(id), 0) + 1 from import"))
+            [(last,)] = database.rows(Sql("select coalesce(max(id), 0) from import"))
+            number = max(int(last), database.imports_given) + 1
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
@@ -202,7 +203,7 @@ def load(
     finally:
         with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
-            for table in ("placed", "fact", *staged):
+            for table in ("placed", "fact", *staged, *map(list_of, _NAMES)):
                 database.forget(table)
     progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
@@ -278,7 +279,7 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     systems, test_sets = _named_in_facts(staging)
     read, new, more_notes = checks.leave_only_new(part)
     fields = tuple(field.name for field in given(staging, staged))
-    columns = join(", ", map(name, (*fields, *attribute_columns(staged))))
+    columns = join(", ", (*map(staged.text, given(staging, staged)), *map(name, attribute_columns(staged))))
     first = staging.database.rows("select " + columns + f" from {staging.table} where rowid < 5 order by rowid")
     if not part.total:
         store_facts(staging, import_id)
@@ -318,7 +319,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
     with database.transaction():
         texts = texts_of(database, import_id)
         for table in FACT_TABLES:
-            database.run("delete from " + name(table) + Sql(" where import_id = ?", (import_id,)))
+            database.remove_facts(table, import_id)
         database.run(Sql("delete from import where id = ?", (import_id,)))
         directions.forget(database, import_id)
         _prune(database)

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from warehouse.faults import DataError, Fault
 from warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
 from warehouse.loading.readers import READERS, Reader, Role, plugins, wide
-from warehouse.loading.readers.recognition import recognized, role_of
+from warehouse.loading.readers.recognition import recognized, role_of, unknown
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.door import EVERYWHERE, Door
 from warehouse.loading.staging.staged import MOST_FAULTS
@@ -184,7 +184,7 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
         if is_table:
             return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
         if found.named:
-            raise found.refusal("its format is not recognized; name a reader with --as READER")
+            raise found.refusal(unknown(found.path))
         return None
     if known.unsure:
         raise found.refusal(known.unsure)

@@ -91,7 +91,7 @@ def _same(form: FactForm) -> str:
 def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> None:
     """Stores the pieces of texts whose keys and places are in a table."""
     staging, keys = part.staging, _keys(form)
-    into = f"insert into {form.table} ({', '.join(keys)}, piece, characters, text, import_id) "
+    into = f"insert into main.{form.table} ({', '.join(keys)}, piece, characters, text, import_id) "
     rows = (
         f"select {', '.join(f'texts.{key}' for key in keys)}, pieces.piece, staged.characters::integer, pieces.text, "
         f"?::integer from {pieces_of(staging)} as pieces join {texts} as texts on texts.place = pieces.place "

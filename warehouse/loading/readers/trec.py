@@ -9,25 +9,22 @@ run are ignored unless an option asks for them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from warehouse.faults import DataError, UnreadableError
-from warehouse.loading.readers import trec_judging
-from warehouse.loading.staging.cells import KINDS, is_number, shown
-from warehouse.loading.staging.lines import brief, compression_of, documents, start_of
+from warehouse.faults import DataError
+from warehouse.loading.readers import trec_judging, trec_lines
+from warehouse.loading.readers.trec_lines import QRELS, RUN
+from warehouse.loading.staging.cells import is_number, shown
+from warehouse.loading.staging.lines import start_of
 from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from warehouse.loading.staging.sheets import refuse_settings
 from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, places
-from warehouse.loading.staging.surveying import survey
-from warehouse.store.sql import Sql, join, name, pattern_of, value
-from warehouse.tasks.observed import Observed, counted
+from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import DECISIONS, DOCUMENTS, JUDGMENTS, LABELS, RANKINGS, SCORES, FactForm
 
 FORMS = (LABELS, DOCUMENTS, JUDGMENTS, DECISIONS, SCORES, RANKINGS)
-QRELS = ("topic", "iteration", "document", "grade")
-RUN = ("topic", "Q0", "document", "rank", "score", "system")
 MOST_HASHES = 5_000_000
 """How many lines are compared at a time."""
 
@@ -38,8 +35,6 @@ PAIRS = Observed("topic-document pair", cluster="topic")
 """What labels and decisions are about. Everything else is about topics."""
 
 _WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
-
-_TABLES = ("trec_lines", "trec_cells", *trec_judging.TABLES)
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -53,88 +48,21 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     staging = replace(staging, fields={**staging.fields, "test_set": test_set})
     start_of(staging)
     try:
-        return _stage_qrels(staging) if _read(staging) == QRELS else _stage_run(staging)
+        ranks = staging.options.get("ranks") == trec_judging.GIVEN
+        is_run = trec_lines.read(staging, ranks=ranks) == RUN
+        return _stage_run(staging) if is_run else _stage_qrels(staging)
     finally:
-        staging.database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in _TABLES)))
+        trec_lines.drop(staging)
+        trec_judging.drop(staging)
 
 
-def _read(staging: Staging) -> tuple[str, ...]:
-    """Reads the lines into `trec_cells`: one column per cell and one for the line number. Returns the columns."""
-    database = staging.database
-    reading = Sql(
-        "select line from read_csv(?, header=false, auto_detect=false, strict_mode=false, compression=?, "
-        "columns={'line': 'VARCHAR'}, delim='', quote='', escape='')",
-        (pattern_of(staging.source), compression_of(staging.source)),
-    )
-    for document in documents(staging):
-        survey(document)  # refuses lines that DuckDB would leave out
-    try:
-        database.read("trec_lines", reading)
-    except UnreadableError as error:
-        for document in documents(staging):
-            for _ in document.lines():  # if Python finds the error too, it says on which line
-                pass
-        raise staging.refusal(f"the file cannot be read: {brief(str(error))}") from None
-    # Searching every line for blanks takes longer than splitting it, so it is done only if there are lines with blanks.
-    blank = "contains(line, chr(9)) or contains(line, '  ') or starts_with(line, ' ') or ends_with(line, ' ')"
-    [(uneven,)] = database.rows(
-        Sql(f"select coalesce(bool_or({blank} or line is null or line = ''), false) from trec_lines")
-    )
-    lines, cells = "select rowid + 1 as line, line as text from trec_lines", "string_split(text, ' ')"
-    if uneven:
-        trimmed = "select rowid + 1 as line, trim(replace(line, chr(9), ' ')) as text from trec_lines"
-        lines = f"select * from ({trimmed}) where text <> ''"
-        cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
-    first = database.rows(Sql(f"select len({cells}), line from ({lines}) order by line limit 1"))
-    if not first:
-        raise staging.refusal("it has nothing to store")
-    columns = {len(QRELS): QRELS, len(RUN): RUN}.get(first[0][0])
-    if columns is None:
-        raise staging.refusal(
-            f"{counted(first[0][0], 'column')} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
-            f"and runs {len(RUN)} ({', '.join(RUN)})",
-            first[0][1],
-        )
-    left_out = ("Q0",) if staging.options.get("ranks") == trec_judging.GIVEN else ("Q0", "rank")
-    named = ((f"cells[{place}]", column) for place, column in enumerate(columns, start=1) if column not in left_out)
-    normal = ("topic", "document")
-    system = staging.fields.get("system")
-    listed = join(
-        ", ",
-        (
-            value(system) + "::varchar as system"
-            if column == "system" and system is not None
-            else f"{f'nfc_normalize({cell})' if column in normal else cell} as {column}"
-            for cell, column in named
-        ),
-    )
-    made = "create or replace temp table trec_cells as select line, len(cells) as width, "
-    database.run(made + listed + f" from (select line, {cells} as cells from ({lines}))")
-    _refuse(
-        staging,
-        f"width <> {len(columns)}",
-        "width",
-        lambda count: f"{counted(count, 'column')} in this line, and {len(columns)} in the first",
-    )
-    return columns
-
-
-def _refuse(staging: Staging, wrong: str, cell: str, sentence: Any) -> None:
-    """Raises DataError for the lines of `trec_cells` that meet a condition."""
-    [(total,)] = staging.database.rows(Sql(f"select count_if({wrong}) from trec_cells"))
-    if not total:
+def _refuse_repeated(staging: Staging, table: str, numbers: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Raises DataError if two lines are about the same document of the same topic. The key of each line is in the
+    columns `numbers` of the table, and in the columns `names` of `trec_cells`.
+    """
+    if not _has_equal_hashes(staging, table, ", ".join(numbers)):
         return
-    cells = staging.database.rows(
-        Sql(f"select line, {cell} from trec_cells where {wrong} order by line limit ?", (MOST_FAULTS,))
-    )
-    raise DataError(tuple(staging.fault(sentence(cell), line) for line, cell in cells), total)
-
-
-def _refuse_repeated(staging: Staging, *key: str) -> None:
-    """Raises DataError if two lines are about the same document of the same topic."""
-    listed = ", ".join(key)
-    if not _has_equal_hashes(staging, listed):
-        return
+    listed = ", ".join(names)
     repeated = staging.database.rows(
         Sql(
             f"select line, first, topic, document from (select *, min(line) over (partition by {listed}) as first "
@@ -149,13 +77,13 @@ def _refuse_repeated(staging: Staging, *key: str) -> None:
         raise DataError(tuple(faults), len(repeated))
 
 
-def _has_equal_hashes(staging: Staging, listed: str) -> bool:
+def _has_equal_hashes(staging: Staging, table: str, key: str) -> bool:
     """Whether any two lines may have the same key. Comparing hashes takes a fifth of the time of comparing names."""
     import numpy
 
-    [(lines,)] = staging.database.rows(Sql("select count(*) from trec_cells"))
+    [(lines,)] = staging.database.rows(Sql(f"select count(*) from {table}"))
     pieces = lines // MOST_HASHES + 1
-    hashes = f"select key from (select hash({listed}) as key from trec_cells) where key % {pieces} = "
+    hashes = f"select key from (select hash({key}) as key from {table}) where key % {pieces} = "
     for piece in range(pieces):
         found = numpy.sort(staging.database.columns(hashes + value(piece))["key"])
         if (found[1:] == found[:-1]).any():
@@ -175,37 +103,53 @@ class _Part:
     attributes: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
     """Columns that are already valid numbers."""
+    listed: Mapping[str, str] = field(default_factory=dict)
+    """Columns with the numbers of names in a list."""
+    stored: Mapping[str, str] = field(default_factory=dict)
+    """Columns with the numbers of names in the warehouse."""
 
 
 def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> Staged:
     staging = staging.of(part.form)
-    fixed = {field.name: staging.fields[field.name] for field in part.form.fields if field.name in staging.fields}
+    as_they_are = {**part.numbers, **part.listed, **part.stored}
+    fixed = _fixed(staging, as_they_are)
     given = {column: text for column, text in part.columns.items() if column not in fixed}
     columns = join(
         ", ",
         (
-            *("nfc_normalize(" + value(text) + "::varchar) as " + name(column) for column, text in fixed.items()),
+            *(text + " as " + name(column) for column, text in fixed.items()),
             *(Sql(f"({text})::varchar as ") + name(column) for column, text in given.items()),
-            *(Sql(f"{number} as ") + name(column) for column, number in part.numbers.items()),
+            *(Sql(f"{number} as ") + name(column) for column, number in as_they_are.items()),
             *(Sql(f"({text})::varchar as attribute_{number}") for number, text in enumerate(part.attributes.values())),
-            Sql(f"{part.line} as line, null::varchar as member, false as blanks"),
+            Sql(f"{part.line} as line, false as blanks"),
         ),
     )
     made = "create or replace temp table " + name(staging.table) + " as select "
     staging.database.run(made + columns + f" from {part.table}" + (f" order by {part.order}" if part.order else ""))
-    own = {column: column for column in (*fixed, *given, *part.numbers)}
-    numbers = frozenset(part.numbers)
-    return Staged(part.form, own, tuple(part.attributes), notes, places(staging, "line"), numbers=numbers)
+    own = {column: column for column in (*fixed, *given, *as_they_are)}
+    return Staged(
+        part.form,
+        own,
+        tuple(part.attributes),
+        notes,
+        places(staging, "line"),
+        numbers=frozenset(part.numbers),
+        listed=frozenset(part.listed),
+        stored=frozenset(part.stored),
+    )
+
+
+def _fixed(staging: Staging, given: Collection[str]) -> dict[str, Sql]:
+    """The SQL for the fields that a setting gives, except those that are given otherwise."""
+    return {
+        field.name: "nfc_normalize(" + value(staging.fields[field.name]) + "::varchar)"
+        for field in staging.form.fields
+        if field.name in staging.fields and field.name not in given
+    }
 
 
 def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
-    _refuse(
-        staging,
-        "not regexp_full_match(grade, '[+-]?[0-9]{1,9}')",
-        "grade",
-        lambda grade: f"grade is {shown(grade)}, not a whole number",
-    )
-    _refuse_repeated(staging, "topic", "document")
+    _refuse_repeated(staging, "trec_cells", ("topic", "document"), ("topic", "document"))
     level = staging.whole("relevance") or 1
     label = f"case when grade::integer >= {level} then 'relevant' else 'nonrelevant' end"
     document = "topic || '/' || document"
@@ -218,31 +162,32 @@ def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stage_run(staging: Staging) -> tuple[Staged, ...]:
-    number = KINDS["number"].passed_by(Sql("score")).text
-    _refuse(staging, f"not ({number})", "score", lambda score: f"score is {shown(score)}, not a finite number")
-    _refuse_repeated(staging, "system", "topic", "document")
-    if staging.options.get("ranks") == trec_judging.GIVEN:
-        is_rank = KINDS["grade"].passed_by(Sql("rank")).text
-        _refuse(staging, f"not ({is_rank})", "rank", lambda rank: f"rank is {shown(rank)}, not a whole number")
+    faults = [
+        staging.fault(f"{field} cannot be set: each line of a run says it")
+        for field in _SAID
+        if field in staging.fields
+    ]
+    if faults:
+        raise DataError(tuple(faults))
+    fixed = _fixed(staging.of(RANKINGS), _LISTED)
+    trec_judging.number(staging, fixed | {"blanks": Sql("false")})
+    _refuse_repeated(staging, "trec_placed", ("system", "topic", "item"), ("system", "topic", "document"))
     notes = trec_judging.judge(staging)
-    document = "topic || '/' || document"
+    system = {"system": "system"}
     parts = (
         _Part(
             DECISIONS,
-            {
-                "system": "system",
-                "document": document,
-                "decision": "case when rank is null then 'no' else 'yes' end",
-                "confidence": "score",
-            },
+            {"decision": "case when rank is null then 'no' else 'yes' end"},
             "trec_ranked",
             "line nulls last",
             "line",
+            numbers={"confidence": "score"},
+            listed=system,
+            stored={"document": "document"},
         ),
         _Part(
             SCORES,
             {
-                "system": "system",
                 "document": "topic",
                 "possible": "relevant",
                 "actual": "retrieved",
@@ -254,16 +199,29 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
             },
             "trec_topics",
             "system, topic",
-        ),
-        _Part(
-            RANKINGS,
-            {"system": "system", "document": "topic", "item": "document"},
-            trec_judging.retrieved(staging),
-            line="line",
-            numbers={"rank": "rank", "score": "score::double"},
+            listed=system,
         ),
     )
-    return tuple(_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in parts)
+    staged = (_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in parts)
+    return (*staged, _stage_rankings(staging.of(RANKINGS), fixed))
+
+
+_SAID = ("document", "item", "rank", "score", "confidence")
+"""Fields that a setting would change on every line of a run, or for a part of what is stored."""
+
+_LISTED = ("system", "document", "item")
+_NUMBERS = ("rank", "score")
+
+
+def _stage_rankings(staging: Staging, fixed: Collection[str]) -> Staged:
+    """Stages the lines of a run as they are in `trec_placed`, without a copy."""
+    staging.database.run(
+        "alter table temp.trec_placed rename topic to document; "
+        "alter table temp.trec_placed rename to " + name(staging.table)
+    )
+    own = {column: column for column in (*fixed, *_LISTED, *_NUMBERS)}
+    lines = places(staging, "line")
+    return Staged(RANKINGS, own, (), (), lines, numbers=frozenset(_NUMBERS), listed=frozenset(_LISTED))
 
 
 def _recognizes(start: Start) -> Recognition | None:

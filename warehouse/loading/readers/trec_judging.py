@@ -1,56 +1,99 @@
 """Ranks a run of TREC as trec_eval does and judges it by the key of its test set: counts what was retrieved and found.
 
-The lines of the run are in `trec_cells`; another module reads them. Measures of rankings are computed when a query asks
+The lines of the run are in `trec_cells`; another module reads them. Names are replaced by numbers first, because
+numbers are compared, sorted and joined in a fraction of the time. Measures of rankings are computed when a query asks
 for them, and not here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.staged import Staging
-from warehouse.store.sql import Sql, value
+from warehouse.loading.staging.staged import Staging, list_of
+from warehouse.store.sql import Sql, join, name, value
+from warehouse.tasks.records import DOCUMENT, ITEM, SYSTEM
 
-TABLES = ("trec_key", "trec_groups", "trec_ranked", "trec_asked", "trec_topics")
+_TABLES = ("trec_key", "trec_groups", "trec_placed", "trec_sorted", "trec_ranked", "trec_asked", "trec_topics")
 
-PLACED = (
-    "(select r.*, r.rowid - g.first + 1 as place from trec_cells r join trec_groups g "
-    "on g.system = r.system and g.topic = r.topic)"
-)
-"""The lines of a run with their places. Lines that are `kept` count as retrieved."""
+SYSTEMS, TOPICS, ITEMS = (list_of(field.name) for field in (SYSTEM, DOCUMENT, ITEM))
+"""The lists of names in the run."""
 
 BY_SCORES, GIVEN = "scores", "given"
 """What decides the ranks of documents: their scores, or the ranks in the run."""
 
-_SCORE = "score::double::float"
+_SCORE = "score::float"
 """Scores are compared as single-precision numbers."""
+
+
+def number(staging: Staging, same: Mapping[str, Sql]) -> None:
+    """Lists the names in the run, and writes its lines to `trec_placed` with numbers for names. Ranks are right if
+    the lines of each topic are together and in the order of their ranks. `same` are more columns, which have the same
+    value in every line.
+    """
+    run = staging.database.run
+    groups = "min(rowid) as first, max(rowid) as last, count(*) as retrieved from trec_cells group by all"
+    run(Sql(f"create or replace temp table trec_groups as select system, topic, {groups}"))
+    for names, column, table in (
+        (SYSTEMS, "system", "trec_groups"),
+        (TOPICS, "topic", "trec_groups"),
+        (ITEMS, "document", "trec_cells"),
+    ):
+        listed = f"select (row_number() over (order by name))::integer as id, name from (select distinct {column}"
+        run(Sql(f"create or replace temp table {names} as {listed} as name from {table})"))
+    numbered = (
+        f"select s.id as system, t.id as topic, g.* exclude (system, topic), g.system as system_name, g.topic as name "
+        f"from trec_groups g join {SYSTEMS} s on s.name = g.system join {TOPICS} t on t.name = g.topic"
+    )
+    run(Sql(f"create or replace temp table trec_groups as {numbered}"))
+    columns = (
+        "c.line::integer as line, g.system, g.topic, i.id as item, c.score, (c.rowid - g.first + 1)::integer as rank"
+    )
+    if staging.options.get("ranks") == GIVEN:
+        columns += ", c.rank::integer as given"
+    more = (text + " as " + name(column) for column, text in same.items())
+    [(systems,)] = staging.database.rows(Sql(f"select count(*) from {SYSTEMS}"))
+    of_group = "g.name = c.topic" + (" and g.system_name = c.system" if systems > 1 else "")
+    made = "create or replace temp table trec_placed as select "
+    lines = f" from trec_cells c join {ITEMS} i on i.name = c.document join trec_groups g on {of_group}"
+    run(made + join(", ", (Sql(columns), *more)) + lines)
+
+
+def drop(staging: Staging) -> None:
+    """Removes what the other functions wrote, except the lists of names."""
+    staging.database.run(Sql("; ".join(f"drop table if exists temp.{table}" for table in _TABLES)))
 
 
 def judge(staging: Staging) -> tuple[str, ...]:
     """Writes the judged documents, retrieved or not, to `trec_ranked`, and the sums per system and topic to
-    `trec_topics`. Afterwards the lines are in the order of their ranks, see PLACED.
+    `trec_topics`. Afterwards `trec_placed` has only the lines that count as retrieved, with their ranks.
 
     Returns notes on topics and documents that have no key. Raises DataError if there are no qrels to judge a run by.
     """
     _find_key(staging)
     _sort(staging)
-    _find_groups(staging)
     _rank(staging)
+    _leave_out(staging)
     _sum_up(staging)
     return _notes(staging)
 
 
 def _find_key(staging: Staging) -> None:
-    """Writes the key of the test set to `trec_key`: topic, document, and whether it is relevant."""
+    """Writes the key of the test set to `trec_key`: the number of the document that stands for topic and item, the
+    topic, the numbers of both in the run, and whether the item is relevant.
+    """
     of = "t.name = " + value(staging.fields["test_set"])
     if "evaluation" in staging.fields:
         of += " and e.name = " + value(staging.fields["evaluation"])
     staging.database.run(
-        "create or replace temp table trec_key as select topics.value as topic, "
-        "substr(d.name, length(topics.value) + 2) as document, l.label = 'relevant' as relevant from key_label l "
+        "create or replace temp table trec_key as select k.* exclude (item), t.id as topic_number, i.id as item "
+        "from (select d.id as document, topics.value as topic, "
+        "substr(d.name, length(topics.value) + 2) as item, l.label = 'relevant' as relevant from key_label l "
         "join test_set t on t.id = l.test_set_id join evaluation e on e.id = t.evaluation_id "
         "join document d on d.id = l.document_id "
         "join document_attribute topics on topics.document_id = l.document_id and topics.name = 'topic' "
-        "where l.annotator_id = 0 and " + of
+        "where l.annotator_id = 0 and " + of + f") k left join {TOPICS} t on t.name = k.topic "
+        f"left join {ITEMS} i on i.name = k.item"
     )
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
         test_set = shown(staging.fields["test_set"])
@@ -58,69 +101,59 @@ def _find_key(staging: Staging) -> None:
 
 
 def _sort(staging: Staging) -> None:
-    """Sorts the lines by topic and rank, unless they are already sorted, as in most runs."""
+    """Sorts the lines by system, topic and rank, unless they are already sorted, as in most runs."""
     by_rank = staging.options.get("ranks") == GIVEN
     if not by_rank and _is_in_order(staging):
         return
-    lines = "select * exclude (rank) from trec_cells" if by_rank else "from trec_cells"
-    order = f"system, topic, {'rank::integer, ' if by_rank else ''}{_SCORE} desc, document desc"
-    staging.database.run(Sql(f"create or replace temp table trec_cells as {lines} order by {order}"))
+    order = f"system, topic, {'given, ' if by_rank else ''}{_SCORE} desc, item desc"
+    _number_again(staging, f"select * from trec_placed order by {order}")
 
 
 def _is_in_order(staging: Staging) -> bool:
     """Whether the lines of every topic are together and sorted by score, then by name from last to first."""
-    after = (
-        f"select rowid as line, {_SCORE} as score, document, lag({_SCORE}) over () as last_score, "
-        "lag(document) over () as last_document from trec_cells"
-    )
-    groups = (
-        "select min(rowid) as first, max(rowid) - min(rowid) + 1 = count(*) as together from trec_cells "
-        "group by system, topic"
-    )
-    behind = "score > last_score or score = last_score and document > last_document"
-    [(in_order,)] = staging.database.rows(
-        Sql(
-            f"with groups as materialized ({groups}) select not exists(from groups where not together) "
-            f"and not exists(from ({after}) where ({behind}) and line not in (select first from groups))"
-        )
-    )
-    return bool(in_order)
+    if staging.database.rows(Sql("select 1 from trec_groups where last - first + 1 <> retrieved limit 1")):
+        return False
+    last, last_document = f"lag({_SCORE}) over ()", "lag(document) over ()"
+    behind = f"{_SCORE} > {last} or {_SCORE} = {last} and document > {last_document}"
+    after = f"select rowid as line, {behind} as behind from trec_cells"
+    found = f"select 1 from ({after}) where behind and line not in (select first from trec_groups) limit 1"
+    return not staging.database.rows(Sql(found))
 
 
-def _find_groups(staging: Staging) -> None:
-    """Writes one row per system and topic of the run to `trec_groups`: where it begins and how many documents were
-    retrieved.
-    """
-    groups = "select system, topic, min(rowid) as first, count(*) as retrieved from trec_cells group by all"
-    staging.database.run(Sql(f"create or replace temp table trec_groups as {groups}"))
-    if (condition := kept(staging)) != _ALL:
-        staging.database.run(
-            Sql(
-                "update trec_groups set retrieved = counted.retrieved from (select system, topic, "
-                f"count_if({condition}) as retrieved from {PLACED} group by all) as counted "
-                "where counted.system = trec_groups.system and counted.topic = trec_groups.topic"
-            )
-        )
+def _number_again(staging: Staging, lines: str) -> None:
+    """Writes some lines of `trec_placed` anew, which are in the order of system, topic and rank, with their ranks."""
+    staging.database.run(Sql(f"create or replace temp table trec_sorted as {lines}"))
+    firsts = "select system, topic, min(rowid) as first from trec_sorted group by all"
+    staging.database.run(Sql(
+        "create or replace temp table trec_placed as select r.* exclude (rank), "
+        "(r.rowid - f.first + 1)::integer as rank "
+        f"from trec_sorted r join ({firsts}) f on f.system = r.system and f.topic = r.topic"
+    ))  # fmt: skip
+    staging.database.forget("trec_sorted")
 
 
 _ALL = "true"
 
 
-def kept(staging: Staging) -> str:
+def _kept(staging: Staging) -> str:
     """A condition that holds if a document counts as retrieved."""
     depth, threshold = staging.whole("depth"), staging.number("threshold")
-    conditions = [] if threshold is None else [f"score::double >= {threshold!r}"]
-    conditions += [] if depth is None else [f"place <= {depth}"]
+    conditions = [] if threshold is None else [f"score >= {threshold!r}"]
+    conditions += [] if depth is None else [f"rank <= {depth}"]
     return " and ".join(conditions) or _ALL
 
 
-def retrieved(staging: Staging) -> str:
-    """The query for the lines that count as retrieved, with their ranks."""
-    if staging.number("threshold") is None:
-        return f"(select *, place as rank from {PLACED} where {kept(staging)})"
+def _leave_out(staging: Staging) -> None:
+    """Removes the lines that do not count as retrieved, and counts the others."""
+    if (condition := _kept(staging)) == _ALL:
+        return
+    lines = f"select * from trec_placed where {condition} order by system, topic, rank"
     # Documents at or above the threshold need not be ranked first, because ranks use single precision only.
-    rank = "row_number() over (partition by system, topic order by place)"
-    return f"(select *, {rank} as rank from {PLACED} where {kept(staging)})"
+    _number_again(staging, lines)
+    staging.database.run(Sql(
+        "update trec_groups set retrieved = (select count(*) from trec_placed p where p.system = trec_groups.system "
+        "and p.topic = trec_groups.topic)"
+    ))  # fmt: skip
 
 
 def _rank(staging: Staging) -> None:
@@ -129,17 +162,9 @@ def _rank(staging: Staging) -> None:
         Sql(
             "create or replace temp table trec_ranked as "
             "select k.system, k.topic, k.document, r.score, r.line, "
-            f"case when {kept(staging)} then r.place end as rank, k.relevant "
-            "from (from trec_key, (select distinct system from trec_groups)) k "
-            f"left join {PLACED} r "
-            "on k.system = r.system and k.topic = r.topic and k.document = r.document"
-        )
-    )
-    staging.database.run(
-        Sql(
-            "create or replace temp table trec_asked as select system, topic, coalesce(retrieved, 0) as retrieved "
-            "from (from (select distinct topic from trec_key), (select distinct system from trec_groups)) "
-            "left join trec_groups using (system, topic)"
+            f"case when {_kept(staging)} then r.rank end as rank, k.relevant "
+            f"from (select trec_key.*, s.id as system from trec_key, {SYSTEMS} s) k left join trec_placed r "
+            "on k.system = r.system and k.topic_number = r.topic and k.item = r.item"
         )
     )
 
@@ -148,7 +173,7 @@ def _notes(staging: Staging) -> tuple[str, ...]:
     """Notes on topics without a key or without output, and on documents that were not judged."""
     [(other_topics, unjudged, silent)] = staging.database.rows(
         Sql(
-            "select (select count(distinct topic) from trec_groups where topic not in (select topic from trec_key)), "
+            f"select (select count(*) from {TOPICS} where name not in (select topic from trec_asked)), "
             "(select sum(retrieved) from trec_asked) - (select count(rank) from trec_ranked), "
             "(select count(*) from trec_asked where retrieved = 0)"
         )
@@ -170,7 +195,16 @@ def _notes(staging: Staging) -> tuple[str, ...]:
 
 
 def _sum_up(staging: Staging) -> None:
-    """Writes how many documents were relevant, retrieved and found, per system and topic, to `trec_topics`."""
+    """Writes how many documents were relevant, retrieved and found, per system and topic, to `trec_topics`. Topics
+    without output count as well.
+    """
+    staging.database.run(
+        Sql(
+            "create or replace temp table trec_asked as select s.id as system, k.topic, coalesce(retrieved, 0) "
+            f"as retrieved from (select distinct topic, topic_number from trec_key) k cross join {SYSTEMS} s "
+            "left join trec_groups g on g.system = s.id and g.topic = k.topic_number"
+        )
+    )
     staging.database.run(
         Sql(
             "create or replace temp table trec_topics as "

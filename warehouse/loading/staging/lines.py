@@ -26,6 +26,8 @@ from warehouse.loading.staging.json_values import JSONError, values
 from warehouse.loading.staging.staged import Staging
 from warehouse.loading.staging.unpacking import Meter
 
+EMPTY = "the file is empty"
+
 LONGEST_LINE = 16 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
@@ -52,7 +54,7 @@ def start_of(staging: Staging, size: int = 4) -> bytes:
     except OSError as error:
         raise staging.refusal(f"the file cannot be read: {error.strerror}") from None
     if not start:
-        raise staging.refusal("the file is empty")
+        raise staging.refusal(EMPTY)
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise staging.refusal("the file is UTF-16; it must be UTF-8")
     return start
@@ -147,7 +149,7 @@ class Document:
         with self.unbroken():
             raw = self.binary.read(most + 1)
         if len(raw) > most:
-            raise self.refusal(f"this is larger than {most} bytes")
+            raise self.refusal(f"this is larger than {most:,} bytes")
         return raw
 
     def json(self, most: int) -> Any:

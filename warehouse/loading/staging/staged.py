@@ -5,6 +5,9 @@ per record, in the order of the file (row ids count from 0). Each field that the
 column with the name of the field: trimmed, with names in Unicode NFC, and null for an empty cell. Inputs, references
 and outputs are unchanged. The column `blanks` says whether there were blanks around a name. Attributes have columns of
 their own, `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
+
+A reader of large files may stage numbers instead of names, because the database joins and sorts numbers in a fraction
+of the time. They are the numbers of names in a list, or the numbers that stored names have in the warehouse.
 """
 
 from __future__ import annotations
@@ -163,6 +166,11 @@ class Staging:
         return DataError((self.fault(message, line, member),))
 
 
+def list_of(field: str) -> str:
+    """The temporary table in which a reader lists the names of a field: `id`, its own number for a name, and `name`."""
+    return f"listed_{field}"
+
+
 @dataclass(frozen=True, slots=True)
 class Staged:
     """What a reader staged for one form.
@@ -180,6 +188,10 @@ class Staged:
     members: Callable[[Iterable[int]], dict[int, str]] = lambda rows: {}
     numbers: frozenset[str] = frozenset()
     """The fields that are staged as numbers and not as texts, because the file or the reader gives numbers."""
+    listed: frozenset[str] = frozenset()
+    """The fields of names that are staged as the numbers of these names in the table `list_of(field)`."""
+    stored: frozenset[str] = frozenset()
+    """The fields of stored names that are staged as the numbers which these names have in the warehouse."""
     directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
     """For each measure whose direction the file states, whether lower values are better."""
     accuracy: str = ""
@@ -188,6 +200,13 @@ class Staged:
     """What the documents are, if the file says so rather than its format."""
     header: tuple[str, ...] = ()
     """The columns of the file, if the meaning of every column is known."""
+
+    def text(self, field: Field) -> Sql:
+        """The staged text of a field. Where a number is staged, this looks up the name, so it is meant for few rows."""
+        if field.name in self.listed | self.stored:
+            table = list_of(field.name) if field.name in self.listed else field.name
+            return "(select names.name from " + name(table) + " as names where names.id = " + name(field.name) + ")"
+        return name(field.name)
 
     def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:
         """Errors about rows as faults, each with its line or, if there are no lines, with the number of its row."""

@@ -19,6 +19,7 @@ LONGEST_ROW = 2_000_000
 """The longest line of a table, in bytes. DuckDB does not take longer ones."""
 
 _END = re.compile(rb"[\r\n]")
+_OTHER_BLANKS = (b"\t", b"\r", b"\v", b"\f")
 _NOT_OF_CELLS = b'"\r\n'
 
 
@@ -66,6 +67,18 @@ def filled_lines(document: Document, longest: int) -> int:
         count += sum(1 for line in lines if line and not line.isspace())
         number += len(lines)
     return count + bool(rest.strip())
+
+
+def plain_size(document: Document) -> int | None:
+    """The size of a text in bytes, if blanks and line feeds are its only white space, and otherwise None. A last line
+    that has no line feed is counted as if it had one. Raises DataError on a read error.
+    """
+    size, last = 0, b"\n"
+    for chunk in _chunks(document):
+        if any(blank in chunk for blank in _OTHER_BLANKS):
+            return None
+        size, last = size + len(chunk), chunk[-1:]
+    return size + (last != b"\n")
 
 
 def text_of(header: tuple[str, ...]) -> int:

@@ -9,13 +9,12 @@ and the field to the nodes that take it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from enum import Enum, auto
 from itertools import pairwise
 from typing import get_args
 
 from grammar import nodes
-from grammar.value import value
+from grammar.value import names_of, value
 
 QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""
@@ -130,7 +129,7 @@ class Clause:
 
 def field_names(kind: type[nodes.StatementNode]) -> tuple[str, ...]:
     """The names of the fields of a statement."""
-    return tuple(field.name for field in fields(kind))
+    return names_of(kind)
 
 
 CLAUSES = (
@@ -348,6 +347,13 @@ CLAUSES = (
     ),
     Clause("caption", "caption", '"TEXT"', "the text above the table", 'caption "Results on MUC-4"'),
     Clause("label", "label", '"NAME"', "the name by which a paper refers to the table", 'label "tab:muc4"'),
+    Clause(
+        "as of",
+        "as_of",
+        'N|"DATE"',
+        "the warehouse as it was after import N, or at a date or time; only a lake keeps its past",
+        'as of "2026-11-01"',
+    ),
     Clause("title", "title", '"TEXT"', "the text above the picture", 'title "Recall on MUC-4"'),
     Clause("width", "width", "LENGTH", "the width of a picture in a file, in mm, cm, in, pt or px", "width 80mm"),
     Clause("font", "font", '"NAME"', "the font of a picture in a file", 'font "Times New Roman"'),
@@ -411,7 +417,13 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
 
 
 def _beginning(words: Sequence[str]) -> Clause | None:
-    """The clause that these words begin: the longest that matches, or one that is still incomplete."""
+    """The clause that these words begin: the longest that matches, or one that may become whole or stands alone."""
     alike = [clause for clause in CLAUSES if words[0] in clause.first_words]
     whole = [clause for clause in alike if clause.words.split() == [*words[: len(clause.words.split())]]]
-    return max(whole, key=lambda clause: len(clause.words), default=alike[0] if alike else None)
+    # The `as` of `columns F as "F₁"` begins nothing.
+    others = (
+        clause
+        for clause in alike
+        if clause.alone or words[0] in clause.synonyms or clause.words.split()[: len(words)] == [*words]
+    )
+    return max(whole, key=lambda clause: len(clause.words), default=next(others, None))

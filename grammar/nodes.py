@@ -5,7 +5,7 @@ lark or a warehouse. The class of a statement also defines its first words and i
 needs only its class here and a place in Question; its clauses are fields with the names that they have in clauses.py:
 
     @value
-    class Audit(StatementNode):
+    class Audit(Answerable):
         words: ClassVar[str] = "audit published"
 
         systems: Systems | None = None
@@ -15,7 +15,6 @@ needs only its class here and a place in Question; its clauses are fields with t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import ClassVar, Literal, get_args
 
 from grammar.phrases import (
@@ -108,7 +107,7 @@ from grammar.phrases import (
 from grammar.phrases import (
     WrittenExpression as WrittenExpression,
 )
-from grammar.value import value
+from grammar.value import field, value
 
 
 @value
@@ -163,7 +162,14 @@ class StatementNode(Node):
 
 
 @value
-class Measured(StatementNode):
+class Answerable(StatementNode):
+    """A statement that is answered from the warehouse: as it is, or as it was after an import or at a time."""
+
+    as_of: Number | Text | Variable | None = field(default=None, kw_only=True)
+
+
+@value
+class Measured(Answerable):
     """A question about measures, which follow its first word."""
 
     names: ClassVar[str] = "measure"
@@ -298,7 +304,7 @@ class Power(Tested):
 
 
 @value
-class Generality(StatementNode):
+class Generality(Answerable):
     words: ClassVar[str] = "generality"
 
     test_sets: TestSets | None = None
@@ -349,7 +355,7 @@ class Project(Measured):
 
 
 @value
-class Audit(StatementNode):
+class Audit(Answerable):
     """`audit published for all on TST2`."""
 
     words: ClassVar[str] = "audit published"
@@ -359,7 +365,7 @@ class Audit(StatementNode):
 
 
 @value
-class Agree(StatementNode):
+class Agree(Answerable):
     """`agree on news by document.source`: how well annotators agree, and what their disagreement does to F."""
 
     words: ClassVar[str] = "agree"
@@ -375,7 +381,7 @@ class Agree(StatementNode):
 
 
 @value
-class Coverage(StatementNode):
+class Coverage(Answerable):
     """`coverage for all on qa`: which documents each system was scored on."""
 
     words: ClassVar[str] = "coverage"
@@ -543,7 +549,7 @@ class Define(StatementNode):
 
 
 @value
-class Show(StatementNode):
+class Show(Answerable):
     words: ClassVar[str] = "show"
 
     what: Literal[
@@ -570,7 +576,7 @@ class Forget(StatementNode):
 
 
 @value
-class SqlQuery(StatementNode):
+class SqlQuery(Answerable):
     """`sql "select …"`."""
 
     words: ClassVar[str] = "sql"

@@ -7,12 +7,11 @@ for messages and are ignored in comparisons.
 
 from __future__ import annotations
 
-from dataclasses import field
 from decimal import Decimal
 from typing import Literal
 
 from grammar.span import NOWHERE, Span
-from grammar.value import value
+from grammar.value import field, value
 
 
 @value

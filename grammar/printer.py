@@ -102,13 +102,13 @@ def _statement(node: nodes.Node) -> str:
             head = _text(name) + (f"({_list(parameters)})" if parameters else "")
             return f"define measure {head} = {_expression(expression)}"
         case nodes.Show(what=what):
-            return f"show {what}"
+            return _joined("show", what, *_clauses(node))
         case nodes.Load(path=path, reader=reader):
             return f"load {_text(path)} as {_text(reader)}"
         case nodes.Forget(number=number):
             return f"forget import {_text(number)}"
         case nodes.SqlQuery(text=text):
-            return f"sql {_text(text)}"
+            return _joined("sql", _text(text), *_clauses(node))
         case nodes.Expect(question=question, expected=expected):
             return _joined(node.words, *([expected] if expected else []), _text(question), *_clauses(node))
         case nodes.AboutQuestion(question=question):

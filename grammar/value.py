@@ -1,15 +1,36 @@
 """`value`, the decorator of nodes, plans and other records: frozen dataclasses that are quick to define.
 
 `dataclass(frozen=True, slots=True)` writes and compiles six methods for every class. For the two hundred classes that a
-comparison needs, that takes longer than the answer. Here they share seven methods (the last one is for pickle), which
-look up the fields when they are called. `dataclasses.fields` and `dataclasses.replace` work as usual.
+comparison needs, that takes longer than the answer, and the import of `dataclasses` takes nearly as long. Here all
+classes share their methods, which look up the fields when they are called. `dataclasses.fields` and its other functions
+take these records too, but the program uses `field`, `replace` and `names_of` from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
-from typing import Any, NamedTuple, TypeVar, dataclass_transform, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from dataclasses import field, replace
+else:
+
+    def field(**said):
+        """What is said of a field, in the words of `dataclasses.field`."""
+        return _Field(said)
+
+    def replace(it, /, **changes):
+        """A record with other contents in some fields. It takes other dataclasses, too."""
+        shape = getattr(it, _SHAPE, None)
+        if shape is None:
+            from dataclasses import replace
+
+            return replace(it, **changes)
+        return type(it)(**{name: getattr(it, name) for name in shape.names} | changes)
+
+
+__all__ = ["field", "names_of", "replace", "value"]
 
 T = TypeVar("T")
 
@@ -34,11 +55,25 @@ def value(cls: type[T] | None = None, *, eq: bool = True, slots: bool = True) ->
     return _made(cls, eq, slots)
 
 
-class _Shape(NamedTuple):
-    """What the shared methods know about a class: the names of its fields, and the defaults of those that are not
-    given.
-    """
+def names_of(record: Any) -> tuple[str, ...]:
+    """The names of the fields of a record, or of a class of records, in order."""
+    return tuple(record.__value_shape__.fields)
 
+
+class _Field:
+    """A field: what is said of it, in the words of `dataclasses.field`, and its annotation."""
+
+    __slots__ = ("annotation", "said")
+
+    def __init__(self, said: dict[str, Any], annotation: str = "") -> None:
+        self.said = said
+        self.annotation = annotation
+
+
+class _Shape(NamedTuple):
+    """What the shared methods know about a class."""
+
+    fields: dict[str, _Field]
     names: frozenset[str]
     shown: tuple[str, ...]
     compared: tuple[str, ...]
@@ -50,24 +85,83 @@ class _Shape(NamedTuple):
 
 
 _SHAPE = "__value_shape__"
+_NONE: Any = object()
 
 
 def _made(cls: type, eq: bool, slots: bool) -> type:
-    for name, method in (_METHODS | _EQUALITY if eq else _METHODS).items():
-        setattr(cls, name, method)
-    made: type = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-    every = fields(made)
-    shape = _Shape(
-        frozenset(one.name for one in every),
-        tuple(one.name for one in every if one.repr),
-        tuple(one.name for one in every if one.compare),
-        tuple(one.name for one in every if (one.compare if one.hash is None else one.hash)),
-        {one.name: one.default for one in every if one.default is not MISSING},
-        {one.name: one.default_factory for one in every if one.default_factory is not MISSING},
-        hasattr(made, "__post_init__"),
-    )
-    setattr(made, _SHAPE, shape)
-    return made
+    own, inherited = cls.__dict__, set[str]()
+    every: dict[str, _Field] = {}
+    for base in cls.__mro__[-2:0:-1]:
+        inherited.update(base.__dict__.get("__slots__", ()))
+        if _SHAPE in base.__dict__:
+            every.update(base.__dict__[_SHAPE].fields)
+    for name, annotation in cls.__annotations__.items():
+        if annotation.startswith("ClassVar"):
+            continue
+        default = own.get(name, _NONE)
+        said = default.said if type(default) is _Field else {} if default is _NONE else {"default": default}
+        every[name] = _Field(said, annotation)
+    kept = {name: content for name, content in own.items() if name not in every}
+    kept.pop("__dict__", None)
+    kept.pop("__weakref__", None)
+    added = {
+        **_METHODS,
+        **(_EQUALITY if eq else {}),
+        _SHAPE: _shape_of(cls, every),
+        "__match_args__": tuple([name for name, one in every.items() if not one.said.get("kw_only")]),
+    }
+    if slots:
+        added["__slots__"] = tuple([name for name in every if name not in inherited])
+        made = type(cls)(cls.__name__, cls.__bases__, {**kept, **added})
+        made.__qualname__ = cls.__qualname__
+        return made
+    for name, one in every.items():
+        if type(own.get(name)) is _Field:
+            delattr(cls, name)
+            if "default" in one.said:
+                setattr(cls, name, one.said["default"])
+    for name, content in added.items():
+        setattr(cls, name, content)
+    return cls
+
+
+def _shape_of(cls: type, every: dict[str, _Field]) -> _Shape:
+    shown, compared, hashed = [], [], []
+    defaults, factories = {}, {}
+    for name, one in every.items():
+        said = one.said
+        if said.get("repr", True):
+            shown.append(name)
+        if said.get("compare", True):
+            compared.append(name)
+        if said.get("hash", said.get("compare", True)):
+            hashed.append(name)
+        if "default" in said:
+            defaults[name] = said["default"]
+        elif "default_factory" in said:
+            factories[name] = said["default_factory"]
+    checked = hasattr(cls, "__post_init__")
+    return _Shape(every, frozenset(every), tuple(shown), tuple(compared), tuple(hashed), defaults, factories, checked)
+
+
+class _OfDataclass:
+    """An attribute that the functions of `dataclasses` look for in a class. It is made when they do."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, record: object, kind: type) -> Any:
+        return getattr(_as_dataclass(kind), self.name)
+
+
+@cache
+def _as_dataclass(kind: type) -> type:
+    """A dataclass with the fields of a class of records."""
+    import dataclasses
+
+    every: dict[str, _Field] = getattr(kind, _SHAPE).fields
+    listed = [(name, one.annotation, dataclasses.field(**one.said)) for name, one in every.items()]
+    return dataclasses.make_dataclass(kind.__name__, listed, init=False, repr=False, eq=False, frozen=True)
 
 
 def _init(self: Any, *positional: Any, **named: Any) -> None:
@@ -118,10 +212,14 @@ def _hash(self: Any) -> int:
 
 
 def _setattr(self: Any, name: str, it: Any) -> None:
+    from dataclasses import FrozenInstanceError
+
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _delattr(self: Any, name: str) -> None:
+    from dataclasses import FrozenInstanceError
+
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
@@ -133,12 +231,15 @@ def _rebuilt(kind: type, named: dict[str, Any]) -> Any:
     return kind(**named)
 
 
-_METHODS: dict[str, Callable[..., Any]] = {
+_METHODS: dict[str, Any] = {
+    "__dataclass_fields__": _OfDataclass("__dataclass_fields__"),
+    "__dataclass_params__": _OfDataclass("__dataclass_params__"),
     "__init__": _init,
     "__repr__": _repr,
     "__setattr__": _setattr,
     "__delattr__": _delattr,
     "__reduce__": _reduce,
+    "__replace__": replace,
 }
 
 _EQUALITY: dict[str, Callable[..., Any]] = {"__eq__": _eq, "__hash__": _hash}

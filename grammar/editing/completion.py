@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS, Clause, continues
+from grammar.clauses import CLAUSES, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
@@ -64,7 +64,7 @@ def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
         if word in passed_over:
             continue
         clauses = [clause for clause in CLAUSES if word in clause.first_words]
-        if place.question and END in reading.accepted and clauses and not continues(place.last_word, word):
+        if place.statement and END in reading.accepted and clauses and not continues(place.last_word, word):
             keywords.extend(
                 word if word in clause.synonyms else clause.words for clause in clauses if _may_follow(clause, place)
             )
@@ -77,7 +77,7 @@ def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
 
 def _may_follow(clause: Clause, place: Place) -> bool:
     """Whether the statement takes the clause and does not have it yet."""
-    kinds = (QUESTIONS[place.question], STATEMENTS[place.statement])
+    kinds = {STATEMENTS[word] for word in (place.statement, place.question) if word}
     is_given = any(clause.field == given.field for given in place.clauses)
     return not is_given and any(clause.belongs_to(kind) for kind in kinds)
 

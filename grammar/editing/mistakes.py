@@ -26,6 +26,8 @@ MOST_NAMED = 5
 _WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@]\w+)*|[<>=!&|]+|.', re.DOTALL)
 _WORD_OF_EXPRESSION = re.compile(r'"(?:[^"]|"")*"|\$\w+|[0-9][0-9_.]*\w*|\w+|[<>=!&|]+|.', re.DOTALL)
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?!\w)")
+
 _STRETCH = re.compile(r'[^\s,;()"]+')
 
 _KINDS = {
@@ -227,6 +229,9 @@ def _extra(stop: Stop) -> QueryError:
             return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, suggestions)
     if stop.stretch:
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _in_quotes(stop))
+    if date := _DATE.match(f"{stop.before}{stop.rest}"):
+        hint = f"a date is written in quotes: {quoted(date.group())}"
+        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (hint,))
     if "COMMA" in stop.accepted and not _is_sign(word):
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (_no_comma(stop),))
     if _is_word(word) and stop.place.question:

@@ -7,7 +7,6 @@ questions and of most clauses have the same form, so they are made from the tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from grammar import nodes
@@ -17,7 +16,7 @@ from grammar.errors import QueryError
 from grammar.lexicon import normalized, number_value, unquoted
 from grammar.parsing.machine import Lexeme
 from grammar.span import NOWHERE, Span
-from grammar.value import value
+from grammar.value import replace, value
 
 
 @value
@@ -91,6 +90,11 @@ def _name(token: Lexeme) -> str:
 
 def _clause(pieces: Sequence[Parsed], **values: Any) -> WrittenClause:
     return WrittenClause(values, _whole(pieces), span_of(pieces[0]))
+
+
+def _clause_after(pieces: Sequence[Parsed]) -> Mapping[str, Any]:
+    """The field that the clause at the end of a statement fills, if there is one."""
+    return pieces[-1].values if isinstance(pieces[-1], WrittenClause) else {}
 
 
 _VALUES: Mapping[Shape, Callable[[Sequence[Parsed]], Any]] = {
@@ -167,8 +171,8 @@ class Builder:
         return nodes.Define(name, expression, tuple(parameters), span=_whole(pieces))
 
     def show(self, pieces: list[Parsed]) -> nodes.Show:
-        what: Any = " ".join(word.lower() for word in pieces[1:])
-        return nodes.Show(what, span=_whole(pieces))
+        what: Any = " ".join(str(word).lower() for word in pieces[1:] if isinstance(word, Lexeme))
+        return nodes.Show(what, **_clause_after(pieces), span=_whole(pieces))
 
     def load(self, pieces: list[Parsed]) -> nodes.Load:
         path, reader = _without_tokens(pieces)
@@ -178,7 +182,7 @@ class Builder:
         return nodes.Forget(pieces[-1], span=_whole(pieces))
 
     def sql(self, pieces: list[Parsed]) -> nodes.SqlQuery:
-        return nodes.SqlQuery(pieces[-1], span=_whole(pieces))
+        return nodes.SqlQuery(pieces[1], **_clause_after(pieces), span=_whole(pieces))
 
     # --- clauses ---
 

@@ -5,11 +5,11 @@ stack.
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 
 from grammar import nodes
 from grammar.errors import QueryError
 from grammar.span import Span
+from grammar.value import names_of
 
 LARGEST = 64 * 1024
 """The maximum size of a text in bytes of UTF-8."""
@@ -58,7 +58,7 @@ def check_depth(statement: nodes.AnyStatement) -> None:
 
 
 def _parts(node: nodes.Node) -> list[nodes.Node]:
-    values = [getattr(node, field.name) for field in fields(node)]
+    values = [getattr(node, name) for name in names_of(node)]
     listed = [part for value in values if isinstance(value, tuple) for part in value]
     return [part for part in [*values, *listed] if isinstance(part, nodes.Node)]
 

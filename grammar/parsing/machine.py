@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,15 @@ END = "$END"
 
 IGNORED = ("COMMENT", "SPACE")
 """The terminals that are allowed anywhere and have no meaning."""
+
+
+Matcher = Callable[[str, int], re.Match[str] | None]
+"""The method of a regular expression that matches a text from a place on."""
+
+_WORD = re.compile(r"\(\?ai:([a-z])[a-z\\-]*\)")
+"""The beginning of the pattern of a word, and its first letter."""
+
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 class Lexeme(str):
@@ -63,7 +72,8 @@ class ParseTables:
         self._states: list[list[Any]] = read["states"]
         self.states = len(self._states)
         self._actions: dict[int, dict[str, int]] = {}
-        self._scanners: dict[frozenset[str], re.Pattern[str]] = {}
+        self._matches: dict[str, Matcher] = {}
+        self._possible: dict[tuple[int, str], list[tuple[str, Matcher]]] = {}
 
     def actions(self, state: int) -> dict[str, int]:
         """For each symbol the state that it leads to, or the complement (~) of the number of the rule that ends before
@@ -78,17 +88,31 @@ class ParseTables:
             self._actions[state] = actions
         return self._actions[state]
 
-    def scanner(self, state: int) -> re.Pattern[str]:
-        """A regular expression that finds the next terminal in a state. The matching group has the terminal's name."""
-        looked_for = frozenset(filter(str.isupper, self.actions(state)))
-        if looked_for not in self._scanners:
-            named = (
-                f"(?P<{name}>{pattern})"
-                for name, pattern in self.terminals.items()
-                if name in looked_for or name in IGNORED
-            )
-            self._scanners[looked_for] = re.compile("|".join(named))
-        return self._scanners[looked_for]
+    def terminal_at(self, state: int, text: str, at: int) -> tuple[str, int]:
+        """The terminal at a place of a text, and where it ends: the first that fits of those that a state allows.
+
+        Raises RefusedError.
+        """
+        first = text[at].lower()
+        key = state, first if first in _LETTERS else ""
+        if key not in self._possible:
+            self._possible[key] = self._beginning_with(key[1], {*self.actions(state), *IGNORED})
+        for name, match in self._possible[key]:
+            if found := match(text, at):
+                return name, found.end()
+        raise RefusedError(at)
+
+    def _beginning_with(self, letter: str, allowed: set[str]) -> list[tuple[str, Matcher]]:
+        """The allowed terminals without the words that begin with another letter. Each is compiled when a text first
+        needs it: to compile all of them takes longer than most questions.
+        """
+        possible = []
+        for name, pattern in self.terminals.items():
+            if name in allowed and ((word := _WORD.match(pattern)) is None or word[1] == letter):
+                if name not in self._matches:
+                    self._matches[name] = re.compile(pattern).match
+                possible.append((name, self._matches[name]))
+        return possible
 
 
 @cache
@@ -112,15 +136,13 @@ class Machine:
         """Parses a text, and yields each token when it is consumed. Raises RefusedError, and the builder's errors."""
         at = 0
         while at < len(text):
-            match = self._tables.scanner(self._states[-1]).match(text, at)
-            if match is None or match.lastgroup is None:
-                raise RefusedError(at)
-            if match.lastgroup not in IGNORED:
-                token = Lexeme.at(at, match.end(), match.lastgroup, match.group())
+            terminal, end = self._tables.terminal_at(self._states[-1], text, at)
+            if terminal not in IGNORED:
+                token = Lexeme.at(at, end, terminal, text[at:end])
                 self._take(token.type, at)
                 self._pieces.append(token)
                 yield token
-            at = match.end()
+            at = end
 
     def parsed(self, text: str) -> Any:
         """The builder's result for a whole text. Raises RefusedError, and the builder's errors."""

@@ -13,7 +13,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F", "mean", "measure"),
     (
         "score F ",
-        "by, corrected by, exchange by, for, interval, level, limit, "
+        "as of, by, corrected by, exchange by, for, interval, level, limit, "
         "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
@@ -21,20 +21,20 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("score F for GE, ", "all", "system, variable"),
     (
         "score F for GE o",
-        "by, corrected by, except, exchange by, interval, level, limit, "
+        "as of, by, corrected by, except, exchange by, interval, level, limit, "
         "missing, of, on, order by, replicates by, seed, standardized, where",
         "",
     ),
     (
         "score F for GE on T ",
-        "by, corrected by, exchange by, interval, level, limit, "
+        "as of, by, corrected by, exchange by, interval, level, limit, "
         "missing, of, order by, replicates by, seed, standardized, where",
         "",
     ),
     ("score F order by ", "mean", "measure"),
     (
         "score F order by F ",
-        "asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
+        "as of, asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
         "missing, of, on, replicates by, seed, standardized, where",
         "",
     ),
@@ -56,25 +56,30 @@ FOLLOWS: list[tuple[str, str, str]] = [
         "project, rank, replicate, score, spread, table",
         "",
     ),
-    ("plot agree ", "by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),
-    ("agree ", "by, exchange by, interval, level, on, seed, where, with key", ""),
+    ("plot agree ", "as of, by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),
+    ("agree ", "as of, by, exchange by, interval, level, on, seed, where, with key", ""),
     ("plot agree to ", "", "variable, text"),
-    ("project P from T ", "assuming fallout exponent, for, of, to generality, to stream, where", ""),
+    ("project P from T ", "as of, assuming fallout exponent, for, of, to generality, to stream, where", ""),
     ("change F from A ", "to", ""),
-    ("change F from A to B ", "for, of, trim, where", ""),
-    ("plot change F from A to B ", "font, for, of, title, to, trim, where, width", ""),
+    ("change F from A to B ", "as of, for, of, trim, where", ""),
+    ("plot change F from A to B ", "as of, font, for, of, title, to, trim, where, width", ""),
     ("define measure X = ", "", "count, measure, function, variable, number"),
     ("define measure X = sqrt(", "", "count, measure, function, variable, number"),
     ("define measure X = max(a, F(", "", "parameter, variable, number"),
     ("define measure X = max(a, F(beta=2), ", "", "count, measure, function, variable, number"),
     ("define measure sqrt(", "", "parameter"),
-    ('plot change F from A to B to "f.svg" ', "font, for, of, title, trim, where, width", ""),
+    ('plot change F from A to B to "f.svg" ', "as of, font, for, of, title, trim, where, width", ""),
     (
         'plot project P from T to "f.svg" ',
-        "assuming fallout exponent, font, for, of, title, to generality, to stream, where, width",
+        "as of, assuming fallout exponent, font, for, of, title, to generality, to stream, where, width",
         "",
     ),
     ('load "a" as ', "", "reader"),
+    ("score F as ", "of", ""),
+    ("score F as of ", "", "variable, number, text"),
+    ("show imports ", "as of", ""),
+    ('table F columns F as "x", ', "", "measure"),
+    ("forget import 3 ", "", ""),
     ("forget ", "import", ""),
     ("show systems; show tests; agree on ", "all", "test set, variable"),
     ("scor F ", "", ""),

@@ -103,8 +103,18 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "agree zzz",
         "unknown clause 'zzz' in agree",
         "zzz",
-        ("clauses of agree are on, by, where, with key, exchange by, seed, level and interval",),
+        ("clauses of agree are on, by, where, with key, exchange by, seed, level, interval and as of",),
     ),
+    ("score F as of 2026-11-01", "unexpected '-' after '2026'", "-", ('a date is written in quotes: "2026-11-01"',)),
+    ("score F as of 3 as of 4", "clause 'as' is given twice, first as 'as of 3'", "as", ()),
+    ("score F as 3", "expected 'of', not '3'", "3", ()),
+    (
+        "score F as of yesterday",
+        "expected a number or a text in quotes, not 'yesterday'",
+        "yesterday",
+        ('write a text in quotes: "yesterday"',),
+    ),
+    ("forget import 3 as of 2", "unexpected 'as' after '3'", "as", ()),
     # names and lists
     ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),
     (

@@ -115,7 +115,8 @@ expressions = st.recursive(
     max_leaves=8,
 )
 
-asked = {"task": perhaps(names), "systems": perhaps(systems)}
+past = {"as_of": perhaps(numbers | texts | variables)}
+asked = {"task": perhaps(names), "systems": perhaps(systems), **past}
 filtered = {"where": perhaps(conditions)}
 orders = st.builds(nodes.Order, plain_measures | means, st.sampled_from([None, "asc", "desc"]))
 tested = {
@@ -191,7 +192,7 @@ question_kinds = (
         replicates=perhaps(attributes),
         **tested,
     ),
-    st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions)),
+    st.builds(nodes.Generality, perhaps(test_sets), some_attributes, perhaps(conditions), **past),
     st.builds(
         nodes.Replicate,
         measures,
@@ -205,7 +206,7 @@ question_kinds = (
         nodes.Project, measures, names | variables, some(amounts), exponent=perhaps(amounts), **asked, **filtered
     ),
     st.builds(nodes.Project, measures, names | variables, stream=names | variables, **asked, **filtered),
-    st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets)),
+    st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets), **past),
     st.builds(
         nodes.Agree,
         perhaps(test_sets),
@@ -216,8 +217,9 @@ question_kinds = (
         seed=perhaps(amounts),
         level=perhaps(amounts),
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
+        **past,
     ),
-    st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets)),
+    st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets), **past),
     st.builds(
         nodes.Spread,
         measures,
@@ -280,10 +282,10 @@ other_kinds = (
     st.builds(nodes.Export, questions, files),
     st.builds(nodes.Let, variables, some(bare_names | patterns | numbers | texts | variables)),
     st.builds(nodes.Define, names, expressions, some(defaults, at_least=0)),
-    st.builds(nodes.Show, st.sampled_from(shown)),
+    st.builds(nodes.Show, st.sampled_from(shown), **past),
     st.builds(nodes.Load, files, names),
     st.builds(nodes.Forget, amounts),
-    st.builds(nodes.SqlQuery, texts),
+    st.builds(nodes.SqlQuery, texts, **past),
 )
 statements = st.one_of(*question_kinds, *other_kinds)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from dataclasses import field as field_of_theirs
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from grammar import nodes
 from grammar.span import Span
-from grammar.value import value
+from grammar.value import field, names_of, value
+from grammar.value import replace as replaced
 from warehouse.query import plan
 
 
@@ -31,7 +33,7 @@ class OursMore(Ours):
 class Theirs:
     a: int
     b: str = "b"
-    span: int = field(default=0, compare=False, repr=False, kw_only=True)
+    span: int = field_of_theirs(default=0, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ def test_calls_are_taken_and_refused_alike(ours: Any, theirs: Any, positional: A
         getattr(expected, each.name) for each in fields(expected)
     ]
     assert ours.__match_args__ == theirs.__match_args__
+    assert names_of(made) == names_of(ours) == tuple(each.name for each in fields(theirs))
+    assert replaced(made, a=7) == replace(made, a=7)
     assert repr(replace(made, a=7)) == repr(replace(expected, a=7)).replace("Theirs", "Ours")
 
 

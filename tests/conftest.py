@@ -26,8 +26,11 @@ settings.register_profile("evalhouse", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=25)
 settings.load_profile("evalhouse")
 
-# Processes that a script runs in the background ignore Ctrl-C, and so would every process that the tests start.
+# Processes that a script runs in the background ignore Ctrl-C, those under nohup the end of the terminal, and so would
+# every process that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # pytest sets these to the size of its own terminal, and the terminals that tests open would use that size.
 for name in ("COLUMNS", "LINES"):

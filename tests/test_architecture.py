@@ -39,7 +39,7 @@ OF_THEIR_OWN = {
     "warehouse/commands/table.py": "load is a command there",
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
     "warehouse/loading/readers/named_columns.py": "a run has a column called rank",
-    "warehouse/loading/readers/trec.py": "a run has a column called rank",
+    "warehouse/loading/readers/trec_lines.py": "a run has columns called rank and score, and none is no compression",
     "warehouse/loading/staging/tabular.py": "none is no compression",
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
     "warehouse/render/__init__.py": "the format for a terminal is called table",

@@ -89,6 +89,35 @@ def test_a_command_ends_in_order(folder: Path, command: str, number: signal.Sign
     count("commands told to end that ended in order", 1)
 
 
+BETWEEN = f"""
+import os, signal, sys
+sys.path.insert(0, {str(ROOT)!r})
+import cli
+from warehouse import publishing
+made = publishing.scratch
+def interrupted():
+    folder = made()
+    os.kill(os.getpid(), signal.SIGTERM)
+    return folder
+publishing.scratch = interrupted
+cli.command()
+"""
+"""The installed command, which is told to end when a folder was made, and before anybody could know of it."""
+
+
+def test_a_folder_that_nobody_knows_of_yet_is_removed(folder: Path, tmp_path: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", BETWEEN, *COMMANDS["query"], "--db", "w.duckdb"],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (process.returncode, process.stdout, process.stderr) == (STATUS[signal.SIGTERM], "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- every command, in every phase ------------------------------------------------------------------------------------
 
 COLUMNS = ", ".join(f"{k} as c{k}" for k in range(3_000))

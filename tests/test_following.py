@@ -56,11 +56,11 @@ def test_a_change_is_done_also_where_the_warehouse_cannot_be_opened_again(
 
     load(path, "A")
     with warehouse.open(path) as session:
-        monkeypatch.setattr("warehouse.session.open_database", busy)
+        monkeypatch.setattr("warehouse.session_warehouse.open_warehouse", busy)
         with pytest.raises(WarehouseError) as caught:
             session.run("forget import 1")
         monkeypatch.undo()
-    assert caught.value.message.startswith(f"{path} is changed as it was to be, and cannot be opened again: ")
+    assert caught.value.message.startswith(f"{path} was changed, but cannot be opened again: ")
     with warehouse.open(path) as session:
         assert session.run("show systems").rows == []
 

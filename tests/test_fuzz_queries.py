@@ -193,6 +193,7 @@ CLAUSES = (
         "test studentized adjust holm one-sided",
         "test studentized exact",
     ),
+    *("as of 3", 'as of "2026-11-01"'),
 )
 
 

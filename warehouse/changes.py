@@ -11,13 +11,15 @@ from pathlib import Path
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from grammar.nodes import Name
+from grammar.nodes import Load
 from warehouse.loading.carrying_out import CarriedOut, carry_out
 from warehouse.loading.ingest import Forgotten, forget
 from warehouse.loading.planning import AUTO, LoadRequest, option_files, plan
 from warehouse.loading.readers import READERS, plugins
 from warehouse.loading.staging.door import Door
+from warehouse.named_files import path_in
 from warehouse.publishing import temporary
+from warehouse.query.resolving.names import text_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
 from warehouse.store.database import Database, in_memory
@@ -26,29 +28,31 @@ from warehouse.store.sql import Sql
 Changing = Callable[[Database], None]
 
 
-def requested(reader: Name, path: Path, confined: Path | None) -> LoadRequest:
-    """The load that the statement `load` asks for. If it is confined to a folder, it opens no file outside it. Raises
-    QueryError for an unknown reader.
+def requested(statement: Load, folder: Path, *, confined: bool) -> LoadRequest:
+    """The load that a statement asks for; its path is relative to a folder. If it is confined, it opens no file outside
+    the folder. Raises QueryError.
     """
-    word = reader.text.casefold()
+    named = text_of(statement.path, statement.path, "the name of a file")
+    path = path_in(folder, named, statement.path.span, confined=confined)
+    word = statement.reader.text.casefold()
     known = [*READERS, *plugins(), AUTO]
     if word not in known:
-        raise QueryError(f"unknown reader '{word}'", reader.span, hints(word, known, "readers"))
-    return LoadRequest([str(path)], word, door=Door(confined))
+        raise QueryError(f"unknown reader '{word}'", statement.reader.span, hints(word, known, "readers"))
+    return LoadRequest([str(path)], word, door=Door(folder if confined else None))
 
 
 def loaded(
     request: LoadRequest,
     text: str,
-    replace: Callable[[Changing, Iterable[Path]], None],
+    replace: Callable[[Changing, Iterable[Path]], int],
     *,
     called_from: Path | None,
     called: Mapping[str, str],
     keep: bool,
     progress: Callable[[float], None],
 ) -> Result:
-    """Loads files, and reports how much of each was new. `replace` makes the change and is given the files that the
-    change reads.
+    """Loads files, and reports how much of each was new. `replace` makes the change, perhaps more than once, and is
+    given the files that the change reads; it returns how far the numbers of imports have moved since.
 
     Files in the folder `called_from` are named by their path in it; `called` maps paths to other names. `progress` is
     called with the share done. Raises DataError.
@@ -63,8 +67,9 @@ def loaded(
         def change(database: Database) -> None:
             done.append(carry_out(database, request, planned, advance=lambda share, words: progress(share)))
 
-        replace(change, [*(file.found.path for file in planned.files), *option_files(request)])
-    together = [file for _, file in done[0].loaded]
+        moved = replace(change, [*(file.found.path for file in planned.files), *option_files(request)])
+    last = done[-1].moved(moved)
+    together = [file for _, file in last.loaded]
     columns = _counts(("source", "reader"), ("import", "rows_read", "rows_new"))
     rows = TableRows.of(columns)
     for file in together:
@@ -75,21 +80,21 @@ def loaded(
             rows_new=file.rows_new,
             **{"import": file.import_id if keep else None},
         )
-    notes = tuple(dict.fromkeys(note for file in together for note in file.notes)) + done[0].notes
-    notes += tuple(f"left out: {fault}" for error in done[0].bad for fault in error.faults)
+    notes = tuple(dict.fromkeys(note for file in together for note in file.notes)) + last.notes
+    notes += tuple(f"left out: {fault}" for error in last.bad for fault in error.faults)
     if planned.passed_over:
         listed = ", ".join(found.called for found in planned.passed_over)
         notes += (f"passed over (not results): {listed}",)
     return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
 
 
-def forgotten(number: int, text: str, replace: Callable[[Changing], None]) -> Result:
+def forgotten(number: int, text: str, replace: Callable[[Changing], int]) -> Result:
     """Removes what an import brought, and reports how many rows were removed. Raises DataError."""
     removed: list[Forgotten] = []
     replace(lambda database: removed.append(forget(database, number)))
-    counts = {"import": number, "rows_removed": removed[0].rows}
-    if removed[0].texts:
-        counts["texts_removed"] = removed[0].texts
+    counts = {"import": number, "rows_removed": removed[-1].rows}
+    if removed[-1].texts:
+        counts["texts_removed"] = removed[-1].texts
     columns = _counts((), tuple(counts))
     rows = TableRows.of(columns)
     rows.add(**counts)

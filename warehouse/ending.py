@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import Any
+    from typing import Any, Never
 
 SIGNALS = tuple(getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name))
 
@@ -60,6 +60,11 @@ def in_order() -> None:
     _thread.start_new_thread(_watch, (reading,))
     sys.unraisablehook = _all_but_interruptions(sys.unraisablehook)
     _listen(_raise)
+
+
+def ends_process() -> bool:
+    """Whether the process ends with the command. It does not if a Python program calls the command."""
+    return bool(_stage) and os.name == "posix"
 
 
 def leave_ctrl_c() -> None:
@@ -112,12 +117,19 @@ def _end(number: int) -> None:
     _leave(number)
 
 
-def _leave(number: int, frame: FrameType | None = None) -> None:
+def _leave(number: int, frame: FrameType | None = None) -> Never:
+    leave(128 + number)
+
+
+def leave(status: int) -> Never:
+    """Ends the process now, and leaves nothing unfinished: an exception that a signal raised may have come after a
+    folder was made, and before anything was there to remove it.
+    """
     # This lock is never released.
     PATIENCE.acquire()
     for path in tuple(UNFINISHED):
         _remove(path)
-    os._exit(128 + number)
+    os._exit(status)
 
 
 def _remove(path: str) -> None:

@@ -6,7 +6,6 @@ for the key.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable
@@ -90,6 +89,8 @@ class Interruptible(threading.Thread, Generic[T]):
 
     def stop(self) -> None:
         """Raises KeyboardInterrupt in the thread, at the next Python instruction."""
+        import ctypes
+
         self._unwanted = True
         with STARTING, self._finishing:
             if not self.done.is_set() and self.ident is not None:

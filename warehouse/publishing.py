@@ -14,10 +14,8 @@ import errno
 import json
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -32,9 +30,15 @@ except ImportError:  # pragma: no cover - without fcntl, nothing removes what de
 
 _DRAFT = re.compile(r"\.evalhouse-[0-9a-f]{16}")
 _SCRATCH = re.compile(r"evalhouse-[0-9a-f]{16}\.spill")
+_LOCK = "lock"
+"""The file in a draft or scratch folder that is locked by the process to which the folder belongs."""
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""Errors of file systems without locks."""
+
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
-_held: dict[Path, int] = {}
+_held: dict[Path, tuple[int, ...]] = {}
 """The folders that this process has locked, and the file descriptors of the locks."""
 _cleared: list[str] = []
 
@@ -66,6 +70,15 @@ def folder_at(path: Path) -> Iterator[Path]:
             _publish(draft, path.parent, [path.name])
 
 
+@contextmanager
+def drafts_in(folder: Path) -> Iterator[Path]:
+    """A draft from which the caller moves files to their places in `folder`. What is left in it is removed. Raises
+    OSError.
+    """
+    with _draft(folder) as draft:
+        yield draft / "new"
+
+
 def clear(folder: Path) -> None:
     """Finishes or removes drafts whose processes died. Everyone who writes in the folder does this too."""
     _clear(folder, _DRAFT)
@@ -73,7 +86,7 @@ def clear(folder: Path) -> None:
 
 def scratch() -> Path:
     """A new temporary folder that lives no longer than the process, in the system's folder for temporary files."""
-    folder = Path(tempfile.gettempdir())
+    folder = _folder_for_temporary_files()
     if str(folder) not in _cleared:
         _cleared.append(str(folder))
         _clear(folder, _SCRATCH)
@@ -92,15 +105,41 @@ def temporary() -> Iterator[Path]:
 
 def discard(path: Path) -> None:
     """Removes a draft or a `scratch` folder."""
-    shutil.rmtree(path, ignore_errors=True)
+    _remove(path)
     ending.UNFINISHED.discard(str(path))
     _let_go(path)
 
 
+def _remove(folder: Path) -> None:
+    """Removes a folder and everything in it; errors are ignored."""
+    try:
+        # Most have nothing but the lock in them, and shutil takes longer to import than they take to remove.
+        if os.listdir(folder) == [_LOCK]:
+            (folder / _LOCK).unlink()
+        folder.rmdir()
+    except OSError:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder_for_temporary_files() -> Path:
+    """The folder that `tempfile.gettempdir` names, without its import if it is the first that it would look at."""
+    first = next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), "/tmp")
+    if (
+        os.name == "nt"
+        or "tempfile" in sys.modules
+        or not os.path.isdir(first)
+        or not os.access(first, os.W_OK | os.X_OK)
+    ):
+        import tempfile
+
+        first = tempfile.gettempdir()
+    return Path(os.path.abspath(first))
+
+
 def _let_go(path: Path) -> None:
-    descriptor = _held.pop(path, None)
-    if descriptor is not None:
-        os.close(descriptor)
+    _close(_held.pop(path, ()))
 
 
 @contextmanager
@@ -127,6 +166,12 @@ def take_place(new: Path, path: Path) -> OSError | None:
     except OSError as error:
         return error
     return None
+
+
+def ours(path: Path) -> bool:
+    """Whether a path is a file, and not a link, that belongs to this user. Raises OSError if there is nothing."""
+    about = path.lstat()
+    return hasattr(os, "geteuid") and stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
 
 
 def ours_alone(path: Path) -> bool:
@@ -287,39 +332,52 @@ def _locked(folder: Path, name: Callable[[str], str]) -> Path:
         ending.UNFINISHED.add(str(path))
         path.mkdir(mode=0o700)
         try:
-            descriptor = _taken(path)
-        except OSError:
-            # This file system has no locks, so no other process removes the folder.
-            return path
-        if descriptor is not None:
-            _held[path] = descriptor
+            descriptors = _taken(path)
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                # No other process removes the folder, either.
+                return path
+            discard(path)
+            raise
+        if descriptors is not None:
+            _held[path] = descriptors
             return path
         # Between the two calls, another process took the folder for one that a dead process left.
         ending.UNFINISHED.discard(str(path))
 
 
-def _taken(path: Path) -> int | None:
-    """Locks a folder of this user and returns its file descriptor; None if another process holds the lock. Raises
-    OSError.
+def _taken(path: Path) -> tuple[int, ...] | None:
+    """Locks a folder of this user and returns the file descriptors of the lock; None if another process holds it.
+    Raises OSError.
     """
     if fcntl is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    opened: list[int] = []
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        about = os.fstat(descriptor)
-        if about.st_uid == os.geteuid() and os.path.samestat(about, os.lstat(path)):
-            return descriptor
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        opened.append(folder)
+        if os.fstat(folder).st_uid == os.geteuid():
+            # Earlier versions of the program lock the folder alone. On a network file system such a lock holds on one
+            # machine, while the lock on a file holds on all.
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file = os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+            opened.append(file)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file), os.lstat(path / _LOCK)):
+                return tuple(opened)
     except (BlockingIOError, FileNotFoundError):
+        # Another process holds the lock, or has removed the folder.
         pass
     except OSError:
-        os.close(descriptor)
+        _close(opened)
         raise
-    os.close(descriptor)
+    _close(opened)
     return None
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _clear(folder: Path, pattern: re.Pattern[str]) -> None:
@@ -331,15 +389,15 @@ def _clear(folder: Path, pattern: re.Pattern[str]) -> None:
 
 
 def _settle(folder: Path, left: Path) -> None:
-    descriptor = _taken(left)
-    if descriptor is None:
+    descriptors = _taken(left)
+    if descriptors is None:
         return
     try:
         _move(left, folder, _written_down(left))
         sync(folder)
-        shutil.rmtree(left, ignore_errors=True)
+        _remove(left)
     finally:
-        os.close(descriptor)
+        _close(descriptors)
 
 
 def _written_down(left: Path) -> list[str]:

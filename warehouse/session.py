@@ -4,10 +4,8 @@ nothing.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -18,33 +16,31 @@ from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
-from warehouse.faults import DataError, WarehouseError
+from grammar.value import replace
+from warehouse.named_files import path_in
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
-from warehouse.query.resolving.names import Scope, text_of
-from warehouse.query.resolving.substitution import Item, at_level, expanded, substituted
-from warehouse.render import Style, render
+from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.substitution import Item, at_level, items_of, substituted
 from warehouse.render.diagnostics import query_error
 from warehouse.render.jupyter import show_results_as_html
 from warehouse.render.style import Theme
 from warehouse.results import Result
+from warehouse.session_warehouse import SessionWarehouse
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.statements.only_questions import OnlyQuestions
+from warehouse.storage import open_warehouse, past_of
 from warehouse.store.catalog import Catalog
-from warehouse.store.database import Database, open_database
+from warehouse.store.database import Database
 from warehouse.store.lock import WAIT, nobody
-from warehouse.store.replacement import Tell, replacing
+from warehouse.store.replacement import Tell
 from warehouse.threads import allowed
 
 if TYPE_CHECKING:
     from warehouse.loading.planning import LoadRequest
+    from warehouse.query.as_of import AsOf
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-MOST_ITEMS = 20_000
-"""How many names a variable may hold: more than a statement of 64 KB can list, but limited because lists of lists can
-double.
-"""
 
 
 class Session:
@@ -57,7 +53,9 @@ class Session:
     refuses statements that change something or write a file. `tell` reports which program a changing statement waits
     for. `level` is the level for statements that do not state one, and appears in their results. Pictures use `theme`.
     A warehouse in memory can be changed if it is `changeable`. `lake` names the lake that Spark queries, which never
-    changes; it is empty for a warehouse.
+    changes; it is empty for a warehouse. `past` opens the warehouse in a state that `as of` asks for, and raises
+    NoSuchStateError if there was none; it is None for warehouses that do not keep their past. A session is
+    `last` if the process ends after it.
     """
 
     def __init__(
@@ -66,7 +64,6 @@ class Session:
         path: Path | None = None,
         engine: Callable[[Database, Workforce], Engine] = DuckDBEngine,
     ) -> None:
-        self.path = path
         self._made = engine
         self.variables: dict[str, tuple[Item, ...]] = {}
         self.fixed: set[str] = set()
@@ -76,19 +73,18 @@ class Session:
         self.level: n.Number | None = None
         self.theme: Theme = "auto"
         self.lake = ""
+        self.past: Callable[[AsOf], Database] | None = None
         self.follows = True
         self.only: OnlyQuestions | None = None
-        self.changeable = False
+        self.last = False
         self.tell: Tell = nobody
         self._progress: Progress = silent
-        self._use(database)
+        self._warehouse = SessionWarehouse(database, path, self._engine_of, lambda said: self.tell(said))
+        self._past_engine: Engine | None = None  # while it answers
         show_results_as_html()
 
-    def _use(self, database: Database) -> None:
-        self.database = database
-        self._opened = None if self.path is None else (self.path.absolute(), stamp(self.path))
-        self._engine = self._made(database, Workforce(Work(allowed(), self._heard)))
-        self.catalog = Catalog(database, self._engine.rows)
+    def _engine_of(self, database: Database) -> Engine:
+        return self._made(database, Workforce(Work(allowed(), self._heard)))
 
     def _heard(self, share: float) -> None:
         self._progress(share)
@@ -111,7 +107,9 @@ class Session:
             from warehouse.loading.sample import sample
 
             return cls(sample())
-        return cls(open_database(Path(path)), Path(path))
+        session = cls(open_warehouse(Path(path)), Path(path))
+        session.past = past_of(Path(path))
+        return session
 
     @classmethod
     def in_memory(cls) -> Session:
@@ -119,22 +117,23 @@ class Session:
         from warehouse.store.database import in_memory
 
         session = cls(in_memory())
-        session.changeable = True
+        session._warehouse.changeable = True
         return session
 
     @classmethod
     def on_lake(cls, folder: str, master: str | None = None) -> Session:
         """A session on a lake; Spark sums its facts. Raises WarehouseError."""
-        from warehouse.lake.spark import open_lake
+        from warehouse.lake.spark.opening import open_lake
 
         lake = open_lake(folder, master)
         session = cls(lake.names, engine=lake.engine)
         session.lake = folder
+        session.past = lake.past
         return session
 
     def interrupt(self) -> None:
         """Stops the statement that is running in another thread."""
-        self._engine.interrupt()
+        (self._past_engine or self._warehouse.engine).interrupt()
 
     def set(self, name: str, text: str) -> None:
         """Sets a variable from outside. The value is written as after `let $name =`. Raises QueryError."""
@@ -178,131 +177,99 @@ class Session:
         return replace(result, notes=(note, *result.notes)) if result is not None and note else result
 
     @property
+    def database(self) -> Database:
+        """The database of the warehouse; another one after a change."""
+        return self._warehouse.database
+
+    @property
+    def path(self) -> Path | None:
+        """Where the warehouse is; None for one in memory, the sample data, and a lake on Spark."""
+        return self._warehouse.path
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the warehouse has."""
+        return self._warehouse.catalog
+
+    @property
+    def changeable(self) -> bool:
+        """Whether the warehouse is one in memory that can be changed."""
+        return self._warehouse.changeable
+
+    @property
     def version(self) -> object:
         """A value that changes once this session has seen that the warehouse was replaced; None for the sample data."""
-        return self._opened
+        return self._warehouse.version
 
     def follow(self) -> str:
         """Opens the warehouse again if another program has replaced it, and returns a note about that. Raises
         WarehouseError if it cannot be opened.
         """
-        if self._opened is None:
-            return ""
-        path, before = self._opened
-        now = stamp(path)
-        if now == before:
-            return ""
-        if now is None:
-            return f"{path} is not there any more: this is what was in it"
-        database = open_database(path)
-        self.database.close()
-        self._use(database)
-        return f"{self.path} was changed by another program meanwhile, and is read anew"
+        return self._warehouse.follow()
 
     def _answered(self, statement: n.AnyStatement) -> Result | None:
         statement = substituted(statement, self.variables)
         if self.level is not None:
             statement = at_level(statement, self.level)
+        question = statement.question if isinstance(statement, n.AboutQuestion) else statement
+        if isinstance(question, n.Answerable) and question.as_of is not None:
+            return self._answered_as_of(question.as_of, statement)
         scope = Scope(self.catalog, self.variables)
         if self.lake and isinstance(statement, n.Load | n.Forget):
             word = "load" if isinstance(statement, n.Load) else "forget"
             raise QueryError(
                 f"{word} is not supported by --engine spark",
                 statement.span,
-                ("a lake is not changed: change the warehouse, and export it again",),
+                ("without it, a lake is changed as a file is",),
             )
         match statement:
             case n.Define():
-                self._define(statement)
+                self._warehouse.define(statement)
                 return None
             case n.Load():
-                return self._load(statement)
+                from warehouse.changes import requested
+
+                request = requested(statement, self.folder, confined=self.confined)
+                return self.load(request, to_text(statement), place=statement.span, called_from=self.folder)
             case n.Forget(number):
-                return self._forget(statement, scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0)
+                number_of_import = scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0
+                return self._warehouse.forget(statement, number_of_import)
+        return self._result_on(statement, scope, self._warehouse.engine)
+
+    def _answered_as_of(self, as_of: n.Node, statement: n.AnyStatement) -> Result:
+        state = self._warehouse.state(as_of, self.past)
+        self._past_engine = state.engine
+        try:
+            return self._result_on(statement, Scope(state.catalog, self.variables), state.engine, state.note)
+        finally:
+            self._past_engine = None
+
+    def _result_on(self, statement: n.AnyStatement, scope: Scope, engine: Engine, note: str = "") -> Result:
+        """The result of a statement about what is in the scope, with a note before its own."""
+
+        def answered(planned: Planned) -> Result:
+            result = answer(planned, engine)
+            return replace(result, notes=(note, *result.notes)) if note else result
+
         try:
             planned = resolve(statement, scope)
-            match statement:
-                case n.Export(to=to):
-                    return self._export(planned, to)
-                case n.Plot(to=to) if to is not None:
-                    return self._plot(planned, to)
-            return answer(planned, self._engine)
+            to = statement.to if isinstance(statement, n.Export | n.Plot) else None
+            if to is None:
+                return answered(planned)
+            from warehouse import written_files
+
+            path = path_in(self.folder, planned.plan.to, to.span, confined=self.confined)
+            write = written_files.export if isinstance(statement, n.Export) else written_files.plot
+            return write(planned, answered, path, to.span, force=self.force, theme=self.theme)
         except QueryError as error:
-            raise QueryError(error.message, _place(error, statement), error.hints) from None
-
-    def _export(self, planned: Planned, to: n.Text | n.Variable) -> Result:
-        """Writes the rows of a question to a file, in the format of its ending. An existing file is overwritten only
-        with `force`.
-        """
-        from warehouse import written_files
-
-        named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
-        form = written_files.format_of(path, named, to.span, force=self.force)
-        result = answer(planned, self._engine)
-        written_files.write(path, render(result, form, Style(theme=self.theme)), to.span)
-        return written_files.said(planned.plan.text, "exported", named, result)
-
-    def _plot(self, planned: Planned, to: n.Text | n.Variable) -> Result:
-        """Writes the picture of a question to a file. An existing file is overwritten only with `force`."""
-        from warehouse import written_files
-
-        named, path = planned.plan.to, self._inside(planned.plan.to, to.span)
-        draw = written_files.drawing_of(path, named, to.span, force=self.force)
-        result = answer(planned, self._engine)
-        if result.chart is None:
-            raise QueryError("there is nothing to draw")
-        written_files.write(path, draw(result.chart, self.theme), to.span)
-        return written_files.said(planned.plan.text, "drawn", named, result)
-
-    def _inside(self, named: str, place: Span) -> Path:
-        """The path of a file. In a confined session it must be inside the folder after links are followed. Raises
-        QueryError.
-        """
-        if "\0" in named:
-            raise QueryError("no file has a name with a NUL in it", place)
-        path = self.folder / named
-        if self.confined and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
-            raise QueryError(
-                f"{path} is outside the script's folder",
-                place,
-                ("--allow-files lets its statements read and write files anywhere",),
-            )
-        return path
-
-    # --- what changes the session or the warehouse ------------------------------------------------------------------
+            # An error that was found in the data has no place of its own.
+            span = error.span if error.span != NOWHERE else statement.span
+            raise QueryError(error.message, span, error.hints) from None
 
     def _let(self, statement: n.Let) -> None:
         name = statement.variable.name
         if name not in self.fixed:
-            items = [item for value in statement.values for item in expanded(value, self.variables)]
-            if len(items) > MOST_ITEMS:
-                raise QueryError(f"a variable is a list of at most {MOST_ITEMS:,}", statement.variable.span)
-            self.variables[name] = tuple(items)
-
-    def _define(self, statement: n.Define) -> None:
-        from warehouse.query.resolving.user_measures import check
-        from warehouse.store.definitions import keep
-        from warehouse.tasks import COUNTED
-
-        text = to_text(statement)
-        counts = {task: self.catalog.counts_apart(task) for task in COUNTED}
-        check(statement, self.catalog.definitions, counts, text)
-        if self.path is None and not self.changeable:
-            # The sample data and lakes are not changed; there the definition lasts as long as the session.
-            same = [name for name in self.catalog.definitions if name.casefold() == statement.name.text.casefold()]
-            for name in same:
-                del self.catalog.definitions[name]
-            self.catalog.definitions[statement.name.text] = text
-        else:
-            self._replace(lambda database: keep(database, statement.name.text, text), statement.span)
-
-    def _load(self, statement: n.Load) -> Result:
-        from warehouse.changes import requested
-
-        named = text_of(statement.path, statement.path, "the name of a file")
-        path = self._inside(named, statement.path.span)
-        request = requested(statement.reader, path, self.folder if self.confined else None)
-        return self.load(request, to_text(statement), place=statement.span, called_from=self.folder)
+            self.variables[name] = items_of(statement, self.variables)
 
     def load(
         self,
@@ -326,56 +293,16 @@ class Session:
         return loaded(
             request,
             text,
-            lambda change, files: self._replace(change, place, files, keep=keep, wait=wait),
+            lambda change, files: self._warehouse.change(change, place, files, keep=keep, wait=wait),
             called_from=called_from,
             called=called,
             keep=keep,
             progress=self._heard,
         )
 
-    def _forget(self, statement: n.Forget, number: int) -> Result:
-        from warehouse.changes import forgotten
-
-        try:
-            return forgotten(number, to_text(statement), lambda change: self._replace(change, statement.span))
-        except DataError as error:
-            raise QueryError(error.faults[0].message, statement.number.span) from None
-
-    def _replace(
-        self,
-        change: Callable[[Database], None],
-        place: Span,
-        files: Iterable[Path] = (),
-        *,
-        keep: bool = True,
-        wait: float = WAIT,
-    ) -> None:
-        """Changes a copy of the warehouse, puts the copy in its place, and continues with it. `files` are the files
-        that the change reads.
-        """
-        if self.path is None and self.changeable:
-            from warehouse.changes import changed_in_memory
-
-            self._use(changed_in_memory(self.database, change, keep=keep))
-            return
-        if self.path is None:
-            raise QueryError(
-                "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
-            )
-        with replacing(self.path, files, keep=keep, wait=wait, tell=self.tell) as database:
-            change(database)
-        try:
-            database = open_database(self.path)
-        except WarehouseError as error:
-            raise WarehouseError(
-                f"{self.path} is changed as it was to be, and cannot be opened again: {error.message}", error.hints
-            ) from None
-        self.database.close()
-        self._use(database)
-
     def close(self) -> None:
-        """Closes the warehouse."""
-        self.database.close()
+        """Closes the warehouse, and its past states."""
+        self._warehouse.close(last=self.last)
 
     def __enter__(self) -> Session:
         return self
@@ -384,17 +311,3 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def stamp(path: Path) -> tuple[int, int, int] | None:
-    """A value that changes when another file takes the place of this one; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns
-
-
-def _place(error: QueryError, statement: n.AnyStatement) -> Span:
-    """The place of an error that was found in the data: its own place if it has one, else the whole statement."""
-    return error.span if error.span != NOWHERE else statement.span

@@ -1,10 +1,10 @@
 """Files that `export` and `plot` write: the format for each ending, whether a file may be overwritten, and the result
-that reports the file.
+that reports the file. A file is written once everything else is known to be right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,26 +12,40 @@ from grammar.errors import QueryError
 from grammar.span import Span
 from warehouse.faults import DataError
 from warehouse.query.table_rows import TableRows
-from warehouse.render import FORMATS
+from warehouse.render import FORMATS, Style, render
 from warehouse.results import Column, Result
 
 if TYPE_CHECKING:
-    from warehouse.render.vega import Draw
+    from warehouse.render.style import Theme
+    from warehouse.statements import Planned
 
 
-def format_of(path: Path, named: str, place: Span, *, force: bool) -> str:
-    """The format in which a file is to be written. Raises QueryError as `_check` does."""
+def export(
+    planned: Planned, answer: Callable[[Planned], Result], path: Path, place: Span, *, force: bool, theme: Theme
+) -> Result:
+    """Writes the rows of a question to a file, in the format of its ending. `place` is where the statement names it.
+
+    Raises QueryError. An existing file is overwritten only with `force`.
+    """
     formats = {form.suffix: form.name for form in FORMATS if form.suffix}
-    _check(path, named, formats, "a format", place, force)
-    return formats[path.suffix.casefold()]
+    _check(path, planned.plan.to, formats, "a format", place, force)
+    result = answer(planned)
+    _write(path, render(result, formats[path.suffix.casefold()], Style(theme=theme)), place)
+    return _said(planned, "exported", result)
 
 
-def drawing_of(path: Path, named: str, place: Span, *, force: bool) -> Draw:
-    """The function that draws the picture for a file. Raises QueryError as `_check` does."""
+def plot(
+    planned: Planned, answer: Callable[[Planned], Result], path: Path, place: Span, *, force: bool, theme: Theme
+) -> Result:
+    """Writes the picture of a question to a file, as `export` does its rows."""
     from warehouse.render.vega import FILES
 
-    _check(path, named, FILES, "a kind of picture", place, force)
-    return FILES[path.suffix.casefold()]
+    _check(path, planned.plan.to, FILES, "a kind of picture", place, force)
+    result = answer(planned)
+    if result.chart is None:
+        raise QueryError("there is nothing to draw")
+    _write(path, FILES[path.suffix.casefold()](result.chart, theme), place)
+    return _said(planned, "drawn", result)
 
 
 def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Span, force: bool) -> None:
@@ -43,7 +57,7 @@ def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Spa
         raise QueryError(f"{path} already exists", place, ("--force overwrites it",))
 
 
-def write(path: Path, drawn: str | bytes, place: Span) -> None:
+def _write(path: Path, drawn: str | bytes, place: Span) -> None:
     """Writes a file, completely or not at all. Raises QueryError at the place where the statement names the file."""
     from warehouse.render.files import write_all
 
@@ -53,9 +67,9 @@ def write(path: Path, drawn: str | bytes, place: Span) -> None:
         raise QueryError(f"{path} {error.faults[0].message}", place) from None
 
 
-def said(statement: str, what: str, named: str, result: Result) -> Result:
+def _said(planned: Planned, what: str, result: Result) -> Result:
     """The result that reports a written file."""
     columns = (Column("file", "name"), Column("rows", "count"))
     rows = TableRows.of(columns)
-    rows.add(file=named, rows=len(result.table.rows))
-    return Result(statement, what, result.signature, rows.table(columns), notes=result.notes)
+    rows.add(file=planned.plan.to, rows=len(result.table.rows))
+    return Result(planned.plan.text, what, result.signature, rows.table(columns), notes=result.notes)

@@ -125,7 +125,7 @@ def test_tables_are_copied_as_csv_and_latex(page: Any, pictured: Report) -> None
     first = pictured.statements[1].result
     assert first is not None
     status = page.find_element("css selector", "#result-1 [role=status]")
-    for kind, expected in (("csv", csv(first, Style())), ("latex", latex(first, Style()))):
+    for kind, expected in (("csv", "".join(csv(first, Style()))), ("latex", latex(first, Style()))):
         page.find_element("css selector", f"button[data-copy={kind}][data-of='1']").click()
         WebDriverWait(page, 60).until(lambda _: status.text == "Copied")
         read = "const done = arguments[0]; navigator.clipboard.readText().then(done, (error) => done(String(error)))"

@@ -208,6 +208,9 @@ class Counting:
     def interrupt(self) -> None:
         """Nothing runs."""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def test_facts_of_one_name_are_fetched_once() -> None:
     engine = Counting()

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -186,19 +187,63 @@ def _init(folder: Path) -> None:
         load(database, folder / "many.csv", "scores")
 
 
+def _load_into_a_lake(folder: Path) -> None:
+    from warehouse.lake.changing import change_lake
+    from warehouse.lake.place import place_of
+    from warehouse.loading.ingest import load
+
+    file = folder.with_name("next.csv")
+    change_lake(place_of(folder), "load", lambda database: load(database, file, "scores"), [file])
+
+
+def _change_a_lake(folder: Path, statement: str) -> None:
+    import warehouse
+
+    with warehouse.open(folder) as session:
+        list(session.results(statement))
+
+
+def _compact_a_lake(folder: Path, *, forget: bool = False) -> None:
+    from datetime import UTC, datetime
+
+    from warehouse.lake.compacting import compact
+    from warehouse.lake.place import place_of
+
+    compact(place_of(folder), datetime.now(UTC) if forget else None)
+
+
+def _copy_a_lake(folder: Path) -> None:
+    from warehouse.commands.program import main
+
+    assert main(["copy", str(folder / "lake"), str(folder / "copy.lake"), "--quiet"]) == 0
+
+
+def _copy_a_lake_to_a_file(folder: Path) -> None:
+    from warehouse.commands.program import main
+
+    assert main(["copy", str(folder / "lake"), str(folder / "copy.duckdb"), "--quiet"]) == 0
+
+
 def _upgrade(folder: Path) -> None:
     from warehouse.store.upgrading import upgrade
 
     upgrade(folder / "old.duckdb")
 
 
-JOBS = {
+JOBS: dict[str, Callable[[Path], None]] = {
     "load": _load,
     "load in place": _load_in_place,
     "forget": _forget,
     "define": _define,
     "init": _init,
     "upgrade": _upgrade,
+    "load into a lake": _load_into_a_lake,
+    "forget in a lake": partial(_change_a_lake, statement="forget import 2"),
+    "define in a lake": partial(_change_a_lake, statement="define measure twice = 2 * recall"),
+    "compact a lake": _compact_a_lake,
+    "compact a lake and forget its past": partial(_compact_a_lake, forget=True),
+    "copy a lake": _copy_a_lake,
+    "copy a lake to a file": _copy_a_lake_to_a_file,
 }
 
 
@@ -232,6 +277,8 @@ def serve(work: Callable[[dict[str, Any], int], None]) -> None:
     """Makes a child for each line of JSON, which does the work and writes what came of it into a pipe; and prints that,
     or that it was killed.
     """
+    import warehouse.lake.changing
+    import warehouse.lake.compacting
     import warehouse.loading.ingest
     import warehouse.session
     import warehouse.store.upgrading  # noqa: F401 - so that the children have it

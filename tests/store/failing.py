@@ -103,11 +103,11 @@ def _export_all(folder: Path, sources: Path) -> None:
 
 
 def _lake(folder: Path, sources: Path) -> None:
-    from warehouse.lake.folder import export_lake
+    from tests.lakes import lake_of
     from warehouse.store.database import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
-        export_lake(database, folder / "lake", force=True)
+        lake_of(database, folder / "lake", force=True)
 
 
 def _backup(folder: Path, sources: Path) -> None:
@@ -173,7 +173,7 @@ def _child(asked: dict[str, str], out: int) -> None:
 
 
 def _serve() -> None:
-    import warehouse.lake.folder
+    import warehouse.lake.making
     import warehouse.loading.exporting
     import warehouse.loading.exporting_eee
     import warehouse.loading.sample  # noqa: F401 - so that the children have it

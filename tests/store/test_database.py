@@ -491,7 +491,7 @@ class TestReplacing:
             target.write(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("warehouse.store.replacement.shutil.copyfileobj", copying)
+        monkeypatch.setattr("shutil.copyfileobj", copying)
         with pytest.raises(WarehouseError, match="the disk is full"), replacing(folder / "w.duckdb"):
             pass
         assert (folder / "w.duckdb").read_bytes() == before

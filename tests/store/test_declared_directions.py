@@ -10,13 +10,14 @@ import pytest
 
 import cli
 from tests.empty import create
+from tests.lakes import lake_of
 from tests.store.test_soundness import make_older
 from tests.store.texts import Load
 from warehouse.faults import DataError
-from warehouse.lake.folder import export_lake, open_names, read_manifest
 from warehouse.loading.exporting import export_all
 from warehouse.loading.ingest import forget, load
 from warehouse.session import Session
+from warehouse.storage import open_warehouse
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database, in_memory, open_database, open_to_export
 from warehouse.store.soundness import check
@@ -96,10 +97,10 @@ def test_lakes_backups_and_exports_keep_what_was_declared(tmp_path: Path) -> Non
     with create(path) as database:
         load(database, file, "values", lower_is_better={"effort": True, "WER": False})
     with open_to_export(path, tmp_path) as database:
-        export_lake(database, lake)
+        lake_of(database, lake)
         [exported] = export_all(database, folder)
     assert exported.directions == "--lower-is-better effort --higher-is-better WER"
-    with open_names(lake, read_manifest(lake), "the lake") as names:
+    with open_warehouse(lake) as names:
         assert directions(names) == {"effort": True, "WER": False}
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.lakes import lake_of
 from tests.store.texts import Complaints, Load
-from warehouse.lake.folder import export_lake, open_names, read_manifest
 from warehouse.loading.ingest import forget
+from warehouse.storage import open_warehouse
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database
 from warehouse.store.soundness import check
@@ -143,8 +144,8 @@ def test_a_lake_keeps_it(database: Database, load_text: Load, tmp_path: Path) ->
     load_text(QRELS, "trec", "qrels", fields=ROBUST)
     load_text(RUN, "trec", "run", fields=ROBUST)
     lake = tmp_path / "lake"
-    export_lake(database, lake)
-    with open_names(lake, read_manifest(lake), "it") as names:
+    lake_of(database, lake)
+    with open_warehouse(lake) as names:
         assert observed(names, "filtering") == Observed("topic-document pair", "topic")
         assert Catalog(names).documents("filtering", 1) == 3
         assert observed(names, "rankings") == Observed("topic")

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.counting import Count
+from tests.lakes import lake_of
 from tests.store.dying import built
 from tests.store.failing import FAULTS, SOURCE, WRITINGS, Failing
 from tests.store.test_soundness import make_older
 from tests.store.texts import SCORES
 from warehouse.faults import WarehouseError
-from warehouse.lake.folder import export_lake
+from warehouse.lake.log import read_log
+from warehouse.lake.place import Folder
 from warehouse.loading.exporting import export_all, export_form
 from warehouse.loading.ingest import load
 from warehouse.store.database import open_database, open_to_export
@@ -60,6 +62,9 @@ class Place:
     def content(self, job: str) -> Content:
         """What stands under the names that a job writes."""
         found: Content = {}
+        if job == "lake":
+            # The same rows get files with other names each time.
+            return {"lake": repr(read_log(Folder(self.folder / "lake")).last.fingerprints).encode()}
         for name in WRITINGS[job].written:
             path = self.folder / name
             for file in [path] if path.is_file() else sorted(path.rglob("*")):
@@ -120,7 +125,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     with open_to_export(sources / "old.duckdb", original) as database:
         export_form(database, next(form for form in FORMS if form.name == "scores"), original / "one.csv")
         export_all(database, original / "out")
-        export_lake(database, original / "lake")
+        lake_of(database, original / "lake")
     for name in ("results.csv", "r.md", "r-1.svg", "r-2.svg"):
         (original / name).write_text(f"old {name}")
     (original / "study.eval").write_text("score   F for all on T")
@@ -184,7 +189,7 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
         assert not outcome.killed
         assert not outcome.said.startswith("TRACEBACK"), (at, outcome)
         found = _state(path)
-        done = outcome.said == "done" or "is changed as it was to be" in outcome.said
+        done = outcome.said == "done" or "was changed, but cannot be opened again" in outcome.said
         assert found == (CHANGED[job] if done else before), (at, outcome)
         if place.left():
             again = NEXT[job] if done and job in NEXT else job
@@ -198,12 +203,16 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
     count(f"calls of what changes a warehouse that met {fault}", times)
 
 
+STEPS = {"lake": 199, "backup": 29, "cache": 29}
+"""Of jobs that write much, the calls between two faults."""
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("job", WRITINGS)
 def test_what_is_written_is_whole_or_as_before(
     failing: Failing, place: Place, job: str, fault: str, count: Count
 ) -> None:
-    faults(failing, place, job, fault, 29 if job in ("lake", "backup", "cache") else 9, count)
+    faults(failing, place, job, fault, STEPS.get(job, 9), count)
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "kill"])

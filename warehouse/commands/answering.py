@@ -178,7 +178,8 @@ def show(args: argparse.Namespace, result: Result) -> None:
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_said() or 100
     style = Style(digits=args.digits, width=width or 80, colour=coloured(args), theme=args.theme or "auto")
     format = format_named(args.format or ("table" if terminal else "tsv"))
-    sys.stdout.write(format.draw(result, style))
+    for part in format.parts(result, style):
+        sys.stdout.write(part)
     # Each result is flushed when it is ready, also into a pipe, and not only at the end.
     sys.stdout.flush()
     if not format.has_notes:

@@ -42,6 +42,8 @@ def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPla
 
 def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
     """Prints what was stored from a file."""
+    from warehouse.loading.checks import ALL_STORED
+
     known = loaded.rows_read + loaded.texts_read - loaded.rows_new - loaded.texts_new
     new, read = _amount(loaded.rows_new, loaded.texts_new), _amount(loaded.rows_read, loaded.texts_read)
     if not loaded.parts:
@@ -60,7 +62,8 @@ def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = Fals
     if len(loaded.parts) > 1:
         note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
     for text in loaded.notes:
-        note(args, text)
+        if text != ALL_STORED:  # which was just said
+            note(args, text)
 
 
 def _nothing_new(known: int) -> str:
@@ -109,7 +112,7 @@ def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
         if len(counts) > 1:
             text = _HOW_MANY.sub(rf"\g<1>{counts[0]} to {counts[-1]}", text)
         files = len({source for source, _ in said})
-        note(args, f"{source if files == 1 else f'{files} files'}: {text}")
+        note(args, f"{source if files == 1 else f'{files:,} files'}: {text}")
     if len(sources) > FEW:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 

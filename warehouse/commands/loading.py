@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from warehouse.commands.talk import note, progress, say
 if TYPE_CHECKING:
     import argparse
 
+    from warehouse.loading.carrying_out import CarriedOut
     from warehouse.loading.planning import LoadRequest
     from warehouse.store.database import Database
 
@@ -26,22 +26,30 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.loading.carrying_out import carry_out, silent
     from warehouse.loading.planning import option_files, plan
     from warehouse.publishing import temporary
+    from warehouse.storage import is_lake
     from warehouse.store.database import in_memory
 
     if args.said["sample"]:
         say("error: the sample data cannot be changed\n  evalhouse init FILE --sample makes a warehouse of them")
         return MISUSED
     path = path_of(args) or DEFAULT_FILE
+    if args.in_place and is_lake(path):
+        note(args, "--in-place changes nothing for a lake: a load only adds files to it")
+        args.in_place = False
     request = _request(args)
     with temporary() as scratch:
         with in_memory() as store:
             planned = interruptibly(partial(plan, request, store, scratch), store.interrupt)
         say_recognized(args, request, planned)
         files = [*(file.found.path for file in planned.files), *option_files(request)]
-        with _opened(path, files, args) as database, progress(args, "loading") as advance:
-            tell = partial(say_stored, args) if args.in_place else silent
-            loading = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
-            done = interruptibly(loading, database.interrupt)
+        with progress(args, "loading") as advance:
+
+            def loading(database: Database) -> CarriedOut:
+                tell = partial(say_stored, args) if args.in_place else silent
+                work = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
+                return interruptibly(work, database.interrupt)
+
+            done = _changed(path, loading, files, args)
     if args.dry_run:
         say_plan(args, planned, done)
     say_together(args, planned, done)
@@ -91,16 +99,26 @@ def _directions(args: argparse.Namespace) -> dict[str, bool]:
     return directions
 
 
-def _opened(path: Path, files: Sequence[Path], args: argparse.Namespace) -> AbstractContextManager[Database]:
-    """The warehouse to load into. A dry run really loads the files, because files may depend on each other, as runs
-    depend on qrels, but it loads them into a copy that is then removed.
+def _changed(
+    path: Path, loading: Callable[[Database], CarriedOut], files: Sequence[Path], args: argparse.Namespace
+) -> CarriedOut:
+    """Loads into the warehouse that the line names. A dry run really loads the files, because files may depend on each
+    other, as runs depend on qrels, but nothing of it is kept.
     """
+    from warehouse.storage import change_warehouse, is_lake
     from warehouse.store.database import in_memory
-    from warehouse.store.replacement import in_place, replacing
 
-    if args.dry_run and not path.exists():
-        return in_memory()
-    wait, tell = args.wait, partial(note, args)
-    if args.in_place:
-        return in_place(path, files, wait=wait, tell=tell)
-    return replacing(path, files, keep=not args.dry_run, wait=wait, tell=tell)
+    if args.dry_run and not path.exists() and not is_lake(path):
+        with in_memory() as database:
+            return loading(database)
+    done, moved = change_warehouse(
+        path,
+        "load",
+        loading,
+        files,
+        keep=not args.dry_run,
+        without_copy=args.in_place,
+        wait=args.wait,
+        tell=partial(note, args),
+    )
+    return done.moved(moved)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from grammar.lexicon import number_value
 from grammar.phrases import Number
+from warehouse import ending
 from warehouse.commands import MISUSED
 from warehouse.commands.talk import note, say
 
@@ -64,6 +65,7 @@ def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
     session = Session.open(question_path(args, typed=typed))
     # All statements of one command see the same state of the warehouse.
     session.follows = False
+    session.last = ending.ends_process()
     session.tell = partial(note, args)
     return prepared(args, session)
 
@@ -86,7 +88,7 @@ def open_on_engine(args: argparse.Namespace) -> Session:
             raise SystemExit(MISUSED)
         return open_session(args)
     if not args.db:
-        say("error: --engine spark needs a lake, but none is named\n  --db LAKE names one (see evalhouse export-lake)")
+        say("error: --engine spark needs a lake, but none is named\n  --db LAKE names one (see evalhouse copy)")
         raise SystemExit(MISUSED)
     return prepared(args, Session.on_lake(args.db, args.master))
 

@@ -42,7 +42,7 @@ def command() -> int:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()
-    os._exit(status)
+    ending.leave(status)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -165,7 +165,7 @@ def _set(args: argparse.Namespace) -> None:
     try:
         fill(args)
     except SettingError as error:
-        say(f"error: {error}\n  evalhouse config shows what is set, and where")
+        say(f"error: {error}")
         raise SystemExit(MISUSED) from None
 
 

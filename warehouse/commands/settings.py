@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from grammar.value import value
+from warehouse import memory
 
 if TYPE_CHECKING:
     import argparse
@@ -130,9 +131,9 @@ def file_of_user() -> Path:
 
     if named := os.environ.get("EVALHOUSE_CONFIG"):
         return Path(named)
-    from platformdirs import user_config_path
+    from warehouse.user_folders import user_folder
 
-    return user_config_path("evalhouse") / "config.toml"
+    return user_folder("config") / "config.toml"
 
 
 def held(given: Mapping[str, object]) -> list[Held]:
@@ -164,6 +165,10 @@ def fill(args: argparse.Namespace) -> None:
     for one in held(args.said):
         if one.written is not None:
             setattr(args, one.setting.name, one.meant)
+    try:
+        memory.allowed()
+    except ValueError as error:
+        raise SettingError(f"${error}") from None
 
 
 def _read(setting: Settable, written: str, where: str) -> Held:

@@ -45,9 +45,9 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
     output = "write all results to one file, in the format of its ending or of --format; .xlsx too"
     parser.add_argument("--output", metavar="FILE", help=output)
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
-    engine = "what computes the sums: duckdb, or spark, for which --db names a lake (see export-lake)"
+    engine = "what computes the sums: duckdb, or spark, for which --db names a lake (see copy)"
     parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb", metavar="ENGINE", help=engine)
-    parser.add_argument("--master", metavar="URL", help="the Spark to use; default local[*], this machine")
+    parser.add_argument("--master", metavar="URL", help="the Spark to use, such as sc://HOST; default local[*]")
     files = "let a script load, export and plot files outside its folder"
     parser.add_argument("--allow-files", action="store_true", help=files)
 
@@ -122,6 +122,12 @@ def _new_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a new file")
 
 
+def _init_words(parser: argparse.ArgumentParser) -> None:
+    new = "a new file; with --lake a new folder, or an address such as s3://BUCKET/evals"
+    parser.add_argument("file", metavar="FILE", help=new)
+    parser.add_argument("--lake", action="store_true", help="make a lake, a folder that many can write at once")
+
+
 def _verify_words(parser: argparse.ArgumentParser) -> None:
     results = "a signature in quotes, or a file of results as --format json writes them; - reads standard input"
     parser.add_argument("results", nargs="+", metavar="RESULT", help=results)
@@ -140,6 +146,32 @@ def _export_words(parser: argparse.ArgumentParser) -> None:
 def _lake_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="a new folder")
     parser.add_argument("--force", action="store_true", help="overwrite a lake")
+
+
+def _copy_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FROM", help="a warehouse file or a lake")
+    new = "a new lake, or a new file if it ends in .duckdb or .db; an address such as s3://BUCKET/evals is a lake"
+    parser.add_argument("target", metavar="TO", help=new)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--lake", action="store_true", help="make a lake, whatever TO ends in")
+    kind.add_argument("--file", dest="as_file", action="store_true", help="make a file, whatever TO ends in")
+    parser.add_argument("--force", action="store_true", help="overwrite a lake")
+
+
+def _compact_words(parser: argparse.ArgumentParser) -> None:
+    past = parser.add_mutually_exclusive_group()
+    keep = "forget what the lake held before the last DAYS days, and remove its files; default: forget nothing"
+    past.add_argument("--keep-past", type=_days, metavar="DAYS", help=keep)
+    forget = "forget what the lake held before a date, such as 2026-11-01, and remove its files"
+    past.add_argument("--forget-past", metavar="DATE", help=forget)
+    wait = "how long to wait for each other process that is loading; default 10"
+    parser.add_argument("--wait", type=_seconds, default=10.0, metavar="SECONDS", help=wait)
+
+
+def _days(text: str) -> float:
+    if not text.isascii() or not text.replace(".", "", 1).isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days")
+    return float(text)
 
 
 def _records_words(parser: argparse.ArgumentParser) -> None:
@@ -243,6 +275,10 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.keeping import check as command
         case "backup":
             from warehouse.commands.keeping import back_up as command
+        case "copy":
+            from warehouse.commands.lake_keeping import copy as command
+        case "compact":
+            from warehouse.commands.lake_keeping import compact as command
         case "upgrade":
             from warehouse.commands.keeping import bring_up_to_date as command
         case "verify":
@@ -285,10 +321,19 @@ COMMANDS = (
         _load_words,
     ),
     Command("fmt", "format scripts in the canonical layout", "evalhouse fmt study.eval --check", _fmt_words),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _new_file),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words),
     Command("info", "show what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
     Command("check", "check a warehouse for damage", "evalhouse check --db muc.duckdb", _no_words),
     Command("backup", "copy a warehouse safely", "evalhouse backup monday.duckdb", _new_file),
+    Command(
+        "copy", "copy a warehouse, from a file to a lake or back", "evalhouse copy muc.duckdb muc.lake", _copy_words
+    ),
+    Command(
+        "compact",
+        "merge the small files of a lake",
+        "evalhouse compact --db muc.lake --keep-past 30",
+        _compact_words,
+    ),
     Command("upgrade", "upgrade a warehouse of an older version", "evalhouse upgrade --db muc.duckdb", _no_words),
     Command("verify", "check that saved results still reproduce", "evalhouse verify table2.json", _verify_words),
     Command(
@@ -305,7 +350,7 @@ COMMANDS = (
     ),
     Command(
         "export-lake",
-        "write a warehouse as a folder of Parquet files, for Spark",
+        "write a warehouse as a lake; deprecated, as copy does it",
         "evalhouse export-lake muc.lake --db muc.duckdb",
         _lake_words,
     ),

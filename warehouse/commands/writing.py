@@ -1,5 +1,5 @@
 """The commands that export a warehouse: `export-scores` writes rows to files that `load` accepts, `export-eee` writes
-records of Every Eval Ever, and `export-lake` writes everything as Parquet.
+records of Every Eval Ever, and `export-lake` writes everything as a lake.
 """
 
 from __future__ import annotations
@@ -51,15 +51,14 @@ def export(args: argparse.Namespace) -> int:
 
 
 def export_as_lake(args: argparse.Namespace) -> int:
-    """Writes a warehouse as a folder of Parquet files."""
-    from warehouse.lake.folder import FACTS, export_lake
+    """Writes a warehouse as a lake."""
+    from warehouse.lake.making import make_lake
 
-    folder = Path(args.folder)
-    written = _written(args, folder.absolute().parent, partial(export_lake, folder=folder, force=args.force))
-    rows = sum(written.rows[table] for table in FACTS)
-    note(args, f"{folder}: a lake of {rows:,} facts, for --engine spark --db {folder}")
-    if written.left_out:
-        note(args, f"{written.left_out:,} texts are left out: a lake has none")
+    folder, path = Path(args.folder), question_path(args)
+    make_lake(args.folder, "copy", partial(_opened, path), force=args.force)
+    note(args, f"{folder} is a lake with all of {path or 'the sample data'}")
+    instead = f"evalhouse copy {path} {folder}" if path else f"evalhouse init {folder} --lake --sample"
+    note(args, f"export-lake is deprecated: write {instead}")
     return DONE
 
 
@@ -91,8 +90,16 @@ def _opened(path: Path | None, folder: Path) -> Database:
     WarehouseError.
     """
     from warehouse.loading.sample import sample
+    from warehouse.storage import is_lake
     from warehouse.store.database import open_to_export
 
+    if path is not None and is_lake(path):
+        from warehouse.lake.log import read_log
+        from warehouse.lake.place import place_of
+        from warehouse.lake.states import open_state
+
+        place = place_of(path)
+        return open_state(place, read_log(place).last, writing=folder)
     if path is None:
         database = sample()
         if database.path is None:

@@ -168,7 +168,7 @@ def _pairs(
     total = int(ends[-1])
     if total > MOST_PAIRS:
         raise ValueError(
-            f"{key.documents} documents leave {total} pairs of a and x to try; at most {MOST_PAIRS} are allowed"
+            f"{key.documents:,} documents leave {total:,} pairs of a and x to try; at most {MOST_PAIRS:,} are allowed"
         )
     for first in range(0, total, _BLOCK):
         place = np.arange(first, min(first + _BLOCK, total))

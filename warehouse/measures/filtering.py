@@ -8,13 +8,12 @@ rejections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures.expression import Call, Constant, Expression, FunctionName, Operation, of_form, of_ratio
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from decimal import Decimal
 from typing import Literal
 
-from grammar.value import value
+from grammar.value import field, value
 from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
 

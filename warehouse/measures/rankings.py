@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from grammar.value import replace
 from warehouse.measures.lists import (
     AveragePrecision,
     BinaryPreference,

@@ -27,6 +27,7 @@ from warehouse.render.jupyter import clock_in_notebook
 from warehouse.results import EMPTY, Result
 from warehouse.session import Session
 from warehouse.statements.only_questions import OnlyQuestions
+from warehouse.storage import called
 
 if TYPE_CHECKING:
     from warehouse.loading.planning import LoadRequest
@@ -397,7 +398,7 @@ class Warehouse(OtherStatements):
         self.close()
 
     def __repr__(self) -> str:
-        where = str(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
+        where = called(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
         return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
 
 
@@ -413,14 +414,23 @@ def opened(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse
     return _made(lambda: Session.open(path), read_only=read_only)
 
 
-def created(path: str | os.PathLike[str] | None) -> Warehouse:
-    """A new warehouse at a path, or in memory. Raises WarehouseError."""
+def created(path: str | os.PathLike[str] | None, *, lake: bool = False) -> Warehouse:
+    """A new warehouse at a path, or in memory. An address, such as s3://BUCKET/evals, is always a lake. Raises
+    WarehouseError.
+    """
+    from warehouse.storage import is_lake
     from warehouse.store.replacement import create
 
     def made() -> Session:
         if path is None:
             return Session.in_memory()
-        create(Path(path)).close()
+        if lake or is_lake(Path(path)):
+            from warehouse.lake.making import make_lake
+            from warehouse.store.database import in_memory
+
+            make_lake(os.fspath(path), "init", lambda folder: in_memory())
+        else:
+            create(Path(path)).close()
         return Session.open(path)
 
     return _made(made)

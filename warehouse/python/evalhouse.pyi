@@ -102,13 +102,16 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False)
     return opened(path, read_only=read_only)
 
 
-def create(path: str | os.PathLike[str] | None = None) -> Warehouse:
+def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) -> Warehouse:
     """Make a new warehouse, and open it.
 
     Parameters
     ----------
     path : str or path, optional
-        A file that is not there yet; without it the warehouse is in memory, and gone when it is closed.
+        A file that is not there yet; without it the warehouse is in memory, and gone when it is closed. An address,
+        such as s3://BUCKET/evals, is a lake.
+    lake : bool, default False
+        Make a lake, a folder that many write at once, in place of a file.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def create(path: str | os.PathLike[str] | None = None) -> Warehouse:
     >>> w
     <evalhouse warehouse: in memory>
     """
-    return created(path)
+    return created(path, lake=lake)
 
 
 def load_ipython_extension(shell: Any) -> None:

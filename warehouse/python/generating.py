@@ -18,7 +18,13 @@ from grammar import nodes as n
 from grammar.clauses import QUESTIONS
 from grammar.parser import parse
 from grammar.printer import to_text
-from warehouse.python.keyword_arguments import KeywordArgument, arguments_of, takes_measures, takes_systems
+from warehouse.python.keyword_arguments import (
+    IMPORT_OR_DATE,
+    KeywordArgument,
+    arguments_of,
+    takes_measures,
+    takes_systems,
+)
 from warehouse.statements import statement_of
 from warehouse.statements.questions import questions
 
@@ -139,7 +145,7 @@ def methods() -> str:
     )
     head += (
         "from warehouse.python.printed_result import PrintedResult\n"
-        "from warehouse.python.written import NameOrNames, Numeric\n\n\n"
+        "from warehouse.python.written import ImportOrDate, NameOrNames, Numeric\n\n\n"
         "class StatementMethods:\n"
         '    """The questions of the language as methods. A subclass defines how they are asked."""\n\n'
         "    def _ask(self, word: str, given: Mapping[str, Any]) -> PrintedResult:\n"
@@ -195,7 +201,8 @@ def _function(word: str) -> str:
         "DataFrame, Arrow table, DuckDB relation, list of dict, or path",
         "One row per sample, with its system, its document and its measures; anything that `Warehouse.load` accepts.",
     )
-    listed = _listed(word)
+    # A table in memory has no past.
+    listed = [parameter for parameter in _listed(word) if parameter[1] != f"{IMPORT_OR_DATE.hint} | None"]
     of_data = [parameter for parameter in _OF_DATA if parameter[0] not in {name for name, *_ in listed}]
     wrong = "If the data do not contain something that was asked for."
     return (

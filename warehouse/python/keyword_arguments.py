@@ -39,6 +39,7 @@ TEXT = ArgumentKind("str", "str", written.text)
 ATTRIBUTE = ArgumentKind("str", "str", written.attribute)
 ATTRIBUTES = ArgumentKind("NameOrNames", "str or sequence of str", written.attributes)
 RENAMED = ArgumentKind("Mapping[str, str]", "mapping of str to str", written.renamed)
+IMPORT_OR_DATE = ArgumentKind("ImportOrDate", "int, str, date or datetime", written.import_or_date)
 LANGUAGE = ArgumentKind("str", "str", written.language)
 """A value that is written as in the language, such as a condition."""
 
@@ -47,6 +48,8 @@ def _kind(hint: Any) -> ArgumentKind:
     """The kind of argument for a field of this type."""
     parts = set(get_args(hint)) - {type(None)} if get_origin(hint) in (Union, UnionType) else {hint}
     listed = {part for whole in parts if get_origin(whole) is tuple for part in _within(whole)}
+    if {n.Number, n.Text} <= parts:
+        return IMPORT_OR_DATE
     for types, kind in (
         ({n.TestSets}, NAMES),
         ({n.Renamed}, RENAMED),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from warehouse.python.printed_result import PrintedResult
-from warehouse.python.written import NameOrNames, Numeric
+from warehouse.python.written import ImportOrDate, NameOrNames, Numeric
 
 
 class StatementMethods:
@@ -37,6 +37,7 @@ class StatementMethods:
         level: Numeric | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
         interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Values of measures, one row per system.
 
@@ -83,6 +84,9 @@ class StatementMethods:
             `missing drop`.
         interval : {"studentized", "percentile", "bca"} or True, optional
             The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -127,6 +131,7 @@ class StatementMethods:
         adjust: str | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
         interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Test the difference of two systems, or of every pair of several.
 
@@ -185,6 +190,9 @@ class StatementMethods:
             `missing drop`.
         interval : {"studentized", "percentile", "bca"} or True, optional
             The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -225,6 +233,7 @@ class StatementMethods:
         confidence: Numeric | None = None,
         adjust: str | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Significance groups: systems that share a letter do not differ significantly.
 
@@ -274,6 +283,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -315,6 +327,7 @@ class StatementMethods:
         confidence: Numeric | None = None,
         adjust: str | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks.
 
@@ -366,6 +379,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -416,6 +432,7 @@ class StatementMethods:
         columns: Mapping[str, str] | None = None,
         caption: str | None = None,
         label: str | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Values as a paper prints them: the best in bold, with significance marks, intervals, ranks and a caption.
 
@@ -485,6 +502,9 @@ class StatementMethods:
             The text above the table. In the language: `caption "Results on MUC-4"`.
         label : str, optional
             The name by which a paper refers to the table. In the language: `label "tab:muc4"`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -528,6 +548,7 @@ class StatementMethods:
         confidence: Numeric | None = None,
         adjust: str | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """How often a difference would be found with a number of documents, and how many documents are needed.
 
@@ -585,6 +606,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -611,6 +635,7 @@ class StatementMethods:
         on: NameOrNames | None = None,
         by: NameOrNames | None = None,
         where: str | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """How many documents are relevant, and their share.
 
@@ -624,6 +649,9 @@ class StatementMethods:
             One row for each value: document, unit, label or an attribute. In the language: `by unit`.
         where : str, optional
             Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -654,6 +682,7 @@ class StatementMethods:
         to: str,
         where: str | None = None,
         trim: Numeric | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """How values change from one test set to another, for each system and on average.
 
@@ -678,6 +707,9 @@ class StatementMethods:
             Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         trim : int, float, Decimal or str, optional
             Leave the K highest and the K lowest out of the mean. In the language: `trim 1`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -719,6 +751,7 @@ class StatementMethods:
         confidence: Numeric | None = None,
         adjust: str | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Check which differences on one test set hold on another.
 
@@ -770,6 +803,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -801,6 +837,7 @@ class StatementMethods:
         to_stream: str | None = None,
         assuming_fallout_exponent: Numeric | None = None,
         where: str | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Project measures to another generality, assuming that recall and fallout stay as measured.
 
@@ -827,6 +864,9 @@ class StatementMethods:
             Fallout changes as this power of generality. In the language: `assuming fallout exponent 0.45`.
         where : str, optional
             Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -852,6 +892,7 @@ class StatementMethods:
         *systems: str | Sequence[str],
         except_: NameOrNames | None = None,
         on: NameOrNames | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Check whether printed figures can come from whole numbers of documents.
 
@@ -865,6 +906,9 @@ class StatementMethods:
             The systems to leave out.
         on : str or sequence of str, optional
             The test sets, each evaluated separately. In the language: `on TST3, TST4`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -896,6 +940,7 @@ class StatementMethods:
         seed: Numeric | None = None,
         level: Numeric | None = None,
         interval: Literal[True] | Literal["studentized", "percentile", "bca"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Agreement between annotators of key labels.
 
@@ -920,6 +965,9 @@ class StatementMethods:
             The significance level; 0.05 by default. In the language: `level 0.10`.
         interval : {"studentized", "percentile", "bca"} or True, optional
             The kind of bootstrap interval; studentized by default. In the language: `interval bca`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -946,6 +994,7 @@ class StatementMethods:
         except_: NameOrNames | None = None,
         of: str | None = None,
         on: NameOrNames | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Which documents were scored for each system, which are absent, and which failed.
 
@@ -962,6 +1011,9 @@ class StatementMethods:
             filtering`.
         on : str or sequence of str, optional
             The test sets, each evaluated separately. In the language: `on TST3, TST4`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -992,6 +1044,7 @@ class StatementMethods:
         replicates_by: Literal[True] | str | None = None,
         where: str | None = None,
         exchange_by: str | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """How much documents and replicates vary, and what one more of each would gain.
 
@@ -1018,6 +1071,9 @@ class StatementMethods:
             Only the rows that meet the condition. In the language: `where document like "TST3-MUC4-00%"`.
         exchange_by : str, optional
             What is exchanged as a whole: document, unit or an attribute. In the language: `exchange by unit`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -1050,6 +1106,7 @@ class StatementMethods:
         only: str | None = None,
         limit: Numeric | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """The documents behind a difference, largest contributions first.
 
@@ -1081,6 +1138,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -1118,6 +1178,7 @@ class StatementMethods:
         seed: Numeric | None = None,
         level: Numeric | None = None,
         missing: Literal["error", "drop", "zero", "bounds"] | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Where a difference comes from: slices by attributes of documents, and whether it varies between them.
 
@@ -1160,6 +1221,9 @@ class StatementMethods:
         missing : {"error", "drop", "zero", "bounds"}, optional
             What to do with documents that not every system has, or topics that a run leaves out. In the language:
             `missing drop`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------
@@ -1193,6 +1257,7 @@ class StatementMethods:
         shuffles: Numeric | None = None,
         seed: Numeric | None = None,
         level: Numeric | None = None,
+        as_of: ImportOrDate | None = None,
     ) -> PrintedResult:
         """Measures at every confidence threshold with bands, the best threshold, and areas.
 
@@ -1225,6 +1290,9 @@ class StatementMethods:
             language: `seed 1992`.
         level : int, float, Decimal or str, optional
             The significance level; 0.05 by default. In the language: `level 0.10`.
+        as_of : int, str, date or datetime, optional
+            The warehouse as it was after import N, or at a date or time; only a lake keeps its past. In the
+            language: `as of "2026-11-01"`.
 
         Returns
         -------

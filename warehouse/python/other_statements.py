@@ -158,13 +158,15 @@ class OtherStatements(StatementMethods):
         """
         return self._one(preceded("export", question, to=quoted(os.fspath(to))))
 
-    def show(self, what: Shown) -> PrintedResult:
+    def show(self, what: Shown, *, as_of: written.ImportOrDate | None = None) -> PrintedResult:
         """A list of what is in the warehouse.
 
         Parameters
         ----------
         what : str
             "systems", "test sets", "evaluations", "measures", "tests", "imports", "variables", "attributes" or "texts".
+        as_of : int, str, date or datetime, optional
+            What there was after an import, or at a date or time. Only a lake keeps its past.
 
         Returns
         -------
@@ -181,15 +183,17 @@ class OtherStatements(StatementMethods):
         >>> eh.open().show("imports").rows[0]["source"]
         'sample_data/published/systems.csv'
         """
-        return self._one(f"show {what}")
+        return self._one(_as_of(f"show {what}", as_of))
 
-    def sql(self, select: str) -> PrintedResult:
+    def sql(self, select: str, *, as_of: written.ImportOrDate | None = None) -> PrintedResult:
         """One SELECT on the views of the warehouse.
 
         Parameters
         ----------
         select : str
             A query in DuckDB's SQL. It cannot change anything, and cannot read files.
+        as_of : int, str, date or datetime, optional
+            Ask the warehouse as it was after an import, or at a date or time. Only a lake keeps its past.
 
         Returns
         -------
@@ -206,4 +210,9 @@ class OtherStatements(StatementMethods):
         >>> eh.open().sql("select count(distinct system) as systems from scores").rows
         [{'systems': 17}]
         """
-        return self._one(f"sql {quoted(select)}")
+        return self._one(_as_of(f"sql {quoted(select)}", as_of))
+
+
+def _as_of(text: str, as_of: written.ImportOrDate | None) -> str:
+    """A statement with the clause `as of`, if a state is given."""
+    return text if as_of is None else f"{text} as of {written.import_or_date('as_of', as_of)}"

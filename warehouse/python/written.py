@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +21,9 @@ Numeric = int | float | Decimal | str
 
 NameOrNames = str | Iterable[str]
 """A name, or several."""
+
+ImportOrDate = int | str | date
+"""The number of an import, or a date or time: a text such as "2026-11-01 14:30", or a date or datetime."""
 
 _NUMBER = re.compile(rf"-?(?:{NUMBER})|\$\w+")
 _BASELINE = re.compile(r"allrel(\(\))?|random\(s=[^()]*\)", re.IGNORECASE)
@@ -111,6 +115,13 @@ def text(argument: str, given: Any) -> str:
     """A text in quotes; a `$variable` stays as it is."""
     said = text_given(argument, given)
     return said if re.fullmatch(r"\$\w+", said) else quoted(said)
+
+
+def import_or_date(argument: str, given: Any) -> str:
+    """The number of an import, or a date or time in quotes. A datetime without a time zone is in UTC."""
+    if isinstance(given, date):
+        return quoted(given.isoformat())
+    return text(argument, given) if isinstance(given, str) else number(argument, given)
 
 
 def attribute(argument: str, given: Any) -> str:

@@ -51,6 +51,11 @@ def families(entry: p.Entry) -> Iterator[ByConvention]:
             yield {convention: family[convention] for convention in OPTIONAL}
 
 
+def by_all_conventions(entries: Sequence[p.Entry]) -> bool:
+    """Whether any measure is there by all conventions."""
+    return any(True for entry in entries for _ in families(entry))
+
+
 def _without(statistic: Statistic) -> tuple[object, ...]:
     """What identifies a measure, whatever its convention."""
     rest = tuple(sorted((key, str(of)) for key, of in statistic.settings.items() if key != CONVENTIONS.name))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from grammar.value import value
-from warehouse.significance.work import ALONE, Work
+from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -21,13 +21,19 @@ def in_turn(work: Callable[[Portion], Done], pieces: Sequence[Portion]) -> list[
 
 @value
 class Workforce:
-    """Who does the computations on facts, which changes nothing in their outcome: the threads of `work`, and for tests
-    of many pairs so many `blocks`, which `share_out` deals to them.
+    """Who does the computations on facts: the threads of `work`, or for long computations those to whom `share_out`
+    gives the `blocks` into which they are divided. The outcome is the same.
     """
 
     work: Work = ALONE
     blocks: int = 1
     share_out: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]] = in_turn
+
+    def done(self, work: Callable[[Portion], Done], pieces: Sequence[Portion]) -> Iterator[Done]:
+        """What the work makes of each piece, in order: shared out where there are blocks, else by the threads."""
+        if self.blocks > 1 and len(pieces) > 1:
+            return iter(self.share_out(work, pieces))
+        return in_order(work, pieces, self.work.threads)
 
 
 ONE_THREAD = Workforce()
@@ -52,6 +58,9 @@ class Engine(Protocol):
     def interrupt(self) -> None:
         """Stops what runs in another thread."""
 
+    def close(self) -> None:
+        """Closes the database and what else answers."""
+
 
 @value
 class DuckDBEngine:
@@ -75,3 +84,7 @@ class DuckDBEngine:
     def interrupt(self) -> None:
         """Stops what runs in another thread."""
         self.database.interrupt()
+
+    def close(self) -> None:
+        """Closes the database."""
+        self.database.close()

@@ -19,6 +19,7 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Engine, Workforce
 from warehouse.results import Result
 from warehouse.store.sql import Sql
+from warehouse.threads import one_for_matrices
 
 Facts = Mapping[str, Any]
 """What the queries of a statement brought, by their names."""
@@ -28,14 +29,15 @@ Facts = Mapping[str, Any]
 class Query:
     """What is asked of the database: the name of the answer among the facts, the SQL, and the form of the answer.
 
-    `rows` are tuples; `columns` are numpy arrays by name, masked where there are nulls; `typed` is SQL that someone
-    typed, answered by the names of its columns and its rows. What is `needed` by some facts only is asked where the
-    facts of the queries before it are such.
+    `rows` are tuples; `columns` are numpy arrays by name, masked where there are nulls; `narrow` ones are in the
+    smallest whole numbers that hold them, since they are kept while all is answered; `typed` is SQL that someone typed,
+    answered by the names of its columns and its rows. What is `needed` by some facts only is asked where the facts of
+    the queries before it are such.
     """
 
     name: str
     sql: Sql
-    form: Literal["rows", "columns", "typed"] = "rows"
+    form: Literal["rows", "columns", "narrow", "typed"] = "rows"
     needed: Callable[[Facts], bool] | None = None
 
 
@@ -64,11 +66,23 @@ def _fetched(query: Query, engine: Engine) -> Any:
             return engine.rows(query.sql)
         case "columns":
             return engine.columns(query.sql)
+        case "narrow":
+            return _narrow(engine.columns(query.sql))
         case "typed":
             try:
                 return engine.untrusted(query.sql.text)
             except DataError as error:
                 raise QueryError(error.faults[0].message) from None
+
+
+def _narrow(columns: dict[str, Any]) -> dict[str, Any]:
+    """Columns of whole numbers without nulls in the smallest type that holds them; the others as they are."""
+    from warehouse.significance.paired import narrowed
+
+    for name, column in columns.items():
+        if column.dtype.kind == "i" and not hasattr(column, "mask"):
+            columns[name] = narrowed(column)
+    return columns
 
 
 @value
@@ -127,4 +141,5 @@ class Statement:
 def execute(statement: Statement, plan: Any, engine: Engine) -> Result:
     """The answer to a plan of a statement. Raises QueryError for mistakes that only the data show."""
     facts = fetch(statement.compile(plan), engine)
-    return statement.answer(plan, facts, engine.workforce)
+    with one_for_matrices():
+        return statement.answer(plan, facts, engine.workforce)

@@ -6,12 +6,11 @@ has to be understood. After it exists only the database can fail.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
 from grammar.clauses import as_typed
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import PrintedFigure, Statistic
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.significance.tests import ADJUSTMENTS, TESTS

@@ -5,9 +5,9 @@ replicates of one system. It is given lines of values and makes no table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import fsum, sqrt
 
+from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.valuing import By, ValueLine
 

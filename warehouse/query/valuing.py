@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle

@@ -6,7 +6,7 @@ Rendering sees only results: it computes nothing new, and it never prints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from grammar.value import value
 from warehouse.render.style import Style
@@ -29,20 +29,31 @@ class Format:
     """Whether the drawing includes the notes."""
 
     def draw(self, result: Result, style: Style) -> str:
-        """Draws a result as text. The module that draws is imported only here, because rich alone takes a tenth of a
-        second.
+        """Draws a result as text."""
+        return "".join(self.parts(result, style))
+
+    def parts(self, result: Result, style: Style) -> Iterable[str]:
+        """Draws a result as text in one or more parts. The module that draws is imported only here, because rich alone
+        takes a tenth of a second.
         """
+        match self.name:
+            case "json":
+                from warehouse.render.data import json as in_parts
+            case "ndjson":
+                from warehouse.render.data import ndjson as in_parts
+            case "csv":
+                from warehouse.render.data import csv as in_parts
+            case "tsv":
+                from warehouse.render.data import tsv as in_parts
+            case _:
+                return (self._whole(result, style),)
+        return in_parts(result, style)
+
+    def _whole(self, result: Result, style: Style) -> str:
+        """Draws a result for people to read."""
         match self.name:
             case "table":
                 from warehouse.render.console import table as draw
-            case "json":
-                from warehouse.render.data import json as draw
-            case "ndjson":
-                from warehouse.render.data import ndjson as draw
-            case "csv":
-                from warehouse.render.data import csv as draw
-            case "tsv":
-                from warehouse.render.data import tsv as draw
             case "markdown":
                 from warehouse.render.markup import markdown as draw
             case "latex":

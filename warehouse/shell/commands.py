@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Protocol
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
+from warehouse.publishing import temporary
 from warehouse.render import FORMATS, files
 from warehouse.results import Result
 
@@ -117,8 +117,8 @@ def _read(console: Console, name: str) -> None:
 
 def _edit(console: Console, nothing: str) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "statement.eval"
+    with temporary() as folder:
+        file = folder / "statement.eval"
         file.write_text(console.last_text + "\n", encoding="utf-8")
         try:
             status = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode

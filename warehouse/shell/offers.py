@@ -194,7 +194,7 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
 
 def _task(before: str) -> str | None:
     """The kind that the statement asks about so far, if it names one."""
-    said = re.findall(r"\bof\s+(\w+)", before.rpartition(";")[2], re.IGNORECASE)
+    said = re.findall(r"(?<!\bas )\bof\s+(\w+)", before.rpartition(";")[2], re.IGNORECASE)
     return said[-1].casefold() if said and said[-1].casefold() in TASKS else None
 
 

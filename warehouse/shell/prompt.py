@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -27,6 +26,7 @@ from grammar.parser import is_complete, tokens
 from warehouse.render.style import Theme, clean
 from warehouse.shell.colours import PLAIN, looks
 from warehouse.shell.offers import Candidate
+from warehouse.user_folders import user_folder
 
 Complete = Callable[[str], Iterable[Candidate]]
 Mistake = Callable[[str], QueryError | None]
@@ -127,9 +127,7 @@ def _history() -> History:
     """The history in the user's data folder, readable only by the user. If it cannot be saved, it lasts only for the
     session.
     """
-    from platformdirs import user_data_path
-
-    file = Path(user_data_path("evalhouse")) / "history"
+    file = user_folder("data") / "history"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))

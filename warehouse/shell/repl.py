@@ -30,6 +30,7 @@ from warehouse.shell.leaves import leaves
 from warehouse.shell.offers import Candidate, candidates
 from warehouse.shell.pager import pages, print_long, turn
 from warehouse.shell.prompt import Prompt, lines, typed_lines
+from warehouse.storage import called
 from warehouse.store.catalog import Catalog
 from warehouse.store.sql import Sql
 from warehouse.tasks import TASKS
@@ -293,7 +294,7 @@ def banner(session: Session) -> tuple[str, str]:
     """Two lines: which warehouse is open and whether its data are simulated, and how to continue."""
     catalog = session.catalog
     what = f"{len(catalog.systems)} systems, {len(catalog.test_sets)} test sets"
-    where = clean(str(session.path)) if session.path else "the sample data"
+    where = clean(called(session.path)) if session.path else "the sample data"
     return (
         f"evalhouse {__version__} on {where}: {what}{_simulated(catalog)}",
         "Type help, or Ctrl-D to quit",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.conventions import is_bounded
@@ -145,7 +144,6 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
-    from warehouse.query.comparison import missing_bounds, optional_bounds
     from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.interval_notes import contradictions
@@ -154,7 +152,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.query.comparison.margins import FAMILIES, margin_caption, margin_notes, margined
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
+    from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
 
     rows = TableRows.of(_own_columns(plan))
     notes, pair_notes = list[str](), PairNotes(plan.how)
@@ -167,10 +165,14 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
         decided = decisions(batch, workforce, pairs)
         if plan.bounded:
+            from warehouse.query.comparison import missing_bounds
+
             bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
             decided = missing_bounds.over_all(batch, decided, bounds)
             notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided, bounds)]
         if plan.over_labellings:
+            from warehouse.query.comparison import optional_bounds
+
             over_all = [comparison for comparison in batch if is_bounded(comparison.statistic)]
             of_labellings, partly = optional_bounds.bounded(over_all, workforce, pairs)
             bounds |= of_labellings
@@ -179,14 +181,14 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
                 notes += optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label))
         margins = margined(batch, decided, workforce, pairs)
         all_margins |= margins
-        limits = intervals(batch, workforce.work) if plan.with_intervals else {}
+        limits = intervals(batch, workforce) if plan.with_intervals else {}
         drawn = max([drawn, *(interval.resamples for interval in limits.values())])
         for comparison in batch:
             of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
             families.append(ComparedPairs.of(comparison, of_pairs))
             _add(rows, comparison, decided, limits, bounds, margins)
             notes += [*hopeless(comparison), *margin_notes(comparison, margins)]
-            notes += [*comparison_notes(comparison), *few_units(comparison)]
+            notes += [*comparison_notes(comparison), *few_units(comparison), *faster_exactly(comparison)]
             notes += _interval_notes(comparison, limits) if plan.with_intervals else ()
             pair_notes.look_at(comparison, decided)
             enough += [
@@ -194,6 +196,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
                 for pair in comparison.pairs
             ]
     table = rows.table(_columns(plan, rows))
+    by_convention = conventions.of_pairs(rows) if conventions.by_all_conventions(plan.compared_entries) else {}
     all_pairs = (
         plan.against is None
         and plan.how.sides == "two-sided"
@@ -215,7 +218,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             dict.fromkeys(
                 [
                     *said_of_measures(plan.entries),
-                    *conventions.notes(plan.compared_entries, conventions.of_pairs(rows), "verdict", "verdicts"),
+                    *conventions.notes(plan.compared_entries, by_convention, "verdict", "verdicts"),
                     *notes,
                     *pair_notes.notes(),
                     *_undecided(plan, table, enough),
@@ -234,7 +237,11 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
     from warehouse.query.comparison.interval_notes import interval_notes
 
     names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
-    found = {f"{names[a]} and {names[b]}": limits[label, (a, b)] for a, b in comparison.pairs}
+    found = {
+        f"{names[a]} and {names[b]}": interval
+        for a, b in comparison.pairs
+        if (interval := limits[label, (a, b)]).undefined or interval.nothing or interval.by_formula
+    }
     if comparison.statistic.ordered:
         # Why they cannot have a standard error is noted with the test.
         found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
@@ -288,11 +295,8 @@ def _add(
     margins: Margins,
 ) -> None:
     """Adds one row per pair."""
-    import numpy as np
-
     from warehouse.query.comparison.margins import INTERVAL
     from warehouse.query.comparison.procedures import statistics
-    from warehouse.significance.correlation import correlations
 
     how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
     of_all: dict[str, Cell] = {
@@ -306,10 +310,9 @@ def _add(
         "seed": how.seed,
     }
     names, units = [system.name for system in comparison.entry.systems], comparison.observations.units
-    differing = [None] * len(comparison.pairs) if runs else comparison.sums.differing(comparison.pairs)
+    differing = [None] * len(comparison.pairs) if runs else comparison.differing
     observed = statistics(comparison)
-    correlated = correlations(np.stack(comparison.unit_values), comparison.pairs)
-    beside = zip(differing, correlated, comparison.inflations, strict=True)
+    beside = zip(differing, comparison.correlations, comparison.inflations, strict=True)
     for pair, (unlike, r, inflated) in zip(comparison.pairs, beside, strict=True):
         a, b = pair
         verdict, interval = decided[label, pair], limits.get((label, pair))
@@ -350,14 +353,14 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
     """The columns, fitted for the screen: two systems stand in the headings of their values, other columns show what
     varies.
     """
-    pairs = set(zip(rows.cells("system_a"), rows.cells("system_b"), strict=True))
+    pair = [set(rows.cells(name)) for name in ("system_a", "system_b")]
     from warehouse.query.comparison.intervals import interval_heading
 
     headings = {"ci_low": interval_heading(plan.how.level)}
     hidden: set[str] = set()
     spare: dict[str, int] = {}
-    if len(pairs) == 1:
-        (first, second) = next(iter(pairs))
+    if [len(names) for names in pair] == [1, 1]:
+        first, second = (names.pop() for names in pair)
         headings |= {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
         spare = dict.fromkeys(("value_a", "value_b"), 0)  # they name the systems

@@ -4,15 +4,17 @@ computed up to their sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import cast
 
+from warehouse import memory
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
 from warehouse.query.comparison.intervals import RESAMPLES, percent
 from warehouse.query.comparison.margins import margin_line
+from warehouse.query.comparison.memory_bounds import Comparing, at_most, counting_at_most
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import choose, paired_sums, together
+from warehouse.query.comparison.procedures import Choice, choose, paired_sums, together
 from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
 from warehouse.significance.bootstrap.interval_kinds import named_interval
@@ -21,16 +23,28 @@ from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import OF_ORDERS, named_test
 from warehouse.tasks.observed import plural
 
+PRICED = 10_000
+"""For at most this many pairs, `explain` says what an exact test would cost that is not made. That takes a tenth of a
+millisecond for each.
+"""
+
 
 def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
     """How each comparison is tested."""
     entries: dict[str, p.Entry] = {}
     ordered: set[bool] = set()
+    parts: list[Comparing] = []
+    over, exact = False, 0
     for batch in batches:
+        of_test_sets = zip(*(comparison.over or (comparison,) for comparison in batch), strict=True)
+        parts += map(Comparing.of, of_test_sets)
+        over = bool(batch[0].over)
         for comparison in batch:
             entries[comparison.entry.test_set.name] = comparison.entry
             ordered.add(comparison.statistic.ordered)
-            yield from _executor(comparison)
+            choice = yield from _executor(comparison)
+            if choice is not None and choice.exactly:
+                exact = max(exact, counting_at_most(choice.costs))
             if how.margin is not None:
                 yield "margin", margin_line(comparison)
     yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
@@ -44,6 +58,7 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
     if True in ordered:
         yield "interval", f"{percent(how.level)}, by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
+    yield "memory", memory.said(at_most(parts, how, over, exact))
 
 
 def _why(entry: p.Entry) -> str:
@@ -59,23 +74,25 @@ def _shuffles(comparison: Comparison) -> str:
     return f"shuffles until every verdict is decided, at most {most_shuffles(comparison):,},"
 
 
-def _executor(comparison: Comparison) -> Iterator[Line]:
-    """How the pairs of one statistic would be tested, why, and at what cost."""
+def _executor(comparison: Comparison) -> Generator[Line, None, Choice | None]:
+    """How the pairs of one statistic would be tested, why, and at what cost; and what was chosen, if there is a
+    choice.
+    """
     label, pairs = comparison.statistic.label, len(comparison.pairs)
-    head = f"{label}: {pairs} pairs" if pairs > 1 else label
+    head = f"{label}: {pairs:,} pairs" if pairs > 1 else label
     if not named_test(comparison.how.test).exchanges:
         drawn = f", {_shuffles(comparison)}" if named_test(comparison.how.test).draws else ""
         yield "executor", f"{head}, the {comparison.how.test} test of each{drawn.rstrip(',')}"
-        return
+        return None
     if comparison.replicates:
         counts = " and ".join(str(len(values)) for values in comparison.replicates)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
-        return
-    choice = choose(comparison, priced=True)
+        return None
+    choice = choose(comparison, priced=pairs <= PRICED)
     shuffles = _shuffles(comparison)
     if isinstance(comparison.sums, FunctionSums) and not choice.exactly:
         yield "executor", f"{head}, {shuffles} evaluated one by one: it is not a ratio of sums"
-        return
+        return choice
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
@@ -84,10 +101,11 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
             way = "all pairs with common coins in one matrix product over systems"
         else:
             paired = paired_sums(comparison, comparison.pairs[0])
-            chosen = randomization.shuffle_method(cast(Paired, paired), most_shuffles(comparison))
+            chosen = randomization.shuffle_method(cast(Paired, paired))
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles} by {way}: {choice.reason}"
     if choice.costs:
         steps = sum(cost.operations for cost in choice.costs)
-        memory = max(cost.bytes for cost in choice.costs)
-        yield "cost", f"the exact test takes about {steps:.1g} steps and {memory / 1e6:.1f} MB"
+        most = max(cost.bytes for cost in choice.costs)
+        yield "cost", f"the exact test takes about {steps:.1g} steps and {most / 1e6:.1f} MB"
+    return choice

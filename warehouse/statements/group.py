@@ -53,7 +53,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
+    from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     notes, pair_notes = list[str](), PairNotes(plan.how)
@@ -65,7 +65,8 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
                 families.append(ComparedPairs.of(comparison, decided.values()))
-                notes += [*hopeless(comparison), *comparison_notes(comparison), *few_units(comparison)]
+                notes += [*hopeless(comparison), *comparison_notes(comparison)]
+                notes += [*few_units(comparison), *faster_exactly(comparison)]
                 pair_notes.look_at(comparison, of_batch)
                 notes += _grouped(comparison, decided, rows, summary)
     by_convention = conventions.notes(plan.entries, conventions.of_letters(rows), "verdict", "pairs")

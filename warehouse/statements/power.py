@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from math import inf, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grammar import nodes as n
 from grammar.clauses import as_typed
@@ -209,7 +209,6 @@ def _add(
 ) -> Iterator[str]:
     """Adds the rows of a pair, and yields the notes."""
     from warehouse.query.comparison.notes import who
-    from warehouse.significance.work import in_order
 
     simulation = _simulation(plan, comparison, population)
     observations, a_and_b = comparison.observations, [comparison.entry.systems[place].name for place in pair]
@@ -223,8 +222,14 @@ def _add(
     detect = [float(amount) for amount in plan.detect] or _round_amounts(simulation, observations.units, plan.wanted)
     documents = plan.documents or tuple(dict.fromkeys(max(1, round(share * there)) for share in SHARES))
     units = [max(1, round(number * observations.units / there)) for number in documents]
-    threads, wanted = workforce.work.threads, float(plan.wanted)
-    powers = list(in_order(partial(simulation.powers, amounts=detect), units, threads))
+    wanted = float(plan.wanted)
+    questions: list[partial[Any]] = [
+        partial(simulation.detectable, observations.units, wanted),
+        *(partial(simulation.powers, many, detect) for many in units),
+        *(partial(simulation.needed, amount, wanted) for amount in detect),
+    ]
+    detectable, *found_apart = workforce.done(_simulated, questions)
+    powers, needs = found_apart[: len(units)], found_apart[len(units) :]
     for place, amount in enumerate(detect):
         for number, many, found in zip(documents, units, powers, strict=True):
             power = found[place]
@@ -237,10 +242,7 @@ def _add(
                 exaggeration=None if power is None else power.exaggeration,
                 simulations=SIMULATIONS,
             )
-    detectable = simulation.detectable(observations.units, wanted)
-    for amount, needed in zip(
-        detect, in_order(partial(simulation.needed, wanted=wanted), detect, threads), strict=True
-    ):
+    for amount, needed in zip(detect, needs, strict=True):
         summary.add(
             **of_pair,
             detect=amount,
@@ -266,6 +268,10 @@ def _add(
             f"{named}: {_amounts([observed], unit)} is the observed difference; its power follows from its p and says "
             "nothing more (Hoenig and Heisey 2001), so choose a difference that would matter"
         )
+
+
+def _simulated(question: partial[Any]) -> Any:
+    return question()
 
 
 def _hopeless(simulation: Simulation, units: int, plan: PowerPlan) -> bool:

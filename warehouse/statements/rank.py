@@ -6,7 +6,6 @@ On one test set every pair is tested both ways; over test sets the ranks on each
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce

@@ -6,7 +6,6 @@ A value on a test set is one observation, whatever its size, so nothing is shuff
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import on, said_of_measures, signature, some, title

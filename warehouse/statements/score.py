@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from warehouse.measures.expression import has_calls
 from warehouse.query import conventions

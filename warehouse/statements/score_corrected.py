@@ -6,14 +6,13 @@ Of values the judge is a measure, beside that of the people; of filtering it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grammar import nodes as n
 from grammar.editing.hints import hints, listing
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Ratio, Statistic
 from warehouse.query import plan as p
 from warehouse.query.compile import keys, scores

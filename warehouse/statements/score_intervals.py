@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from grammar import nodes as n
 from grammar.errors import QueryError
+from grammar.value import replace
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.labels import some

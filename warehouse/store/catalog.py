@@ -4,13 +4,13 @@ queries the database no more often than it must. It does not decide what a query
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from grammar.value import value as record
+from warehouse.digests import sha256
 from warehouse.measures.correctness import ACCURACY
 from warehouse.store.database import Database
 from warehouse.store.declarations import Declaration, declarations, observed_in
@@ -25,7 +25,7 @@ _FEW_SYSTEMS = 20
 """At most this many systems are looked up one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KnownTestSet:
     """A test set with its evaluation, whose name is empty where none was given."""
 
@@ -61,8 +61,8 @@ class Catalog:
     @cached_property
     def systems(self) -> dict[str, int]:
         """The id of every system by its name, in order of names."""
-        rows = self._database.rows(Sql("select name, id from system order by name"))
-        return {str(name): int(number) for name, number in rows}
+        rows = self._database.rows(Sql("select name, id from system"))
+        return {str(name): int(number) for name, number in sorted(rows)}
 
     @cached_property
     def system_names(self) -> dict[int, str]:
@@ -72,13 +72,11 @@ class Catalog:
     @cached_property
     def test_sets(self) -> tuple[KnownTestSet, ...]:
         """Every test set, in order of evaluation and name."""
-        rows = self._database.rows(
-            Sql(
-                "select t.id, t.name, e.name from test_set t join evaluation e on e.id = t.evaluation_id "
-                "order by e.name, t.name"
-            )
-        )
-        return tuple(KnownTestSet(int(number), str(name), str(evaluation)) for number, name, evaluation in rows)
+        # Two queries and a sort here, because the first join of a process takes as long as five simple queries.
+        evaluations = dict(self._database.rows(Sql("select id, name from evaluation")))
+        rows = self._database.rows(Sql("select evaluation_id, name, id from test_set"))
+        named = sorted((str(evaluations[evaluation]), str(name), int(number)) for evaluation, name, number in rows)
+        return tuple(KnownTestSet(number, name, evaluation) for evaluation, name, number in named)
 
     def short_name(self, test_set: KnownTestSet) -> str:
         """The name of a test set. The evaluation is added only if another test set has the same name."""
@@ -229,9 +227,10 @@ class Catalog:
 
     def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
         """How many runs of one system a document has: the set of different numbers that occur."""
-        of = " union all ".join(f"select {run} as system_id, {system} as one" for system, many in runs for run in many)
+        of = ", ".join(str((run, system)) for system, many in runs for run in many)
         counted = (
-            f"select count(distinct system_id) as runs from {TASKS[task].facts} join ({of}) using (system_id) where "
+            f"select count(distinct system_id) as runs from {TASKS[task].facts} "
+            f"join (values {of}) runs(system_id, one) using (system_id) where "
         )
         rows = self._facts(
             "select distinct runs from (" + counted + "test_set_id = " + value(test_set) + " group by one, document_id)"
@@ -262,12 +261,10 @@ class Catalog:
         """
         if test_set not in self._printed:
             rows = self._database.rows(
-                "select task, measure, count(*) from published where test_set_id = "
-                + value(test_set)
-                + " group by all order by measure, count(*) desc, task"
+                "select task, measure, count(*) from published where test_set_id = " + value(test_set) + " group by all"
             )
             called: dict[str, tuple[str, str]] = {}
-            for task, measure, _ in rows:
+            for task, measure, _ in sorted(rows, key=lambda row: (row[1], -row[2], row[0])):
                 called[f"{task}.{measure}" if measure in called else str(measure)] = (str(task), str(measure))
             self._printed[test_set] = called
         return self._printed[test_set]
@@ -413,13 +410,13 @@ class Catalog:
     @cached_property
     def _attribute_digests(self) -> list[str]:
         """The digests of the imports that brought attributes. Any query may select rows by attributes."""
-        rows = self._database.rows(
-            Sql(
-                "select distinct i.sha256 from import i where i.id in "
-                "(select import_id from system_attribute union select import_id from document_attribute) order by 1"
-            )
-        )
-        return [str(digest) for (digest,) in rows]
+        tables = ("system_attribute", "document_attribute")
+        brought = [self._database.rows(Sql(f"select distinct import_id from {table}")) for table in tables]
+        imports = sorted({int(number) for rows in brought for (number,) in rows})
+        if not imports:
+            return []
+        rows = self._database.rows("select sha256 from import where id in " + values(imports))
+        return sorted({str(digest) for (digest,) in rows})
 
     def _brought(self, table: str, test_set: int) -> tuple[tuple[str, bool], ...]:
         """The digests of the imports that brought the rows of a test set, and whether each is simulated."""
@@ -432,11 +429,9 @@ class Catalog:
             if first != last:
                 imports = {number for (number,) in self._database.rows("select distinct import_id" + of)}
             rows = self._database.rows(
-                "select sha256 || reader || options, simulated from import where id in "
-                + values(sorted(imports))
-                + " order by 1"
+                "select sha256 || reader || options, simulated from import where id in " + values(sorted(imports))
             )
-            self._provenance[key] = tuple((str(digest), bool(simulated)) for digest, simulated in rows)
+            self._provenance[key] = tuple((str(digest), bool(simulated)) for digest, simulated in sorted(rows))
         return self._provenance[key]
 
     def simulated(self, task: str, test_set: int) -> bool:
@@ -449,7 +444,7 @@ class Catalog:
         """
         digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
         digests += self._attribute_digests
-        return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:12]
+        return sha256("\n".join(digests).encode()).hexdigest()[:12]
 
 
 def relevance(database: Database, test_set: int) -> int:

@@ -7,17 +7,17 @@ rows and one about all kinds have equal rank.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from grammar.value import value
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import Observed
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@value
 class Declaration:
     """The latest of all equal declarations about a test set, made by a setting (`by_setting`) or by a reader. An empty
-    `task` means all kinds of rows. Declarations sort so that the one that counts most is the last.
+    `task` means all kinds of rows.
     """
 
     by_setting: bool
@@ -37,13 +37,15 @@ class Declaration:
 
 def declarations(database: Database) -> tuple[Declaration, ...]:
     """All declarations by loads; the one that counts most is the last."""
-    rows = database.rows(
-        Sql(
-            "select by_setting, max(import_id), test_set_id, coalesce(task, ''), coalesce(noun, ''), "
-            "coalesce(cluster, '') from observed group by by_setting, test_set_id, task, noun, cluster"
-        )
-    )
-    return tuple(sorted(Declaration(*row) for row in rows))
+    rows = database.rows(Sql("select by_setting, import_id, test_set_id, task, noun, cluster from observed"))
+    latest: dict[tuple[bool, int, str, str, str], int] = {}
+    for by_setting, number, test_set, *words in rows:
+        task, noun, cluster = (word or "" for word in words)
+        said = (by_setting, test_set, task, noun, cluster)
+        latest[said] = max(number, latest.get(said, 0))
+    # A setting counts more than a reader's declaration, and a later load more than an earlier one.
+    ordered = sorted((said[0], number, said) for said, number in latest.items())
+    return tuple(Declaration(by_setting, number, *said[1:]) for by_setting, number, said in ordered)
 
 
 def observed_in(declared: Iterable[Declaration], task: str, test_set: int) -> Observed:

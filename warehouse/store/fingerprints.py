@@ -127,7 +127,9 @@ def _store(database: Database, fingerprints: _Fingerprints) -> None:
 
 def _all(database: Database) -> _Fingerprints:
     """The fingerprints of all tables. A warehouse of an older version may lack some tables."""
-    there = {str(table) for (table,) in database.rows(Sql("select table_name from duckdb_tables() where not internal"))}
+    # In a lake, large tables are views of files.
+    listed = database.rows(Sql("select distinct table_name from duckdb_columns() where not internal"))
+    there = {str(table) for (table,) in listed}
     large = {table: Sql("") for table in _PARTS if table in there}
     return _fingerprints(database, large, tuple(table for table in _SMALL if table in there))
 

@@ -9,8 +9,9 @@ digit that matters is lost. Cutoffs and grades are whole numbers and are written
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from grammar.value import field
+from grammar.value import value as record
 from warehouse.measures.lists import (
     AveragePrecision,
     BinaryPreference,
@@ -81,7 +82,7 @@ def ranked_lists(
     return "with " + join(", ", steps) + " select " + answer + tables
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Parts:
     """The SQL for one measure: the term that is summed over the judged items of a list, and the value computed from
     that sum.

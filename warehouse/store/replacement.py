@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from warehouse import ending, publishing
 from warehouse.faults import DiskFullError, WarehouseError
 from warehouse.store.database import LOGS, Database, logs_of, look_into, open_database, open_new, open_to_load
 from warehouse.store.file_header import check_file
-from warehouse.store.lock import WAIT, loading_lock, nobody
+from warehouse.store.lock import WAIT, loading_lock, nobody, nobody_loads
 from warehouse.store.schema import Asking, check_schema, schema_version, statements
 from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FORMS
@@ -260,6 +259,24 @@ def unbalanced_imports(database: Database) -> tuple[tuple[int, int, int], ...]:
     return tuple((int(number), int(brought), int(present)) for number, brought, present in database.rows(differing))
 
 
+# --- what the dead have left ------------------------------------------------------------------------------------------
+
+
+def remove_left(path: Path) -> None:
+    """Removes the copy of a warehouse that a killed process left beside it, if it belongs to this user. Links are not
+    followed. While a process loads into the warehouse, nothing is removed.
+    """
+    real = Path(os.path.realpath(path)) if path.is_symlink() else path
+    copy = _copy_of(real)
+    with contextlib.suppress(OSError):
+        if not publishing.ours(copy):
+            return
+        with nobody_loads(real) as free:
+            for file in _all_of(copy) if free else ():
+                if os.path.lexists(file) and publishing.ours(file):
+                    file.unlink()
+
+
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
@@ -268,11 +285,13 @@ def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database
     with open_database(copy) as database:
         proof(database)
         for number, rows, present in unbalanced_imports(database):
-            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows} rows and {present} are there")
+            raise WarehouseError(f"{copy} is unsound: import {number} brought {rows:,} rows and {present:,} are there")
 
 
 def _copy(path: Path, to: Path) -> None:
     """Copies a file to a name that is free, with its mode and, if permitted, its owner."""
+    import shutil
+
     # The name was free. If something has taken it since then, it is neither followed nor overwritten.
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with open(descriptor, "wb") as out, path.open("rb") as file:

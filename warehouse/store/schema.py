@@ -9,14 +9,13 @@ functions are called, by their full names, which nothing in a file can replace. 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warehouse.digests import sha256
 from warehouse.faults import WarehouseError
 from warehouse.store.library import duckdb
 from warehouse.store.sql import Sql
@@ -91,6 +90,8 @@ class CatalogueEntry(NamedTuple):
 
 def statements(*, comments: bool) -> str:
     """The SQL that creates the tables and views of an empty warehouse, in one transaction."""
+    from importlib.resources import files
+
     text = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
     if not comments:
         # Comments are for other tools that open the file. A warehouse in memory does not need them, and they would be a
@@ -130,7 +131,7 @@ def made_before(version: int) -> frozenset[CatalogueEntry]:
 
 def digest(entries: frozenset[CatalogueEntry]) -> str:
     """A digest that changes with any entry."""
-    return hashlib.sha256(repr(sorted(map(tuple, entries))).encode()).hexdigest()[:32]
+    return sha256(repr(sorted(map(tuple, entries))).encode()).hexdigest()[:32]
 
 
 def check_schema(ask: Asking, path: Path) -> None:

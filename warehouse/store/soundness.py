@@ -38,7 +38,7 @@ def check(database: Database) -> tuple[str, ...]:
         *_dangling(database),
         *_misplaced(database),
         *(
-            f"import {n} brought {rows} rows, but {present} are there"
+            f"import {n} brought {rows:,} rows, but {present:,} are there"
             for n, rows, present in unbalanced_imports(database)
         ),
     )
@@ -88,4 +88,4 @@ def _counted(database: Database, rows: Mapping[str, Sql]) -> list[str]:
     """The sentences about rows that should not exist, with their number, for those that do."""
     counted = ("(select count(*) from " + wrong + ")" for wrong in rows.values())
     [counts] = database.rows("select " + join(", ", counted))
-    return [f"{sentence}: {count}" for sentence, count in zip(rows, counts, strict=True) if count]
+    return [f"{sentence}: {count:,}" for sentence, count in zip(rows, counts, strict=True) if count]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from grammar.value import value as record
 
 PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
 """A question mark that stands for a value, or quoted text, in which a question mark is only a character."""
@@ -17,7 +18,7 @@ PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=r
 Value = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sql:
     """A piece of SQL and the values of its question marks, in order."""
 
@@ -52,6 +53,14 @@ def values(them: Iterable[Value]) -> Sql:
 def pattern_of(file: Path) -> str:
     """A path for DuckDB, which treats paths as patterns: each special character is put in brackets."""
     return re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
+
+
+def parquet(files: Iterable[Path]) -> Sql:
+    """The rows of Parquet files with the same columns. The paths are written into the text, because views, which take
+    no parameters, use it.
+    """
+    listed = ("'" + pattern_of(file).replace("'", "''") + "'" for file in files)
+    return Sql("read_parquet([" + ", ".join(listed) + "])")
 
 
 def join(separator: str, parts: Iterable[Sql | str]) -> Sql:

@@ -6,9 +6,9 @@ Values travel as parameters beside the text. What is summed of the rows is writt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 
+from grammar.value import replace
 from warehouse.measures import ListMean, Statistic
 from warehouse.query import plan as p
 from warehouse.store.ranked_lists import column_of, ranked_lists
@@ -277,7 +277,7 @@ def _runs(entry: p.Entry, replicates: p.Replicates) -> str:
     """The runs of the systems of an entry, each with the number of its system."""
     wanted = {system.id for system in entry.stored_systems}
     listed = [(run, system) for system, runs in replicates.runs if system in wanted for run in runs]
-    return " union all ".join(f"select {run} as run, {system} as one" for run, system in listed)
+    return "select * from (values " + ", ".join(map(str, listed)) + ") runs(run, one)"
 
 
 def _averaged_count(count: Sql, common: int) -> Sql:

@@ -8,8 +8,8 @@ rows are summed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
+from grammar.value import replace
 from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation
 from warehouse.query import plan as p

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows, column
 from warehouse.store.sql import Sql, join, name, value

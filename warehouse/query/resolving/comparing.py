@@ -6,13 +6,13 @@ What it shares with the other questions that are answered by tests is in `testin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from math import inf
 
 from grammar import nodes as n
 from grammar.editing.hints import written
 from grammar.errors import QueryError
+from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.conventions import is_bounded
 from warehouse.query.resolving.names import Scope

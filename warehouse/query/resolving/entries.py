@@ -5,14 +5,13 @@ The part of resolution that all questions about systems share.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import lcm
 
 from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts

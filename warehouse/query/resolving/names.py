@@ -8,7 +8,6 @@ born.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from grammar.editing.hints import brief, hints, listing, near, written
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.span import NOWHERE
-from grammar.value import value
+from grammar.value import field, replace, value
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
 from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
 from warehouse.measures.correctness import ACCURACY

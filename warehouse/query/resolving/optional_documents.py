@@ -4,11 +4,9 @@ every labelling of the optional documents. Nothing is computed here.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.measures import Measure, Statistic
 from warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
 from warehouse.query.resolving.names import Scope, synonym_of

@@ -6,8 +6,8 @@ It compares names and knows no warehouse.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
+from grammar.value import replace
 from warehouse.measures import Function, Measure, Ratio, Setting
 from warehouse.measures.measure import Computation
 from warehouse.tasks.records import BETWEEN

@@ -7,16 +7,21 @@ What is answered then says in its statement and its signature all that was asked
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from grammar import nodes as n
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
+from grammar.value import names_of, replace
 
 Item = n.Name | n.Pattern | n.Number | n.Text
 Variables = Mapping[str, tuple[Item, ...]]
 """What each variable stands for, by its name without the dollar sign."""
+
+MOST_ITEMS = 20_000
+"""How many names a variable may hold: more than a statement of 64 KB can list, but limited because lists of lists can
+double.
+"""
 
 _Node = TypeVar("_Node", bound=n.Node)
 
@@ -24,16 +29,16 @@ _Node = TypeVar("_Node", bound=n.Node)
 def substituted(node: _Node, variables: Variables) -> _Node:
     """The node without variables. Raises QueryError for an unknown one, and for a list where one value is needed."""
     changed: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for name in names_of(node):
+        value = getattr(node, name)
         if isinstance(value, tuple):
             items = tuple(item for written in value for item in expanded(written, variables))
             if items != value:
-                changed[field.name] = items
-        elif is_dataclass(value) and isinstance(value, n.Node):
+                changed[name] = items
+        elif isinstance(value, n.Node):
             replaced = _single(value, variables) if isinstance(value, n.Variable) else substituted(value, variables)
             if replaced is not value:
-                changed[field.name] = replaced
+                changed[name] = replaced
     return replace(node, **changed) if changed else node
 
 
@@ -41,7 +46,7 @@ def variables_in(node: n.Node) -> frozenset[str]:
     """The variables that are used in a node or given their value there, by their names without the dollar sign."""
     if isinstance(node, n.Variable):
         return frozenset({node.name})
-    values = (getattr(node, field.name) for field in fields(node))
+    values = (getattr(node, name) for name in names_of(node))
     listed = (item for value in values for item in (value if isinstance(value, tuple) else (value,)))
     return frozenset().union(*(variables_in(item) for item in listed if isinstance(item, n.Node)))
 
@@ -63,11 +68,19 @@ def expanded(value: Any, variables: Variables) -> tuple[Any, ...]:
     return (substituted(value, variables),) if isinstance(value, n.Node) else (value,)
 
 
+def items_of(statement: n.Let, variables: Variables) -> tuple[Item, ...]:
+    """What a variable stands for after `let`. Raises QueryError."""
+    items = tuple(item for value in statement.values for item in expanded(value, variables))
+    if len(items) > MOST_ITEMS:
+        raise QueryError(f"a variable is a list of at most {MOST_ITEMS:,}", statement.variable.span)
+    return items
+
+
 def _single(variable: n.Variable, variables: Variables) -> Item:
     items = _known(variable, variables)
     if len(items) != 1:
         raise QueryError(
-            f"${variable.name} is a list of {len(items)} values, and only one is needed here", variable.span
+            f"${variable.name} is a list of {len(items):,} values, and only one is needed here", variable.span
         )
     return replace(items[0], span=variable.span)
 

@@ -59,7 +59,7 @@ def _page(report: Report, style: Style) -> str:
                 headings.append((level + 1, f"result-{section.number}", f"{section.number} {section.title}"))
     headings.append((2, "sources", SOURCES))
     copies = {
-        str(section.number): {"csv": csv(section.result, style), "latex": latex(section.result, style)}
+        str(section.number): {"csv": "".join(csv(section.result, style)), "latex": latex(section.result, style)}
         for section in report.statements
         if section.result is not None
     }

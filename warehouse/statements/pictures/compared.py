@@ -86,7 +86,7 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         }
         panels.append(matrix(_contest(contests, test_set, measure), ranked, levels))
         significant = sum(row["verdict"] == "significant" for row in rows)
-        said.append(f"{significant} of {len(rows)} pairs differ significantly by {measure} on {test_set}")
+        said.append(f"{significant:,} of {len(rows):,} pairs differ significantly by {measure} on {test_set}")
     return Drawn(plan.entries, tuple(panels), f"Matrix of p-values. {'; '.join(said)}.")
 
 
@@ -109,9 +109,8 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
     if plan.how.margin is not None:
         return _against_margin(plan, result, panels)
     significant = sum(row["verdict"] == "significant" for row in result.rows)
-    alternative = (
-        f"Differences with {percent(plan.how.level)} intervals: {significant} of {len(result.rows)} are significant."
-    )
+    found = f"{significant:,} of {len(result.rows):,} are significant"
+    alternative = f"Differences with {percent(plan.how.level)} intervals: {found}."
     legend = (f"lines are {_lines(plan)}; filled dots are significant, hollow ones are not",)
     return Drawn(plan.entries, tuple(panels), alternative, legend)
 

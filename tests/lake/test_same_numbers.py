@@ -1,0 +1,61 @@
+"""A lake and a file that hold the same give the same answers, cell by cell and digit by digit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import KINDS
+from tests.lakes import everything_in
+from tests.spark.statements import STATEMENTS, answer
+from tests.test_cases import CASES
+from warehouse.lake.making import make_lake
+from warehouse.session import Session
+
+ASKED = sorted(
+    {(case.data, case.query) for _, case in CASES if " as of " not in case.query}
+    | {each for each in STATEMENTS if each[0] in KINDS}
+)
+"""Every query of a golden and of the tests of engines, but for the past, which only a lake keeps."""
+
+FEW = [each for each in ASKED if each[0] in ("worked", "clustered")][::30]
+
+Pair = tuple[Session, Session]
+
+
+@pytest.fixture(scope="module")
+def pairs(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Pair]]:
+    """By the name of a warehouse, a session on a copy of it and a session on a lake that was made of it."""
+    folder = tmp_path_factory.mktemp("pairs")
+    pairs = {}
+    for name in sorted({data for data, _ in ASKED}):
+        file = Path(shutil.copyfile(warehouses[name], folder / f"{name}.duckdb"))
+        make_lake(folder / name, "copy", everything_in(file))
+        pairs[name] = Session.open(file), Session.open(folder / name)
+    yield pairs
+    for pair in pairs.values():
+        for session in pair:
+            session.close()
+
+
+@pytest.mark.parametrize(("data", "query"), FEW)
+def test_a_lake_gives_the_numbers_of_the_file(pairs: dict[str, Pair], data: str, query: str) -> None:
+    compared(pairs[data], query)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("data", sorted({data for data, _ in ASKED}))
+def test_every_case_gives_the_same(pairs: dict[str, Pair], data: str) -> None:
+    for of, query in ASKED:
+        if of == data:
+            compared(pairs[data], query)
+
+
+def compared(pair: Pair, query: str) -> None:
+    """Asks both, whose names differ."""
+    file, lake = pair
+    of_file = answer(file, query).replace(str(file.path), "HERE")
+    assert answer(lake, query).replace(str(lake.path), "HERE") == of_file, query

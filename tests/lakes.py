@@ -1,0 +1,81 @@
+"""Lakes for tests: how they are made and loaded, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from warehouse.faults import WarehouseError
+from warehouse.lake.changing import change_lake
+from warehouse.lake.log import read_log
+from warehouse.lake.making import make_lake
+from warehouse.lake.place import LakePlace
+from warehouse.lake.settling import unsettled
+from warehouse.lake.states import open_lake
+from warehouse.loading.ingest import Loaded, load
+from warehouse.session import Session
+from warehouse.store import soundness
+from warehouse.store.database import Database, in_memory, open_to_export
+from warehouse.store.lock import nobody
+
+HEADER = "test_set,system,document,possible,actual,correct,partial\n"
+
+
+@contextmanager
+def nothing(folder: Path) -> Iterator[Database]:
+    """A warehouse with nothing in it."""
+    with in_memory() as database:
+        yield database
+
+
+def everything_in(warehouse: Path) -> Callable[[Path], AbstractContextManager[Database]]:
+    """What opens a warehouse so that a lake can be made of it."""
+    return lambda folder: open_to_export(warehouse, folder)
+
+
+def lake_of(database: Database, path: Path, *, force: bool = False) -> LakePlace:
+    """A new lake with everything that an open warehouse has. The warehouse can write into the folder of the lake."""
+    return make_lake(path, "copy", lambda folder: nullcontext(database), force=force)
+
+
+def scores(folder: Path, system: str, correct: int = 5, documents: int = 3, test_set: str = "T") -> Path:
+    """A file with the scores of a system, equal on all documents."""
+    file = folder / f"{system}-{correct}-{documents}-{test_set}.csv"
+    rows = (f"{test_set},{system},d{number},10,10,{correct},0\n" for number in range(documents))
+    file.write_text(HEADER + "".join(rows))
+    return file
+
+
+def loaded(lake: LakePlace, file: Path, meanwhile: Callable[[], object] = lambda: None) -> tuple[Loaded, int]:
+    """Loads a file; others do something after it was prepared and before it is stored."""
+    others = [meanwhile]
+
+    def work(database: Database) -> Loaded:
+        done = load(database, file, "scores")
+        if others:
+            others.pop()()
+        return done
+
+    return change_lake(lake, "load", work, [file])
+
+
+def answer(lake: LakePlace, statement: str) -> list[tuple[object, ...]]:
+    """The rows of a statement's result."""
+    with Session.open(lake.called) as session:
+        return [tuple(row) for row in session.run(statement).table.rows]
+
+
+def sound(lake: LakePlace) -> bool:
+    """Whether a lake has what its fingerprints say, and its Delta tables what its changes say."""
+    with open_lake(lake) as database:
+        return soundness.check(database) == () and not list(unsettled(lake, read_log(lake)))
+
+
+def turn_is_taken(lake: LakePlace) -> bool:
+    """Whether a writer has its turn now."""
+    try:
+        with lake.alone(0, nobody):
+            return False
+    except WarehouseError:
+        return True

@@ -65,6 +65,7 @@ test-pythons:
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
+	$(BIN)/python benchmarks/floors.py
 
 bench-scale: .venv/installed-test
 	$(BIN)/python $(PIP) polars

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,10 +13,13 @@ from tests.store.texts import Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import forget
 from warehouse.loading.readers import trec_lines
+from warehouse.loading.staging import surveying
 from warehouse.loading.staging.cells import KINDS
+from warehouse.loading.staging.lines import Document
 from warehouse.loading.staging.staged import Staging
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
+from warehouse.tasks.records import RANKINGS
 
 ON = {"test_set": "T"}
 QRELS = "t1 0 d1 1\nt1 0 d2 0\nt2 0 d1 2\n"
@@ -27,6 +33,7 @@ SCORES = st.text(alphabet="0123456789+-.eE_xnaif'", min_size=1, max_size=8)
 def test_what_is_a_number_at_a_glance_is_a_number(database: Database, texts: list[str]) -> None:
     cell = Sql("it")
     glance, pattern = trec_lines.PLAIN_SCORE.replace("CELL", "it"), KINDS["number"].passed_by(cell).text
+    glance += f" and abs(try_cast(it as double)) < {trec_lines.LARGEST}"
     wrong = f"select it from (select unnest(string_split(?, ' ')) as it) where ({glance}) and not ({pattern})"
     assert database.rows(Sql(wrong, (" ".join(texts),))) == []
 
@@ -121,3 +128,42 @@ def test_the_system_of_a_run_can_be_set(database: Database, load_text: Load) -> 
     load_text(QRELS, "trec", "qrels", fields=ON)
     load_text(RUN, "trec", "run", fields={**ON, "system": "mine"})
     assert database.rows(Sql("select name from system")) == [("mine",)]
+
+
+@given(st.text(alphabet="ab \n\té\r", max_size=12).map(str.encode), st.integers(1, 5))
+def test_a_plain_text_is_told_from_others_in_whatever_pieces_it_is_read(text: bytes, few: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(surveying, "_FEW", few)
+        found = surveying.plain_text(Document(Staging(None, Path("run"), RANKINGS, {}, {}), BytesIO(text)))  # type: ignore[arg-type]
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    cells = [cell for line in lines for cell in line.split(b" ")]
+    if all(cells) and not any(white in text for white in (b"\t", b"\r")):
+        assert found == surveying.PlainText(len(lines), len(cells), text.isascii())
+    else:
+        assert found is None
+
+
+def test_equal_scores_are_ranked_by_name_whatever_was_stored_first(database: Database, load_text: Load) -> None:
+    load_text("t1 0 d2 1\n", "trec", "qrels", fields=ON)
+    load_text("t1 Q0 d9 1 2 first\nt1 Q0 d5 2 1 first\n", "trec", "first", fields=ON)
+    load_text("t1 Q0 d1 1 7 second\nt1 Q0 d5 2 7 second\nt1 Q0 d7 3 7 second\n", "trec", "second", fields=ON)
+    ranked = (
+        "select i.name from ranking r join item i on i.id = r.item_id join system s on s.id = r.system_id "
+        "where s.name = 'second' order by r.rank"
+    )
+    assert [name for (name,) in database.rows(Sql(ranked))] == ["d7", "d5", "d1"]
+
+
+@pytest.mark.parametrize("option", [{"depth": "1"}, {"threshold": "2"}])
+def test_names_of_documents_that_do_not_count_as_retrieved_are_not_stored(
+    database: Database, load_text: Load, option: dict[str, str]
+) -> None:
+    load_text(QRELS, "trec", "qrels", fields=ON)
+    load_text("t1 Q0 d8 1 2.5 base\nt1 Q0 d9 2 1.5 base\nt9 Q0 d7 1 2 base\n", "trec", "run", fields=ON, options=option)
+    assert database.rows(Sql("select name from item where id <> 0 order by 1")) == [("d1",), ("d2",), ("d7",), ("d8",)]
+    load_text("t8 Q0 d7 1 1 more\nt1 Q0 d7 1 4 more\n", "trec", "more", fields=ON, options={"threshold": "3"})
+    assert database.rows(Sql("select name from document where name like 't_' order by 1")) == [
+        ("t1",),
+        ("t2",),
+        ("t9",),
+    ]

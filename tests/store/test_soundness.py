@@ -83,6 +83,30 @@ def test_harm_is_found(database: Database, load_text: Load, harm: str, problems:
     assert set(check(database)) == problems
 
 
+def test_a_later_load_does_not_hide_harm_to_earlier_names(database: Database, load_text: Load) -> None:
+    load_text(SCORES + THREE)
+    database.run(Sql("update document set name = 'D9' where name = 'D1'"))
+    load_text(SCORES + "T,A,new,2,2,1,1\n", file="later.csv")
+    assert set(check(database)) == {"document" + OTHER}
+
+
+@pytest.mark.long
+def test_names_are_sound_where_a_later_load_begins_a_new_part(database: Database, load_text: Load) -> None:
+    for named, numbers in (
+        ("first", range(65_000)),
+        ("second", range(65_000, 140_000)),
+        ("third", range(140_000, 140_003)),
+    ):
+        load_text(SCORES + "".join(f"T,A,D{number},2,2,1,1\n" for number in numbers), file=f"{named}.csv")
+        assert check(database) == ()
+    kept = "from fingerprint where table_name = 'document' order by part"
+    added_up = database.rows(Sql(kept))
+    assert len(added_up) == 3
+    with database.transaction():
+        fingerprints.keep_all(database)
+    assert database.rows(Sql(kept)) == added_up
+
+
 def test_rows_without_fingerprints_are_not_taken_for_sound(database: Database, load_text: Load) -> None:
     load_text(SCORES + THREE)
     database.run(Sql("delete from fingerprint"))

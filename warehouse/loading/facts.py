@@ -32,18 +32,24 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
     rows = _rows_with_facts(staging, staged)
     notes = place_test_sets(staging, staged) if TEST_SET in fields else ()
     for field in (SYSTEM, UNIT, ANNOTATOR, ITEM):
-        if field in fields and field.name not in staged.stored:
+        if field in fields and field.name in staged.listed:
+            new = f"select id, name from {list_of(field.name)} anti join {field.name} using (id)"
+            database.run(Sql(f"insert into {field.name} {new}"))
+        elif field in fields and field.name not in staged.stored:
             database.run(
                 Sql(
                     f"insert into {field.name} "
                     f"select (select coalesce(max(id), 0) from {field.name}) + row_number() over (order by name), name "
-                    f"from ({_names(staged, field, rows)}) anti join {field.name} using (name)"
+                    f"from (select distinct {field.name} as name from {rows} where {field.name} is not null) "
+                    f"anti join {field.name} using (name)"
                 )
             )
     if DOCUMENT in fields and DOCUMENT.name not in staged.stored:
         named = Sql(f"select distinct test_set_id, document as name from {rows}") + _joined_test_set(fields)
         if (test_set := _one_test_set(staging)) is not None:
-            names = _names(staged, DOCUMENT, rows)
+            names = f"select distinct document as name from {rows} where document is not null"
+            if DOCUMENT.name in staged.listed:
+                names = f"select name from {list_of(DOCUMENT.name)}"
             named = "select " + value(test_set) + f"::integer as test_set_id, name from ({names})"
         database.run(
             "insert into document "
@@ -51,13 +57,6 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
             "test_set_id, name from (" + named + ") anti join document using (test_set_id, name)"
         )
     return notes
-
-
-def _names(staged: Staged, field: Field, rows: str) -> str:
-    """The query for the different names of a field."""
-    if field.name in staged.listed:
-        return f"select name from {list_of(field.name)} where id in (select {field.name} from {rows})"
-    return f"select distinct {field.name} as name from {rows} where {field.name} is not null"
 
 
 def _one_test_set(staging: Staging) -> int | None:
@@ -68,7 +67,7 @@ def _one_test_set(staging: Staging) -> int | None:
 
 def make_facts(staging: Staging, staged: Staged) -> None:
     """Writes the rows as their table needs them, with numbers for names, to the temporary table `fact`. They are sorted
-    by their key, or keep the order that the reader gave them.
+    by their key unless the reader has put them in order.
 
     The column `place` is the row number of the staged row. If columns are attributes, each attribute that is not empty
     is one fact.
@@ -89,7 +88,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         # Attributes belong to a document, which belongs to the test set.
         columns, same = columns[:1], {}
     for field in (SYSTEM, DOCUMENT, UNIT, ANNOTATOR, ITEM):
-        if field in fields and field.name in staged.stored:
+        if field in fields and field.name in staged.stored | (staged.listed - {DOCUMENT.name}):
             columns.append(Sql(f"staged.{field.name} as {field.column}"))
         elif field in fields:
             tables += Sql(" join " if field.required else " left join ") + _numbered(staged, field)
@@ -114,7 +113,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         keys = (*form.key_columns[:-1], form.places)
     known = (name(column) for column in keys if column not in same)
     constants = (text + " as " + name(column) for column, text in same.items())
-    ordered = "select * from (" + rows + ") order by " + join(", ", known)
+    ordered = rows if staged.in_order else "select * from (" + rows + ") order by " + join(", ", known)
     made = "create or replace temp table fact as select "
     staging.database.run(made + join(", ", ["*", *constants]) + " from (" + ordered + ")")
 

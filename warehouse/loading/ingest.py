@@ -276,7 +276,7 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     notes = number_names(staging, staged)
     checks.check_new_names(part, known)
     make_facts(staging, staged)
-    systems, test_sets = _named_in_facts(staging)
+    systems, test_sets = _named_in_facts(staging, staged)
     read, new, more_notes = checks.leave_only_new(part)
     fields = tuple(field.name for field in given(staging, staged))
     columns = join(", ", (*map(staged.text, given(staging, staged)), *map(name, attribute_columns(staged))))
@@ -287,10 +287,11 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     return part_of, (*notes, *more_notes)
 
 
-def _named_in_facts(staging: Staging) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _named_in_facts(staging: Staging, staged: Staged) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The systems and the test sets that the facts are about."""
     names: list[tuple[str, ...]] = []
-    for field, of in ((SYSTEM, "select distinct system_id from fact"), (TEST_SET, "select test_set_id from placed")):
+    systems = f"select id from {list_of(SYSTEM.name)}" if SYSTEM.name in staged.listed else "select system_id from fact"
+    for field, of in ((SYSTEM, systems), (TEST_SET, "select test_set_id from placed")):
         rows = []
         if field in staging.form.key:
             rows = staging.database.rows(Sql(f"select name from {field.name} where id in ({of}) order by name"))

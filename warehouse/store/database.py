@@ -99,6 +99,7 @@ class Database:
         self._connection = connection
         self._locked = False
         self._views: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
         self._in_files: dict[str, str] = {}
         self.imports_given = 0
         self._remove_spill = weakref.finalize(self, publishing.discard, spill)
@@ -163,17 +164,22 @@ class Database:
 
         Raises UnreadableError as `read` does.
         """
+        with while_reading(self.path):
+            self.show(table, select)
+            self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
+
+    def show(self, table: str, select: Sql, of: str = "") -> None:
+        """Creates the temporary view `table` from a query. `forget` removes it and the temporary table `of`."""
         # A view takes no parameters, so their values are stored in variables.
         numbers = count()
         view = PLACEHOLDER.sub(
             lambda match: match[0] if match[0] != "?" else f"getvariable('{table}_{next(numbers)}')", select.text
         )
-        with while_reading(self.path):
-            for number, param in enumerate(select.params):
-                self._connection.execute(f"set variable {table}_{number} = ?", [param])
-            self._connection.execute(f"create or replace temp view {table} as {view}")
-            self._views[table] = view
-            self._connection.execute(f"select max(hash(*columns(*))) from temp.{table}")
+        for number, param in enumerate(select.params):
+            self._connection.execute(f"set variable {table}_{number} = ?", [param])
+        self._connection.execute(f"create or replace temp view {table} as {view}")
+        self._views[table] = view
+        self._shown[table] = of
 
     def narrow(self, table: str, condition: Sql) -> None:
         """Keeps only the rows of a temporary table or view that meet a condition. The condition must have no
@@ -189,6 +195,8 @@ class Database:
         """Removes a temporary table or view if it exists."""
         kind = "view" if self._views.pop(table, None) else "table"
         self.run(Sql(f"drop {kind} if exists temp.{table}"))
+        if shown := self._shown.pop(table, ""):
+            self.forget(shown)
 
     def write(self, select: Sql, to: Path) -> None:
         """Writes the rows of a query to a new file in the format of its ending: CSV, TSV (also .gz) or Parquet.

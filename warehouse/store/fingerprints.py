@@ -74,9 +74,12 @@ def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[
     # A query with an `exists` for each table would take longer to plan than everything else here takes.
     with_rows = (f"(select '{table}' from " + name(table) + of_imports + " limit 1)" for table in FACT_TABLES)
     changed = {str(table): of_imports for (table,) in database.rows(join(" union all ", with_rows))}
+    earlier = _earlier(database, names_from)
     parts = {table: number // _RANGE for table, number in names_from.items()}
-    changed |= {table: Sql(f" where {_PARTS[table]} >= ?", (first,)) for table, first in parts.items()}
-    of_names = (Sql(" or part >= ? and table_name = ?", (first, table)) for table, first in parts.items())
+    for table, part in parts.items():
+        first = names_from[table] if (table, part) in earlier else part * _RANGE
+        changed[table] = Sql(" where id >= ?", (first,))
+    of_names = (Sql(" or part >= ? and table_name = ?", (part, table)) for table, part in parts.items())
     database.run(
         "delete from fingerprint where part in "
         + values(imports)
@@ -86,7 +89,25 @@ def keep(database: Database, imports: tuple[int, ...] = (), names_from: Mapping[
         + " or table_name in "
         + values(_SMALL)
     )
-    _store(database, _fingerprints(database, changed))
+    now = _fingerprints(database, changed)
+    for key, then in earlier.items():
+        now[key] = _together(then, now.get(key, (0, "0")))
+    _store(database, now)
+
+
+def _together(then: tuple[int, str], new: tuple[int, str]) -> tuple[int, str]:
+    """The fingerprint of the rows of two fingerprints."""
+    return then[0] + new[0], f"{(int(then[1], 16) + int(new[1], 16)) % 2**64:016x}"
+
+
+def _earlier(database: Database, names_from: Mapping[str, int]) -> _Fingerprints:
+    """The stored fingerprints of the earlier names in the parts where new names begin: those of the new names are added
+    to them, so that no earlier name is read again.
+    """
+    begins = {(table, number // _RANGE) for table, number in names_from.items() if number % _RANGE}
+    of_tables = " from fingerprint where table_name in " + values(names_from)
+    stored = database.rows("select table_name, part, rows, digest" + of_tables)
+    return {(table, part): (rows, digest) for table, part, rows, digest in stored if (table, part) in begins}
 
 
 def keep_all(database: Database) -> None:

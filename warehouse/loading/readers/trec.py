@@ -170,7 +170,7 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     if faults:
         raise DataError(tuple(faults))
     fixed = _fixed(staging.of(RANKINGS), _LISTED)
-    trec_judging.number(staging, fixed | {"blanks": Sql("false")})
+    trec_judging.number(staging)
     _refuse_repeated(staging, "trec_placed", ("system", "topic", "item"), ("system", "topic", "document"))
     notes = trec_judging.judge(staging)
     system = {"system": "system"}
@@ -213,15 +213,16 @@ _LISTED = ("system", "document", "item")
 _NUMBERS = ("rank", "score")
 
 
-def _stage_rankings(staging: Staging, fixed: Collection[str]) -> Staged:
-    """Stages the lines of a run as they are in `trec_placed`, without a copy."""
-    staging.database.run(
-        "alter table temp.trec_placed rename topic to document; "
-        "alter table temp.trec_placed rename to " + name(staging.table)
-    )
+def _stage_rankings(staging: Staging, fixed: Mapping[str, Sql]) -> Staged:
+    """Stages the lines of a run as they are in `trec_placed`, without a copy. Those of a topic are together."""
+    staging.database.forget("trec_rankings")
+    staging.database.run(Sql("alter table temp.trec_placed rename to trec_rankings"))
+    same = (text + " as " + name(column) for column, text in fixed.items())
+    rows = join(", ", ("select rowid, * rename (topic as document), false as blanks", *same)) + " from trec_rankings"
+    staging.database.show(staging.table, rows, of="trec_rankings")
     own = {column: column for column in (*fixed, *_LISTED, *_NUMBERS)}
     lines = places(staging, "line")
-    return Staged(RANKINGS, own, (), (), lines, numbers=frozenset(_NUMBERS), listed=frozenset(_LISTED))
+    return Staged(RANKINGS, own, (), (), lines, numbers=frozenset(_NUMBERS), listed=frozenset(_LISTED), in_order=True)
 
 
 def _recognizes(start: Start) -> Recognition | None:

@@ -7,14 +7,21 @@ for them, and not here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.staged import Staging, list_of
-from warehouse.store.sql import Sql, join, name, value
+from warehouse.loading.staging.staged import Staging, list_names, list_of
+from warehouse.store.sql import Sql, value
 from warehouse.tasks.records import DOCUMENT, ITEM, SYSTEM
 
-_TABLES = ("trec_key", "trec_groups", "trec_placed", "trec_sorted", "trec_ranked", "trec_asked", "trec_topics")
+_TABLES = (
+    "trec_key",
+    "trec_names",
+    "trec_groups",
+    "trec_placed",
+    "trec_sorted",
+    "trec_ranked",
+    "trec_asked",
+    "trec_topics",
+)
 
 SYSTEMS, TOPICS, ITEMS = (list_of(field.name) for field in (SYSTEM, DOCUMENT, ITEM))
 """The lists of names in the run."""
@@ -26,21 +33,17 @@ _SCORE = "score::float"
 """Scores are compared as single-precision numbers."""
 
 
-def number(staging: Staging, same: Mapping[str, Sql]) -> None:
+def number(staging: Staging) -> None:
     """Lists the names in the run, and writes its lines to `trec_placed` with numbers for names. Ranks are right if
-    the lines of each topic are together and in the order of their ranks. `same` are more columns, which have the same
-    value in every line.
+    the lines of each topic are together and in the order of their ranks.
     """
     run = staging.database.run
     groups = "min(rowid) as first, max(rowid) as last, count(*) as retrieved from trec_cells group by all"
     run(Sql(f"create or replace temp table trec_groups as select system, topic, {groups}"))
-    for names, column, table in (
-        (SYSTEMS, "system", "trec_groups"),
-        (TOPICS, "topic", "trec_groups"),
-        (ITEMS, "document", "trec_cells"),
-    ):
-        listed = f"select (row_number() over (order by name))::integer as id, name from (select distinct {column}"
-        run(Sql(f"create or replace temp table {names} as {listed} as name from {table})"))
+    list_names(staging, SYSTEM, "select distinct system as name from trec_groups")
+    list_names(staging, ITEM, "select distinct document as name from trec_cells")
+    topics = "select row_number() over ()::integer as id, name from (select distinct topic as name from trec_groups)"
+    run(Sql(f"create or replace temp table {TOPICS} as {topics}"))
     numbered = (
         f"select s.id as system, t.id as topic, g.* exclude (system, topic), g.system as system_name, g.topic as name "
         f"from trec_groups g join {SYSTEMS} s on s.name = g.system join {TOPICS} t on t.name = g.topic"
@@ -51,12 +54,10 @@ def number(staging: Staging, same: Mapping[str, Sql]) -> None:
     )
     if staging.options.get("ranks") == GIVEN:
         columns += ", c.rank::integer as given"
-    more = (text + " as " + name(column) for column, text in same.items())
     [(systems,)] = staging.database.rows(Sql(f"select count(*) from {SYSTEMS}"))
     of_group = "g.name = c.topic" + (" and g.system_name = c.system" if systems > 1 else "")
-    made = "create or replace temp table trec_placed as select "
-    lines = f" from trec_cells c join {ITEMS} i on i.name = c.document join trec_groups g on {of_group}"
-    run(made + join(", ", (Sql(columns), *more)) + lines)
+    lines = f"from trec_cells c join {ITEMS} i on i.name = c.document join trec_groups g on {of_group}"
+    run(Sql(f"create or replace temp table trec_placed as select {columns} {lines}"))
 
 
 def drop(staging: Staging) -> None:
@@ -75,18 +76,22 @@ def judge(staging: Staging) -> tuple[str, ...]:
     _rank(staging)
     _leave_out(staging)
     _sum_up(staging)
-    return _notes(staging)
+    notes = _notes(staging)
+    _list_what_is_left(staging)
+    return notes
 
 
 def _find_key(staging: Staging) -> None:
     """Writes the key of the test set to `trec_key`: the number of the document that stands for topic and item, the
-    topic, the numbers of both in the run, and whether the item is relevant.
+    numbers of both in the run, and whether the item is relevant. Topics that the run lacks get the next numbers;
+    `trec_names` has the names of all.
     """
     of = "t.name = " + value(staging.fields["test_set"])
     if "evaluation" in staging.fields:
         of += " and e.name = " + value(staging.fields["evaluation"])
     staging.database.run(
-        "create or replace temp table trec_key as select k.* exclude (item), t.id as topic_number, i.id as item "
+        "create or replace temp table trec_key as select k.document, t.id as topic, i.id as item, k.relevant, "
+        "case when t.id is null then k.topic end as silent "
         "from (select d.id as document, topics.value as topic, "
         "substr(d.name, length(topics.value) + 2) as item, l.label = 'relevant' as relevant from key_label l "
         "join test_set t on t.id = l.test_set_id join evaluation e on e.id = t.evaluation_id "
@@ -98,6 +103,12 @@ def _find_key(staging: Staging) -> None:
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
         test_set = shown(staging.fields["test_set"])
         raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; load them first")
+    silent = "select distinct silent as name from trec_key where silent is not null"
+    numbered = f"select (select count(*) from {TOPICS}) + row_number() over (), name from ({silent})"
+    staging.database.run(Sql(
+        f"create or replace temp table trec_names as select id, name from {TOPICS} union all {numbered}; "
+        "update trec_key set topic = names.id from trec_names as names where names.name = silent"
+    ))  # fmt: skip
 
 
 def _sort(staging: Staging) -> None:
@@ -105,8 +116,8 @@ def _sort(staging: Staging) -> None:
     by_rank = staging.options.get("ranks") == GIVEN
     if not by_rank and _is_in_order(staging):
         return
-    order = f"system, topic, {'given, ' if by_rank else ''}{_SCORE} desc, item desc"
-    _number_again(staging, f"select * from trec_placed order by {order}")
+    order = f"system, topic, {'given, ' if by_rank else ''}{_SCORE} desc, i.name desc"
+    _number_again(staging, f"select p.* from trec_placed p join {ITEMS} i on i.id = p.item order by {order}")
 
 
 def _is_in_order(staging: Staging) -> bool:
@@ -156,6 +167,13 @@ def _leave_out(staging: Staging) -> None:
     ))  # fmt: skip
 
 
+def _list_what_is_left(staging: Staging) -> None:
+    """Removes the names from the lists that are only in lines which do not count as retrieved."""
+    if _kept(staging) != _ALL:
+        for names, column in ((TOPICS, "topic"), (ITEMS, "item")):
+            staging.database.run(Sql(f"delete from {names} where id not in (select {column} from trec_placed)"))
+
+
 def _rank(staging: Staging) -> None:
     """Writes the judged documents to `trec_ranked`: retrieved ones with their ranks, others without."""
     staging.database.run(
@@ -164,7 +182,7 @@ def _rank(staging: Staging) -> None:
             "select k.system, k.topic, k.document, r.score, r.line, "
             f"case when {_kept(staging)} then r.rank end as rank, k.relevant "
             f"from (select trec_key.*, s.id as system from trec_key, {SYSTEMS} s) k left join trec_placed r "
-            "on k.system = r.system and k.topic_number = r.topic and k.item = r.item"
+            "on k.system = r.system and k.topic = r.topic and k.item = r.item"
         )
     )
 
@@ -173,7 +191,7 @@ def _notes(staging: Staging) -> tuple[str, ...]:
     """Notes on topics without a key or without output, and on documents that were not judged."""
     [(other_topics, unjudged, silent)] = staging.database.rows(
         Sql(
-            f"select (select count(*) from {TOPICS} where name not in (select topic from trec_asked)), "
+            f"select (select count(*) from {TOPICS} where id not in (select topic from trec_asked)), "
             "(select sum(retrieved) from trec_asked) - (select count(rank) from trec_ranked), "
             "(select count(*) from trec_asked where retrieved = 0)"
         )
@@ -201,15 +219,16 @@ def _sum_up(staging: Staging) -> None:
     staging.database.run(
         Sql(
             "create or replace temp table trec_asked as select s.id as system, k.topic, coalesce(retrieved, 0) "
-            f"as retrieved from (select distinct topic, topic_number from trec_key) k cross join {SYSTEMS} s "
-            "left join trec_groups g on g.system = s.id and g.topic = k.topic_number"
+            f"as retrieved from (select distinct topic from trec_key) k cross join {SYSTEMS} s "
+            "left join trec_groups g on g.system = s.id and g.topic = k.topic"
         )
     )
     staging.database.run(
         Sql(
             "create or replace temp table trec_topics as "
-            "select system, topic, retrieved, count_if(relevant)::integer as relevant, "
+            "select system, names.name as topic, retrieved, count_if(relevant)::integer as relevant, "
             "count_if(relevant and rank is not null)::integer as found "
-            "from trec_ranked join trec_asked using (system, topic) group by all"
+            "from trec_ranked r join trec_asked using (system, topic) join trec_names names on names.id = r.topic "
+            "group by all"
         )
     )

@@ -15,7 +15,7 @@ from warehouse.faults import DataError, UnreadableError
 from warehouse.loading.staging.cells import KINDS, shown
 from warehouse.loading.staging.lines import brief, compression_of, documents, is_archive, start_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staging
-from warehouse.loading.staging.surveying import plain_size, survey
+from warehouse.loading.staging.surveying import plain_text, survey
 from warehouse.store.sql import Sql, join, pattern_of, value
 from warehouse.tasks.observed import counted
 
@@ -28,11 +28,14 @@ _KINDS = {"grade": KINDS["grade"], "score": KINDS["number"], "rank": KINDS["grad
 """The kinds of the columns that are not names."""
 _SENTENCES = {"grade": "not a whole number", "score": "not a finite number", "rank": "not a whole number"}
 
-PLAIN_SCORE = "CELL >= '-' and CELL < ':' and not contains(CELL, '_') and isfinite(try_cast(CELL as float))"
-"""A number in single precision that begins with a digit, a point or a minus, in a file without tabs and the like.
-Nearly all scores are such numbers, and finding that out takes a quarter of the time of matching the pattern of a
-number.
+PLAIN_SCORE = "CELL >= '-' and CELL < ':' and not contains(CELL, '_')"
+"""What begins with a digit, a point or a minus, in a file without tabs and the like. If DuckDB takes it for a number
+whose size is below LARGEST, it is one. Nearly all scores are such numbers, and finding that out takes a fraction of the
+time of matching the pattern of a number.
 """
+
+LARGEST = 3.4e38
+"""Nearly the largest number in single precision."""
 
 _PLAIN = {
     "grade": f"case when {KINDS['grade'].good} then CELL end",
@@ -73,24 +76,23 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     columns = _columns(len(first.split(b" ")))
     if not (columns and end) or compression_of(staging.source) != "none" or is_archive(staging.source):
         return ()
-    [size] = map(plain_size, documents(staging))
-    if size is None:
+    [text] = map(plain_text, documents(staging))
+    if text is None:
         return ()
     cells = {column: f"c{place}" for place, column in enumerate(columns)}
     listed = join(
         ", ",
         (
-            _stored(staging, column, cell, _PLAIN.get(column, "CELL"))
+            _stored(staging, column, cell, _PLAIN.get(column, "CELL"), text.ascii)
             for column, cell in cells.items()
             if column not in left_out
         ),
     )
-    lengths = " + ".join(f"strlen({cell})" for cell in cells.values())
     reading = (
         "select "
         + listed
         + Sql(
-            f", ({lengths} + {len(columns)})::integer as bytes from read_csv(?, header=false, auto_detect=false, "
+            " from read_csv(?, header=false, auto_detect=false, "
             "strict_mode=false, delim=' ', quote='', escape='', columns={"
             + ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells.values())
             + "})",
@@ -101,15 +103,16 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
         staging.database.read("trec_read", reading)
     except UnreadableError:
         return ()
-    # Empty cells are null, and so are cells that may be wrong. DuckDB leaves out blank lines, cells that are too many
-    # and lines that are too long, so the bytes that it read are compared with those of the file.
-    known = (f"count({column})" for column in (*columns, "bytes") if column not in left_out)
-    [(lines, least, read)] = staging.database.rows(
-        Sql(f"select count(*), least({', '.join(known)}), coalesce(sum(bytes), 0) from trec_read")
+    # Missing cells are null, and so are cells that may be wrong. DuckDB leaves out lines that are too long, and cells
+    # that are too many.
+    known = (f"count({column})" for column in columns if column not in left_out)
+    largest = "max(abs(score))" if columns == RUN else "0"
+    [(lines, least, small)] = staging.database.rows(
+        Sql(f"select count(*), least({', '.join(known)}), coalesce({largest}, 0) < {LARGEST} from trec_read")
     )
-    if least < lines or size != read:
+    if least < lines or (lines, lines * len(columns)) != (text.lines, text.cells) or not small:
         return ()
-    _show(staging, "rowid + 1 as line, * exclude (bytes)")
+    _show(staging, "rowid + 1 as line, *")
     return columns
 
 
@@ -182,10 +185,12 @@ def _columns(many: int) -> tuple[str, ...]:
     return next((columns for columns in (QRELS, RUN) if len(columns) == many), ())
 
 
-def _stored(staging: Staging, column: str, cell: str, kept: str) -> Sql:
+def _stored(staging: Staging, column: str, cell: str, kept: str, is_ascii: bool = False) -> Sql:
     """The SQL for a column of cells. A setting takes the place of the system that the file names."""
     if column in _NAMES:
         system = staging.fields.get(column) if column == "system" else None
+        if system is None and is_ascii:
+            return Sql(f"{cell} as {column}")  # ASCII is normalized
         text = Sql(cell) if system is None else value(system) + "::varchar"
         return "nfc_normalize(" + text + f") as {column}"
     return Sql(f"{kept.replace('CELL', cell)} as {column}")

@@ -167,8 +167,22 @@ class Staging:
 
 
 def list_of(field: str) -> str:
-    """The temporary table in which a reader lists the names of a field: `id`, its own number for a name, and `name`."""
+    """The temporary table in which a reader lists the names of a field that its rows have: `id` and `name`. The id of a
+    document is the reader's own; those of other names are the ids of `list_names`.
+    """
     return f"listed_{field}"
+
+
+def list_names(staging: Staging, field: Field, names: str) -> None:
+    """Writes the table `list_of(field.name)` from a query for different names, which is the name of a system or the
+    like and not of a document: each with the number that it has in the warehouse, or will get by this load. New names
+    are numbered in alphabetical order.
+    """
+    last = f"(select coalesce(max(id), 0) from {field.name})"
+    number = f"coalesce(stored.id, {last} + row_number() over (partition by stored.id is null order by listed.name))"
+    of_names = f"from ({names}) as listed left join {field.name} as stored using (name)"
+    made = f"create or replace temp table {list_of(field.name)} as "
+    staging.database.run(Sql(made + f"select ({number})::integer as id, listed.name {of_names}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +206,9 @@ class Staged:
     """The fields of names that are staged as the numbers of these names in the table `list_of(field)`."""
     stored: frozenset[str] = frozenset()
     """The fields of stored names that are staged as the numbers which these names have in the warehouse."""
+    in_order: bool = False
+    """Whether the rows of one document of a system are together already. Such rows are stored in the order they have.
+    """
     directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
     """For each measure whose direction the file states, whether lower values are better."""
     accuracy: str = ""
@@ -205,7 +222,9 @@ class Staged:
         """The staged text of a field. Where a number is staged, this looks up the name, so it is meant for few rows."""
         if field.name in self.listed | self.stored:
             table = list_of(field.name) if field.name in self.listed else field.name
-            return "(select names.name from " + name(table) + " as names where names.id = " + name(field.name) + ")"
+            # An aggregate, because DuckDB would count all ids to make sure that each has only one name.
+            looked_up = "(select any_value(names.name) from " + name(table) + " as names where names.id = "
+            return looked_up + name(field.name) + ")"
         return name(field.name)
 
     def faults(self, staging: Staging, complaints: Iterable[tuple[int, str]]) -> tuple[Fault, ...]:

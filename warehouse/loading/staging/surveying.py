@@ -19,7 +19,10 @@ LONGEST_ROW = 2_000_000
 """The longest line of a table, in bytes. DuckDB does not take longer ones."""
 
 _END = re.compile(rb"[\r\n]")
-_OTHER_BLANKS = (b"\t", b"\r", b"\v", b"\f")
+_LINE_FEED, _BLANK = 10, 32
+_FEW = 64 * 1024
+"""How many bytes of a plain text are counted at a time: so many stay in the cache of a processor."""
+
 _NOT_OF_CELLS = b'"\r\n'
 
 
@@ -69,16 +72,38 @@ def filled_lines(document: Document, longest: int) -> int:
     return count + bool(rest.strip())
 
 
-def plain_size(document: Document) -> int | None:
-    """The size of a text in bytes, if blanks and line feeds are its only white space, and otherwise None. A last line
-    that has no line feed is counted as if it had one. Raises DataError on a read error.
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """A text in which one blank or line feed follows each cell, and nothing else is white space: how many lines and how
+    many cells it has, and whether it is ASCII. A last line without a line feed is counted as if it had one.
     """
-    size, last = 0, b"\n"
-    for chunk in _chunks(document):
-        if any(blank in chunk for blank in _OTHER_BLANKS):
+
+    lines: int
+    cells: int
+    ascii: bool
+
+
+def plain_text(document: Document) -> PlainText | None:
+    """Counts the cells of a text if it is plain; otherwise None. Raises DataError on a read error."""
+    import numpy
+
+    lines, cells, is_ascii, last = 0, 0, True, _LINE_FEED
+    for chunk in _chunks(document, _FEW):
+        if not (lines or cells) and chunk.startswith(b"\xef\xbb\xbf"):
             return None
-        size, last = size + len(chunk), chunk[-1:]
-    return size + (last != b"\n")
+        letters = numpy.frombuffer(chunk, numpy.uint8)
+        ends, white = letters == _LINE_FEED, letters <= _BLANK
+        of_chunk = int(numpy.count_nonzero(ends)), int(numpy.count_nonzero(white))
+        if (last <= _BLANK and white[0]) or (white[1:] & white[:-1]).any():
+            return None  # a blank line, or an empty cell
+        if of_chunk[1] > of_chunk[0] + int(numpy.count_nonzero(letters == _BLANK)):
+            return None
+        lines, cells, last = lines + of_chunk[0], cells + of_chunk[1], chunk[-1]
+        is_ascii = is_ascii and chunk.isascii()
+    if last == _BLANK:
+        return None
+    unended = last != _LINE_FEED
+    return PlainText(lines + unended, cells + unended, is_ascii)
 
 
 def text_of(header: tuple[str, ...]) -> int:
@@ -87,9 +112,9 @@ def text_of(header: tuple[str, ...]) -> int:
     return len(text) + len(header) - 1
 
 
-def _chunks(document: Document) -> Iterator[bytes]:
+def _chunks(document: Document, many: int = CHUNK) -> Iterator[bytes]:
     with document.unbroken():
-        while chunk := document.binary.read(CHUNK):
+        while chunk := document.binary.read(many):
             yield chunk
 
 

@@ -4,6 +4,8 @@ affect it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,14 @@ def test_draws_of_a_system_do_not_depend_on_who_else_is_asked_about() -> None:
     together = WEIGHTS.shares(["a", "b", "c"], table, 1 - table)
     alone = WEIGHTS.shares(["b"], table[1:2], 1 - table[1:2])
     assert (together[1] == alone[0]).all()
+
+
+def test_weighted_sums_do_not_depend_on_the_order_of_units_in_which_they_are_added() -> None:
+    chance = np.random.default_rng(1)
+    counts = chance.integers(0, 1_000, size=(7, 2_000))
+    weights = np.concatenate(list(WEIGHTS._chunks(np.ones(2_000, dtype=np.int64))))
+    assert (WEIGHTS.sums(counts) == counts[:, ::-1].astype(float) @ weights[:, ::-1].T).all()
+    assert (WEIGHTS.sums(counts[3:4])[0] == [math.fsum(row) for row in counts[3] * weights]).all()
 
 
 def test_systems_that_decide_alike_vary_alike() -> None:

@@ -28,6 +28,11 @@ FEW = 10
 
 DRAWS = 2000
 
+STEP = 2.0**-28
+"""Weights are multiples of this. So sums of weights below 2^25 are exact, and the same in whatever order and with
+whatever other columns a machine computes them.
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
@@ -50,7 +55,8 @@ class Weights:
     def _chunks(self, times: Integers) -> Iterator[Floats]:
         draws = Draws(DRAWS, self.seed, crc32(self.stream.encode()))
         for chunk, used in draws.chunks(CHUNK):
-            yield draws.generator(chunk, RESAMPLES).standard_gamma(times, size=(CHUNK, len(times)))[:used]
+            weights = draws.generator(chunk, RESAMPLES).standard_gamma(times, size=(CHUNK, len(times)))[:used]
+            yield np.rint(weights / STEP) * STEP
 
     def added(self, what: str, prior: Sequence[float]) -> Floats:
         """The random weights of what the prior adds to each part, of shape (parts, draws)."""

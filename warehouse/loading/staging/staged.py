@@ -174,9 +174,8 @@ def list_of(field: str) -> str:
 
 
 def list_names(staging: Staging, field: Field, names: str) -> None:
-    """Writes the table `list_of(field.name)` from a query for different names, which is the name of a system or the
-    like and not of a document: each with the number that it has in the warehouse, or will get by this load. New names
-    are numbered in alphabetical order.
+    """Writes the table `list_of(field.name)` from a query for the different names of a field other than DOCUMENT: each
+    with the number that it has in the warehouse, or that this load will give it, in alphabetical order.
     """
     last = f"(select coalesce(max(id), 0) from {field.name})"
     number = f"coalesce(stored.id, {last} + row_number() over (partition by stored.id is null order by listed.name))"

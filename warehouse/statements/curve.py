@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -173,17 +175,16 @@ def _why_empty(plan: CurvePlan) -> str:
 
 
 def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:
-    from warehouse.query.comparison.curving import curve_measure, curves_of, decided, roc_area
+    from warehouse.query.comparison.curving import CurveRequest, curve_measure, curves_of, decided
     from warehouse.significance.draws import Draws
 
     measures = [curve_measure(statistic) for statistic in entry.statistics]
-    level, draws = float(plan.level), Draws(plan.resamples, plan.seed)
+    draws = Draws(plan.resamples, plan.seed, zlib.crc32(entry.test_set.own_name.encode()))
+    request = CurveRequest(measures, plan.chosen, draws, float(plan.level), plan.optional)
     systems = decided(entry, facts)
-    work = workforce.work.part(place, len(plan.entries))
-    for number, system in enumerate(systems):
-        part = work.part(number, len(systems))
-        found = curves_of(entry, system, measures, plan.chosen, draws, level, plan.optional, part)
-        yield Curved(entry, system, found, None if system.lacking else roc_area(system, plan.optional, level))
+    found = workforce.part(place, len(plan.entries)).for_each(partial(curves_of, request), systems)
+    for system, (curves, roc) in zip(systems, found, strict=True):
+        yield Curved(entry, system, curves, roc)
 
 
 def _tests(plan: CurvePlan, found: Sequence[Curved]) -> AreaTests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -197,7 +198,7 @@ def _sections(
 
 def _taken_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.sliced_values import slices_of
+    from warehouse.query.comparison.sliced_values import SliceRequest, slices_of
     from warehouse.query.comparison.slicing import cuts, exchange_units, observed_entry
 
     total, done = count_of_pairs(plan.entries, None), 0
@@ -208,12 +209,12 @@ def _taken_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterat
             observations = batch[0].observations
             sliced = tuple(cuts(entry, plan.splits, plan.depth, observations, facts))
             unit = exchange_units(entry, observations, facts)
-            for comparison in batch:
-                for pair in comparison.pairs:
-                    work = workforce.work.part(done, total)
-                    found = slices_of(how, comparison, pair, sliced, unit, shuffles is None, work)
-                    yield Taken(comparison, pair, entry, sliced, found)
-                    done += 1
+            request = SliceRequest(how, sliced, unit, shuffles is None)
+            pairs = [(comparison, pair) for comparison in batch for pair in comparison.pairs]
+            slices = workforce.part(done, total, len(pairs)).for_each(partial(slices_of, request), pairs)
+            for (comparison, pair), found in zip(pairs, slices, strict=True):
+                yield Taken(comparison, pair, entry, sliced, found)
+            done += len(pairs)
 
 
 def _add(plan: DifferPlan, taken: Taken, rows: TableRows) -> None:

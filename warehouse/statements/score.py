@@ -227,7 +227,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
             notes += documents_notes(entry, plan.by, on_unlike)
             counted = True
         if plan.interval:
-            spreads.append(own_intervals_of(plan.how, entry, facts))
+            spreads.append(own_intervals_of(plan.how, entry, facts, workforce))
             notes += score_interval_notes(entry, spreads[-1])
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]

@@ -10,6 +10,7 @@ from grammar.errors import QueryError
 from grammar.value import replace
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries
 from warehouse.query.resolving.conditions import dimension_of
@@ -79,11 +80,11 @@ def interval_queries(how: p.Testing, entries: Sequence[p.Entry]) -> Queries:
     return tuple(query for entry in entries for query in own_interval_queries(how, entry))
 
 
-def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
+def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce) -> OwnIntervals:
     """The intervals of an entry."""
     from warehouse.query.comparison.resampling import own_intervals
 
-    return own_intervals(how, entry, facts)
+    return own_intervals(how, entry, facts, workforce)
 
 
 # --- columns and cells ------------------------------------------------------------------------------------------------

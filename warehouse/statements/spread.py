@@ -27,6 +27,7 @@ from warehouse.tasks.observed import counted, plural
 if TYPE_CHECKING:
     from warehouse.query.comparison.crossed import Crossed
     from warehouse.significance.components import Components
+    from warehouse.significance.work import Work
 
 FEW = 5
 """With fewer replicates than this, their variation is poorly known."""
@@ -117,7 +118,8 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
     known: list[tuple[str, Size]] = []
     for entry in plan.entries:
-        estimated = [(of, _estimated(of)) for of in crossed(plan.how, entry, facts)]
+        tables = list(crossed(plan.how, entry, facts))
+        estimated = list(zip(tables, workforce.for_each(_estimated, tables), strict=True))
         for of, components in estimated:
             rows.add(**_cells(entry, of, components))
             units = of.present.shape[1]
@@ -143,7 +145,8 @@ def _how(plan: SpreadPlan) -> str:
     return f"standard deviations between {units} and between replicates by {by}, REML"
 
 
-def _estimated(of: Crossed) -> Components | None:
+def _estimated(of: Crossed, work: Work) -> Components | None:
+    """The variances of a table, which are computed without threads and without progress."""
     from warehouse.significance.components import components
 
     return None if of.value is None or len(of.present) < 2 else components(of.values, of.present)

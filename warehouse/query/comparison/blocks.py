@@ -26,7 +26,7 @@ from warehouse.query.comparison.procedures import (
     together,
 )
 from warehouse.query.comparison.sums import RatioSums
-from warehouse.query.engine import Workforce
+from warehouse.query.engine import Workforce, cuts
 from warehouse.significance.outcome import approximate
 from warehouse.significance.paired import Integers
 from warehouse.significance.tests import named_adjustment, named_test
@@ -130,13 +130,6 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
         parts = _tiles(common[0].pairs, blocks) if at_once else cuts(common[0].pairs, blocks)
         for pairs in parts:
             yield _block(common, pairs, at_once)
-
-
-def cuts(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:
-    """Pairs one after another, in this many parts of about the same size."""
-    size = -(-len(pairs) // blocks)
-    for start in range(0, len(pairs), size):
-        yield pairs[start : start + size]
 
 
 def _tiles(pairs: Sequence[Pair], blocks: int) -> Iterator[Sequence[Pair]]:

@@ -4,7 +4,6 @@ between the areas under their ROC curves.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -144,21 +143,26 @@ def _coefficients(form: Sequence[tuple[str, int]]) -> Floats:
     return np.array([float(of.get(cell, 0)) for cell in CELLS])
 
 
-def curves_of(
-    entry: p.Entry,
-    system: OwnDecisions,
-    measures: Sequence[CurveMeasure],
-    chosen: int,
-    draws: Draws,
-    level: float,
-    optional: str,
-    work: Work,
-) -> Curves:
-    """The curves of a system. Its chance depends on the seed and the test set alone, so that systems with the same
-    rows have the same bands.
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveRequest:
+    """What is asked of every system: the measures, the place of the one whose best threshold is sought, the draws, the
+    level of the bands, and what optional documents count as.
     """
-    own = Draws(draws.shuffles, draws.seed, zlib.crc32(entry.test_set.own_name.encode()))
-    return curves(system.thresholds, measures, chosen, own, level, work, sides(LABELS, optional))
+
+    measures: Sequence[CurveMeasure]
+    chosen: int
+    draws: Draws
+    level: float
+    optional: str
+
+
+def curves_of(request: CurveRequest, system: OwnDecisions, work: Work) -> tuple[Curves, Known | None]:
+    """The curves of a system, and the area under its ROC curve. Its chance depends on the draws alone, so that systems
+    with the same rows have the same bands.
+    """
+    counted = sides(LABELS, request.optional)
+    found = curves(system.thresholds, request.measures, request.chosen, request.draws, request.level, work, counted)
+    return found, None if system.lacking else roc_area(system, request.optional, request.level)
 
 
 # --- areas under ROC curves -------------------------------------------------------------------------------------------

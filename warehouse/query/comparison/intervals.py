@@ -11,15 +11,17 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import inf, isnan
 
+import numpy as np
+
 from grammar.value import replace, value
 from warehouse.query import plan as p
-from warehouse.query.comparison.blocks import cuts
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
-from warehouse.query.engine import ONE_THREAD, Workforce
+from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.significance.areas import area_intervals
-from warehouse.significance.bootstrap.averages import OfTestSet
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap, joined
+from warehouse.significance.bootstrap.averages import Averages, OfTestSet
+from warehouse.significance.bootstrap.confidence_intervals import Bootstrap, Estimates, joined, level_of_each
+from warehouse.significance.bootstrap.estimates import Differences
 from warehouse.significance.bootstrap.interval_kinds import (
     ConfidenceLimits,
     IntervalPlan,
@@ -28,6 +30,7 @@ from warehouse.significance.bootstrap.interval_kinds import (
     named_interval,
 )
 from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Floats
 from warehouse.significance.replicates import replicate_intervals
 from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
 from warehouse.significance.work import Work
@@ -75,72 +78,117 @@ def intervals_by(
     by_pair: Intervals = {}
     if not comparisons:
         return by_pair
-    shared: dict[int, list[_Some]] = {}
-    for place, comparison in enumerate(comparisons):
-        if workforce.blocks > 1 and len(comparison.pairs) > 1 and _by_pairs(comparison, plan(comparison)):
-            among = replace(plan(comparison), among=len(comparison.pairs))
-            some = (only(comparison, pairs)[0] for pairs in cuts(comparison.pairs, workforce.blocks))
-            shared[place] = [_Some(comparison, among) for comparison in some]
+    shared = {
+        place: _parts(comparison, plan(comparison), workforce.blocks)
+        for place, comparison in enumerate(comparisons)
+        if workforce.blocks > 1 and _long(comparison)
+    }
+    _find_tails(shared, workforce)
     found_apart = iter(workforce.share_out(_limits_of, [some for parts in shared.values() for some in parts]))
-    bootstrap = Bootstrap(draws_of_intervals(comparisons[0].how, comparisons[0].entry), Work(workforce.work.threads))
+    bootstrap = _bootstrap(comparisons[0], workforce.work.threads)
     for place, comparison in enumerate(comparisons):
         if place in shared:
             limits = joined([next(found_apart) for _ in shared[place]])
         else:
-            limits = _limits(comparison, plan(comparison), bootstrap)
+            own_digits = _each_in_own_digits(comparison, plan(comparison))
+            limits = _limits(_Some(comparison, plan(comparison), own_digits), bootstrap)
         lowest, highest = comparison.statistic.measure.within or (-inf, inf)
         found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
         by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
     return by_pair
 
 
-@value
+@value(eq=False)
 class _Some:
-    """Some pairs of a comparison, and how their intervals are planned."""
+    """Some pairs of a comparison, how their intervals are planned, and whether each pair has digits of its own."""
 
     comparison: Comparison
     plan: IntervalPlan
+    own_digits: bool
+
+    @property
+    def have_common_tail(self) -> bool:
+        """Whether all pairs have to be seen before the resampled values are known that the intervals lie between."""
+        return self.plan.family == "together" and not self.plan.kind.studentizes and not self.own_digits
 
 
-def _by_pairs(comparison: Comparison, plan: IntervalPlan) -> bool:
-    """Whether the intervals of some pairs can be found without the others, and take long enough to be shared out. Of
-    simultaneous intervals, the studentized ones follow from the largest deviation of each part of the pairs.
-    """
-    if comparison.replicates or isinstance(comparison.sums, Orders):
-        return False
-    return plan.family != "together" or (plan.kind.studentizes and not _each_in_own_digits(comparison, plan))
+def _long(comparison: Comparison) -> bool:
+    """Whether the intervals take long enough to be shared out; replicates and orders need no resamples."""
+    return len(comparison.pairs) > 1 and not comparison.replicates and not isinstance(comparison.sums, Orders)
+
+
+def _parts(comparison: Comparison, plan: IntervalPlan, blocks: int) -> list[_Some]:
+    among = replace(plan, among=len(comparison.pairs))
+    own_digits = _each_in_own_digits(comparison, plan)
+    return [_Some(only(comparison, pairs)[0], among, own_digits) for pairs in cuts(comparison.pairs, blocks)]
+
+
+def _find_tails(shared: dict[int, list[_Some]], workforce: Workforce) -> None:
+    """Plans the intervals again that have a common tail, which follows from the largest deviations in all parts."""
+    joint = {place: parts for place, parts in shared.items() if parts[0].have_common_tail}
+    if not joint:
+        return
+    found = iter(workforce.share_out(_largest_of, [some for parts in joint.values() for some in parts]))
+    for place, parts in joint.items():
+        plan = parts[0].plan
+        largest = np.maximum.reduce([next(found) for _ in parts])
+        with_tail = replace(plan, tail=level_of_each(plan, largest, plan.level / plan.among))
+        shared[place] = [replace(some, plan=with_tail) for some in parts]
+
+
+def _largest_of(some: _Some) -> Floats:
+    """The largest deviation of these pairs in each resample, on whatever machine they were sent to."""
+    comparison = some.comparison
+    return _bootstrap(comparison).largest(_estimates(comparison), some.plan, _factor(comparison))
 
 
 def _limits_of(some: _Some) -> ConfidenceLimits:
     """The intervals of some pairs, on whatever machine they were sent to."""
-    return _limits(
-        some.comparison, some.plan, Bootstrap(draws_of_intervals(some.comparison.how, some.comparison.entry))
-    )
+    return _limits(some, _bootstrap(some.comparison))
 
 
-def _limits(comparison: Comparison, plan: IntervalPlan, bootstrap: Bootstrap) -> ConfidenceLimits:
-    """The intervals of the pairs of a comparison."""
+def _bootstrap(comparison: Comparison, threads: int = 1) -> Bootstrap:
+    return Bootstrap(draws_of_intervals(comparison.how, comparison.entry), Work(threads))
+
+
+def _limits(some: _Some, bootstrap: Bootstrap) -> ConfidenceLimits:
+    """The intervals of some pairs of a comparison."""
+    comparison, plan = some.comparison, some.plan
     if comparison.replicates:
         return replicate_intervals(comparison.replicates, comparison.pairs, plan, bootstrap.draws)
     if isinstance(comparison.sums, Orders):
         return area_intervals(comparison.sums.ranked, comparison.pairs, plan)
-    names = [system.name for system in comparison.entry.systems]
-    ranks = [sorted(names).index(name) for name in names]
-    if comparison.over:
-        return bootstrap.averages([_of_test_set(part) for part in comparison.over], comparison.pairs, plan, ranks)
-    if not _each_in_own_digits(comparison, plan):
-        return bootstrap.differences(systems_of(comparison.sums), comparison.pairs, plan, comparison.factor, ranks)
+    if comparison.over or not some.own_digits:
+        return bootstrap.limits(_estimates(comparison), plan, _factor(comparison))
     # Each pair has its share of the level.
     alone = (
         plan
         if plan.family == "each"
         else replace(plan, level=plan.level / (plan.among or len(comparison.pairs)), family="each", among=0)
     )
-    found = []
+    ranks, found = _ranks(comparison), []
     for a, b in comparison.pairs:
         sums = comparison.ratios.refined((a, b))
         found.append(bootstrap.differences(systems_of(sums), [(0, 1)], alone, float(sums.factor), [ranks[a], ranks[b]]))
     return joined(found)
+
+
+def _estimates(comparison: Comparison) -> Estimates:
+    """What is resampled: the differences of pairs, or their averages over test sets."""
+    if comparison.over:
+        return Averages.of([_of_test_set(part) for part in comparison.over], comparison.pairs, _ranks(comparison))
+    assert not isinstance(comparison.sums, Orders)
+    return Differences.of(systems_of(comparison.sums), comparison.pairs, _ranks(comparison))
+
+
+def _factor(comparison: Comparison) -> float:
+    """What the estimates are multiplied by; averages are multiplied already."""
+    return 1.0 if comparison.over else comparison.factor
+
+
+def _ranks(comparison: Comparison) -> list[int]:
+    names = [system.name for system in comparison.entry.systems]
+    return [sorted(names).index(name) for name in names]
 
 
 def _of_test_set(part: Comparison) -> OfTestSet:

@@ -4,7 +4,7 @@ no comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -18,11 +18,14 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
+from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan, named_interval
 from warehouse.significance.bootstrap.runs import influences_of, over_runs
-from warehouse.significance.paired import Booleans
+from warehouse.significance.draws import Draws
+from warehouse.significance.paired import Booleans, Floats
+from warehouse.significance.valuation import ManySystems
 
 
 @value
@@ -62,7 +65,7 @@ def own_interval_queries(how: p.Testing, entry: p.Entry) -> Queries:
     return () if resampled is None else observation_queries(replace(how, missing="zero"), with_runs(resampled))
 
 
-def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
+def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce = ONE_THREAD) -> OwnIntervals:
     """The intervals of the systems with documents of their own, each on the documents that it has, over the same
     resamples of a test set.
 
@@ -70,6 +73,7 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
     """
     resampled = with_parts(entry)
     intervals: dict[tuple[str, str], Interval] = {}
+    plan = IntervalPlan(float(how.level), named_interval(how.interval))
     bootstrap = Bootstrap(draws_of_intervals(how, entry))
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.
@@ -77,18 +81,52 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts) -> OwnIntervals:
             observations = observed(replace(how, missing="zero"), with_runs(part), facts)
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
-                for names, limits in _limits(how, part, statistic, observations, bootstrap):
+                groups_of_systems = list(_resampled(part, statistic, observations, workforce.blocks))
+                requests = [_IntervalRequest(of.many, plan, of.factor, bootstrap.draws) for of in groups_of_systems]
+                for of, found in zip(groups_of_systems, _limits(requests, bootstrap, workforce), strict=True):
+                    limits = found if of.over is None else over_runs(found, *of.over, plan.level)
                     # A system paired with itself appears twice.
-                    found = zip(names, single(limits, within), strict=False)
-                    intervals.update({(statistic.label, name): interval for name, interval in found})
+                    by_name = zip(of.names, single(limits, within), strict=False)
+                    intervals.update({(statistic.label, name): interval for name, interval in by_name})
     return OwnIntervals(intervals)
 
 
-def _limits(
-    how: p.Testing, part: p.Entry, statistic: Statistic, observations: Observations, bootstrap: Bootstrap
-) -> Iterator[tuple[list[str], ConfidenceLimits]]:
-    """The names of systems that have the same documents, and their intervals; who has no value is left out."""
-    plan = IntervalPlan(float(how.level), named_interval(how.interval))
+@value(eq=False)
+class _Resampled:
+    """Systems that have the same documents, their sums, and what these are multiplied by. The average of runs has its
+    value `over` them, the influences of each run on it, and which units each run has.
+    """
+
+    names: Sequence[str]
+    many: ManySystems
+    factor: float
+    over: tuple[float, Floats, Booleans] | None = None
+
+
+@value(eq=False)
+class _IntervalRequest:
+    """Whose intervals are wanted, and which."""
+
+    many: ManySystems
+    plan: IntervalPlan
+    factor: float
+    draws: Draws
+
+
+def _limits(requests: Sequence[_IntervalRequest], bootstrap: Bootstrap, workforce: Workforce) -> list[ConfidenceLimits]:
+    """The intervals of each group of systems, which on this machine share the resamples of `bootstrap`."""
+    if workforce.blocks > 1 and len(requests) > 1:
+        return workforce.share_out(_limits_of, requests)
+    return [bootstrap.values(one.many, one.plan, one.factor) for one in requests]
+
+
+def _limits_of(request: _IntervalRequest) -> ConfidenceLimits:
+    """The intervals of a group of systems, on whatever machine it was sent to."""
+    return Bootstrap(request.draws).values(request.many, request.plan, request.factor)
+
+
+def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, blocks: int) -> Iterator[_Resampled]:
+    """The groups of systems that are resampled together, in `blocks` parts; who has no value is left out."""
     for names, rows in _of_systems(part, observations):
         own = only_of(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
@@ -96,15 +134,14 @@ def _limits(
             whole = added(runs)
             value = whole.exact_value(0)
             if value is not None:
-                limits = bootstrap.values(systems_of(whole), plan, factor_of(whole))
                 influences = influences_of(systems_of(runs), factor_of(runs))
-                yield names, over_runs(limits, float(value), influences, present_units(own), plan.level)
+                over = float(value), influences, present_units(own)
+                yield _Resampled(names, systems_of(whole), factor_of(whole), over)
             continue
         summed = additive(own, statistic)
         defined = [place for place in range(len(names)) if summed.exact_value(place) is not None]
-        if defined:
-            limits = bootstrap.values(systems_of(summed, defined), plan, factor_of(summed))
-            yield [names[place] for place in defined], limits
+        for some in cuts(defined, blocks):
+            yield _Resampled([names[place] for place in some], systems_of(summed, some), factor_of(summed))
 
 
 def _of_systems(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.contributing import contributed_to, whole
 from warehouse.query.comparison.pairs import Comparison, Pair
@@ -65,10 +66,21 @@ class Slices:
         return any(level is not None for level in self.heterogeneity)
 
 
-def slices_of(
-    how: p.Testing, comparison: Comparison, pair: Pair, cuts: Sequence[Cut], unit: Places, exact: bool, work: Work
-) -> Slices:
+@value(eq=False)
+class SliceRequest:
+    """What is asked of every pair: how it is tested, exactly if it can be, in the slices of which cuts, and the
+    exchange unit of each observation.
+    """
+
+    how: p.Testing
+    cuts: Sequence[Cut]
+    unit: Places
+    exact: bool
+
+
+def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) -> Slices:
     """What two systems have in the slices of some cuts."""
+    (comparison, pair), how, cuts, unit = of, request.how, request.cuts, request.unit
     two, factor = _two(comparison, pair)
     partitions = [cut.partition for cut in cuts]
     first, second, difference = (
@@ -80,7 +92,7 @@ def slices_of(
     defined = ~np.isnan(difference)
     tested: Booleans = defined & (units >= least)
     draws = Draws(how.shuffles or 1, how.seed, comparison.stream)
-    levels = slice_tests(two, unit, partitions, tested, draws, exact, work.part(0, 2))
+    levels = slice_tests(two, unit, partitions, tested, draws, request.exact, work.part(0, 2))
     contributed = contributed_to(comparison, pair)
     document = comparison.observations.document
     documents = np.arange(len(unit)) if document is None else np.unique(document, return_inverse=True)[1].reshape(-1)

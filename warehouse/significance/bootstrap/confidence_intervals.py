@@ -75,7 +75,7 @@ class Bootstrap:
         A reversed pair has exactly the opposite limits. If two systems have the same value, this needs `ranks`, the
         place of each system in a fixed order.
         """
-        return self._found(Differences.of(many, pairs, ranks), plan, factor)
+        return self.limits(Differences.of(many, pairs, ranks), plan, factor)
 
     def averages(
         self,
@@ -85,31 +85,49 @@ class Bootstrap:
         ranks: Sequence[int] | None = None,
     ) -> ConfidenceLimits:
         """The intervals of the average difference over test sets. Each test set is resampled by itself."""
-        return self._found(Averages.of(parts, pairs, ranks), plan, 1.0)
+        return self.limits(Averages.of(parts, pairs, ranks), plan)
 
     def values(self, many: ManySystems, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
         """The interval of each system's own factor · value.
 
         Two systems whose intervals overlap may still differ: their difference has an interval of its own.
         """
-        return self._found(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
+        return self.limits(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
 
     def of_kinds(self, many: ManySystems, plan: IntervalPlan = PLAIN) -> ConfidenceLimits:
         """The interval of the first system's value, where the number of units of each kind is resampled. The
         distribution is the same, and this is faster if there are few kinds.
         """
-        return self._found(CountedByKind.of(many), plan, 1.0)
+        return self.limits(CountedByKind.of(many), plan)
 
-    def _found(self, estimates: Estimates, plan: IntervalPlan, factor: float) -> ConfidenceLimits:
+    def limits(self, estimates: Estimates, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
+        """The intervals of factor · each estimate."""
         search = _Search(estimates, plan if factor >= 0 else plan.turned, self)
         if plan.kind.studentizes:
             return _limits(search.studentized(factor))
         return _times(factor, search.between_resamples())
 
+    def largest(self, estimates: Estimates, plan: IntervalPlan, factor: float = 1.0) -> Floats:
+        """The largest deviation in each resample of factor · any estimate, in its own standard deviations; empty where
+        the intervals are not found jointly. The largest of the parts of a family give its `level_of_each`.
+        """
+        search = _Search(estimates, plan if factor >= 0 else plan.turned, self)
+        return search.largest(search.observed()[0]) if search.jointly else np.zeros(0)
+
     @cached_property
     def supply(self) -> Supply:
         """A function that gives the resamples of a number of units; they are drawn on the first call."""
         return cache(lambda units, draws: Resamples.of_units(units, draws, self.work.threads))
+
+
+def level_of_each(plan: IntervalPlan, largest: Floats, share: float) -> float:
+    """The error probability of each joint interval: the normal tail beyond the quantile of the largest deviation of all
+    estimates, each in its own standard deviations. It is at least the `share` of one when the level is divided.
+    """
+    if not len(largest) or not np.isfinite(largest).all():
+        return share
+    beyond = 1 - NormalDist().cdf(quantile_of_largest(largest, plan.level))
+    return max(beyond * (2 if plan.bounds == "both" else 1), share)
 
 
 def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
@@ -324,11 +342,13 @@ class _Search:
         )
 
     def _tail(self, errors: Floats) -> float:
-        """The error probability of each interval. For joint intervals it is the normal tail beyond the quantile of the
-        largest deviation of all estimates, each divided by its own standard deviation.
-        """
-        if not self.jointly:
-            return self.share
+        """The error probability of each interval."""
+        if self.plan.tail or not self.jointly:
+            return self.plan.tail or self.share
+        return level_of_each(self.plan, self.largest(errors), self.share)
+
+    def largest(self, errors: Floats) -> Floats:
+        """The largest deviation in each resample, each divided by its estimate's own standard deviation."""
         largest = np.full(self.draws.shuffles, -np.inf)
         directions = self.directions()
         for part in self.drawn(np.flatnonzero(errors > 0), self.draws):
@@ -338,10 +358,7 @@ class _Search:
             spreads = np.sqrt((deviations**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
             statistics = np.divide(deviations, spreads[:, None], where=spreads[:, None] > 0, out=deviations)
             np.maximum(largest, _towards(statistics, directions[part.places]).max(axis=0), out=largest)
-        if not np.isfinite(largest).all():
-            return self.share
-        beyond = 1 - NormalDist().cdf(quantile_of_largest(largest, self.alpha))
-        return max(beyond * (2 if self.plan.bounds == "both" else 1), self.share)
+        return largest
 
 
 @value(eq=False)

@@ -71,7 +71,8 @@ def named_interval(name: str) -> IntervalKind:
 @value
 class IntervalPlan:
     """The request for an interval: the share of intervals that may miss, the kind, the limits, and how intervals share
-    the level. Where a level is divided among more intervals than are found at once, `among` says among how many.
+    the level. Where intervals are found in parts, `among` says how many there are in all, and `tail` how often each may
+    miss where that was found from all of them together.
 
     Raises ValueError for a level that is not between 0 and 1.
     """
@@ -81,6 +82,7 @@ class IntervalPlan:
     bounds: LimitSides = "both"
     family: Simultaneous = "each"
     among: int = 0
+    tail: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -90,7 +92,7 @@ class IntervalPlan:
     def turned(self) -> IntervalPlan:
         """The same plan for differences of the opposite sign."""
         opposite: dict[LimitSides, LimitSides] = {"both": "both", "lower": "upper", "upper": "lower"}
-        return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family, self.among)
+        return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family, self.among, self.tail)
 
 
 @value(eq=False)

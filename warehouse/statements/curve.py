@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
@@ -179,7 +178,7 @@ def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce,
     from warehouse.significance.draws import Draws
 
     measures = [curve_measure(statistic) for statistic in entry.statistics]
-    draws = Draws(plan.resamples, plan.seed, zlib.crc32(entry.test_set.own_name.encode()))
+    draws = Draws(plan.resamples, plan.seed, entry.test_set.stream)
     request = CurveRequest(measures, plan.chosen, draws, float(plan.level), plan.optional)
     systems = decided(entry, facts)
     found = workforce.part(place, len(plan.entries)).for_each(partial(curves_of, request), systems)

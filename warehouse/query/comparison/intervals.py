@@ -6,7 +6,6 @@ adjusted so. No test is made here.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import inf, isnan
@@ -83,15 +82,14 @@ def intervals_by(
         for place, comparison in enumerate(comparisons)
         if workforce.blocks > 1 and _long(comparison)
     }
-    _find_tails(shared, workforce)
+    shared |= _with_tails(shared, workforce)
     found_apart = iter(workforce.share_out(_limits_of, [some for parts in shared.values() for some in parts]))
     bootstrap = _bootstrap(comparisons[0], workforce.work.threads)
     for place, comparison in enumerate(comparisons):
         if place in shared:
             limits = joined([next(found_apart) for _ in shared[place]])
         else:
-            own_digits = _each_in_own_digits(comparison, plan(comparison))
-            limits = _limits(_Some(comparison, plan(comparison), own_digits), bootstrap)
+            limits = _limits(_Some(comparison, plan(comparison)), bootstrap)
         lowest, highest = comparison.statistic.measure.within or (-inf, inf)
         found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
         by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
@@ -100,16 +98,16 @@ def intervals_by(
 
 @value(eq=False)
 class _Some:
-    """Some pairs of a comparison, how their intervals are planned, and whether each pair has digits of its own."""
+    """Some pairs of a comparison, and how their intervals are planned."""
 
     comparison: Comparison
     plan: IntervalPlan
-    own_digits: bool
 
     @property
     def have_common_tail(self) -> bool:
         """Whether all pairs have to be seen before the resampled values are known that the intervals lie between."""
-        return self.plan.family == "together" and not self.plan.kind.studentizes and not self.own_digits
+        joint = self.plan.family == "together" and not self.plan.kind.studentizes
+        return joint and not _each_in_own_digits(self.comparison, self.plan)
 
 
 def _long(comparison: Comparison) -> bool:
@@ -119,21 +117,20 @@ def _long(comparison: Comparison) -> bool:
 
 def _parts(comparison: Comparison, plan: IntervalPlan, blocks: int) -> list[_Some]:
     among = replace(plan, among=len(comparison.pairs))
-    own_digits = _each_in_own_digits(comparison, plan)
-    return [_Some(only(comparison, pairs)[0], among, own_digits) for pairs in cuts(comparison.pairs, blocks)]
+    return [_Some(only(comparison, pairs)[0], among) for pairs in cuts(comparison.pairs, blocks)]
 
 
-def _find_tails(shared: dict[int, list[_Some]], workforce: Workforce) -> None:
-    """Plans the intervals again that have a common tail, which follows from the largest deviations in all parts."""
+def _with_tails(shared: dict[int, list[_Some]], workforce: Workforce) -> dict[int, list[_Some]]:
+    """Those that have a common tail, planned again with it: it follows from the largest deviations in all parts."""
     joint = {place: parts for place, parts in shared.items() if parts[0].have_common_tail}
-    if not joint:
-        return
     found = iter(workforce.share_out(_largest_of, [some for parts in joint.values() for some in parts]))
+    planned = {}
     for place, parts in joint.items():
         plan = parts[0].plan
         largest = np.maximum.reduce([next(found) for _ in parts])
         with_tail = replace(plan, tail=level_of_each(plan, largest, plan.level / plan.among))
-        shared[place] = [replace(some, plan=with_tail) for some in parts]
+        planned[place] = [replace(some, plan=with_tail) for some in parts]
+    return planned
 
 
 def _largest_of(some: _Some) -> Floats:
@@ -158,7 +155,7 @@ def _limits(some: _Some, bootstrap: Bootstrap) -> ConfidenceLimits:
         return replicate_intervals(comparison.replicates, comparison.pairs, plan, bootstrap.draws)
     if isinstance(comparison.sums, Orders):
         return area_intervals(comparison.sums.ranked, comparison.pairs, plan)
-    if comparison.over or not some.own_digits:
+    if not _each_in_own_digits(comparison, plan):
         return bootstrap.limits(_estimates(comparison), plan, _factor(comparison))
     # Each pair has its share of the level.
     alone = (
@@ -201,7 +198,7 @@ def _each_in_own_digits(comparison: Comparison, plan: IntervalPlan) -> bool:
     """Whether pairs have as many digits of rounded values as their own values allow, whoever else is there. Only
     intervals that stand for all pairs together have common ones, if they are enough.
     """
-    if not isinstance(comparison.sums, RatioSums) or comparison.sums.measured is None:
+    if comparison.over or not isinstance(comparison.sums, RatioSums) or comparison.sums.measured is None:
         return False
     return comparison.uneven or plan.family != "together"
 
@@ -231,7 +228,7 @@ def single(limits: ConfidenceLimits, within: tuple[float, float]) -> list[Interv
 
 def draws_of_intervals(how: p.Testing, entry: p.Entry) -> Draws:
     """The resamples of a test set."""
-    return Draws(RESAMPLES, how.seed, zlib.crc32(entry.test_set.own_name.encode()))
+    return Draws(RESAMPLES, how.seed, entry.test_set.stream)
 
 
 def plan_of(how: p.Testing, lower_is_better: bool = False) -> IntervalPlan:

@@ -5,7 +5,6 @@ Shared by `compare` and `group`, and by the procedures that test them.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
@@ -53,11 +52,13 @@ class Comparison:
     """Whether documents of one cluster, which are not independent, are exchanged separately."""
     over: tuple[Comparison, ...] = ()
     """Of an average over test sets, the comparison on each."""
+    of_uneven: bool = False
+    """Whether it is part of a comparison that is uneven: the systems left may be alike, but share its digits."""
 
     @property
     def stream(self) -> int:
         """What the coins of this test set depend on besides the seed: its name, not the order of loading."""
-        return zlib.crc32(self.entry.test_set.own_name.encode())
+        return self.entry.test_set.stream
 
     def in_order(self, pair: Pair) -> Pair:
         """The pair as tests take it: one-sided they ask whether the first is higher, so that where lower is better the
@@ -81,7 +82,7 @@ class Comparison:
     @cached_property
     def uneven(self) -> bool:
         """Whether the values of one system are so large that others have too few digits beside them."""
-        return isinstance(self.sums, RatioSums) and self.sums.uneven
+        return self.of_uneven or (isinstance(self.sums, RatioSums) and self.sums.uneven)
 
     def ratios_of(self, a: int, b: int) -> RatioSums:
         """The sums of two systems, in as many digits as the two allow."""
@@ -175,6 +176,7 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
         pairs=tuple((own[a], own[b]) for a, b in pairs),
         replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),
         over=tuple(only(part, pairs)[0] for part in comparison.over),
+        of_uneven=comparison.uneven,
     )
     return restricted, places
 

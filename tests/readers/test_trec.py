@@ -10,8 +10,10 @@ import pytest
 import pytrec_eval
 
 from tests.store.texts import Complaints, Load
+from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS, Recognition, Start
+from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.readers.trec_eval import measure_name
 from warehouse.session import Session
@@ -176,6 +178,16 @@ def test_four_columns_are_qrels_only_with_an_iteration(text: str, role: str | No
     assert isinstance(found, Recognition) is (role is not None)
     if isinstance(found, Recognition):
         assert ("asked" if found.unsure else found.role.name) == role
+
+
+@pytest.mark.parametrize("wrong", ["9 Q0 D 3 oops base", "9 Q0 D 3 2.5"])
+def test_a_wrong_line_of_a_run_is_named_where_its_format_was_not(
+    wrong: str, database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.txt"
+    file.write_text(EXAMPLE_RUN + wrong + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.txt:3: "):
+        load(database, file, recognize(file, database).reader, fields=ON)
 
 
 def printed(file: Path) -> dict[tuple[str, str], str]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from warehouse.significance.paired import Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Scale = Literal["nominal", "ordinal"]
 

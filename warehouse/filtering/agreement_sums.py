@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.filtering.agreement import LEVELS, MISSING, Scale, alpha_of, kappa
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.valuation import Valuation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SIZE = len(LEVELS)
 

@@ -14,13 +14,15 @@ separate bins, so that the decision always counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.filtering.weighted_documents import PRIOR, Weights, interval, mean_size
 from warehouse.significance.paired import Booleans, Floats, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Estimator = Literal["adjusted counts", "EM"]
 

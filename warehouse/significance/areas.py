@@ -22,15 +22,18 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import replace, value
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Paired
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEAST = 15
 """The standard error needs at least this many documents of each kind. With fewer of one kind and many of the other,

@@ -7,11 +7,10 @@ available memory changes a result. This module must not know what is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.significance.outcome import check_shuffles
 
 Stream = int | tuple[int, ...]

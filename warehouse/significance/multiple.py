@@ -7,10 +7,9 @@ shuffled with the same coins, and `tukey` permutes the systems' labels instead o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
@@ -18,6 +17,9 @@ from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TIE = 1e-9
 """Statistics of different pairs whose relative difference is smaller than this count as ties, so that rounding does not
@@ -30,7 +32,7 @@ LABELS_CHUNK = 2048
 AT_ONCE = 1 << 20
 """The number of pairs × shuffles whose statistics are computed at once; they fit into the processor's cache."""
 
-Levels = Sequence[float | None] | NDArray[np.float64]
+Levels: TypeAlias = "Sequence[float | None] | NDArray[np.float64]"
 
 
 def bonferroni(levels: Levels) -> Floats:

@@ -8,18 +8,20 @@ random numbers or make decisions.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 
-Integers = NDArray[np.int64]
-Narrow = NDArray[np.signedinteger[Any]]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
-Places = NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Narrow: TypeAlias = "NDArray[np.signedinteger[Any]]"
+Floats: TypeAlias = "NDArray[np.float64]"
+Booleans: TypeAlias = "NDArray[np.bool_]"
+Places: TypeAlias = "NDArray[np.intp]"
 
 SUM_LIMIT = 2**60
 """Numerators and denominators of a system must each sum to less than this in absolute value, so that int64 holds all

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FEW = 30
 """With fewer labelled documents, intervals may contain the value too rarely. If these documents show no mistake of the

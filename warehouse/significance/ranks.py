@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from warehouse.significance.paired import Booleans, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def rank_limits(better: ArrayLike) -> tuple[Integers, Integers]:

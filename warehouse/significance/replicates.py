@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, combinations
 from math import comb, inf, isfinite, isnan, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
@@ -20,6 +20,9 @@ from warehouse.significance.bootstrap.percentiles import between
 from warehouse.significance.draws import LABELS, RESAMPLES, Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_DIVISIONS = 1_000_000
 """Up to this many ways to divide the replicates, all are enumerated."""

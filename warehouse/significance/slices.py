@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, log2
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
 from warehouse.significance.contributions import to_digits
@@ -26,6 +26,9 @@ from warehouse.significance.shuffles.coins import rows
 from warehouse.significance.shuffles.lookup import PackedColumns
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TIE = 1e-9
 """Statistics whose relative difference is smaller than this count as ties, as for all pairs of systems."""
@@ -218,7 +221,7 @@ def slice_tests(
     return SliceTests(p, adjusted, done)
 
 
-Bits = NDArray[np.uint8]
+Bits: TypeAlias = "NDArray[np.uint8]"
 Coins = Callable[[Places], Bits]
 """The coins of some units in a chunk of shuffles, of shape (units, shuffles)."""
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isnan, nan, sqrt
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.filtering.agreement import LEVELS, MISSING, Agreement, PairAgreement, agree
@@ -33,6 +32,9 @@ from warehouse.significance.bootstrap.interval_kinds import IntervalPlan
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.valuation import ManyCounts, Valuation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 KEY = "key"
 """What the labels of no annotator are called, where the key is taken in."""

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import document_names
@@ -18,6 +17,9 @@ from warehouse.query.comparison.sums import FunctionSums, systems_of
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.contributions import contributions
 from warehouse.significance.paired import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROUNDING = 1e-12
 """A contribution below this share of all contributions together is only rounding."""

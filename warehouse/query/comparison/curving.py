@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected_cells
@@ -30,6 +30,9 @@ from warehouse.significance.multiple import holm
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.work import Work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LABELS = np.array(["relevant", "nonrelevant", "optional"])
 

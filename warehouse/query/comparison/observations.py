@@ -6,10 +6,9 @@ Rows come from the database once per test set; every measure is then read from t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.errors import QueryError
 from grammar.value import value
@@ -20,6 +19,9 @@ from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.tasks.observed import PLAIN_NOUN, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MANY = 20_000
 """From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""

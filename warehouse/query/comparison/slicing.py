@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar import nodes as n
 from grammar.editing.hints import brief
@@ -26,6 +25,9 @@ from warehouse.query.compile import unit_rows
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Places
 from warehouse.significance.slices import Partition
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FEW_NUMBERS = 6
 """A number that takes no more values than this is not cut into ranges."""

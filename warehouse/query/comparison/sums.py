@@ -12,10 +12,9 @@ from fractions import Fraction
 from itertools import groupby
 from math import ceil, frexp, lcm
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import replace, value
 from warehouse.measures import Function, Ranking, Ratio, Statistic
@@ -26,6 +25,9 @@ from warehouse.query.comparison.observations import Observations
 from warehouse.significance.areas import Ranked
 from warehouse.significance.paired import SUM_LIMIT, Booleans, Floats, Integers, Many, narrowed
 from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _COMMON = 2**20
 """The largest common denominator that the values of documents are put over."""

@@ -7,13 +7,16 @@ differences that are there (Yeh 2000, section 2). They are provided for comparis
 from __future__ import annotations
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from warehouse.significance.analytic.beta import chi_square_tail, normal_tail
 from warehouse.significance.analytic.matched import from_t, scaled
 from warehouse.significance.outcome import Outcome, Sides, check_sides
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-sided") -> Outcome:

@@ -8,15 +8,17 @@ Wilcoxon tests ignore units without a difference. If no unit differs, p is 1.
 from __future__ import annotations
 
 from math import frexp, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from warehouse.significance.analytic.beta import normal_tail, t_tail
 from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.outcome import Outcome, Sides, check_sides
 from warehouse.significance.paired import Floats, Integers, Paired
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 EXACT_UNITS = 50
 """Up to this many units without zeros or ties, Wilcoxon's distribution is exact."""

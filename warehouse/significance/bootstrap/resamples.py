@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import floor, log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.paired import Floats, Integers, narrowed
 from warehouse.significance.work import in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FOR_INTERVALS = Draws(2000)
 """The default resamples of an interval."""

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RELEVANT, NONRELEVANT, OPTIONAL = range(3)
 """The kinds of documents."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import comb, fsum, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.exact.cost import Cost
@@ -21,6 +20,9 @@ from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles import binomial
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 OPERATIONS = 40.0
 """The approximate cost of one combination in operations, as `Cost` counts them. Five million combinations are

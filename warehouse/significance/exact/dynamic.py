@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ldexp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_UNITS = 1000
 """Above this many differing units the number of exchanges, 2^units, would leave the range of floating point."""

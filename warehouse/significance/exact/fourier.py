@@ -13,15 +13,17 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Floats, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TILTED_FROM = 4.0
 """From this many standard errors on the signs are tilted; p is below about 1e-4 there."""
@@ -47,7 +49,7 @@ BATCH = 8
 WHOLE = 44
 """Up to this many differing units, the error is less than half of the probability of one exchange."""
 
-Plane = NDArray[Any]
+Plane: TypeAlias = "NDArray[Any]"
 """Real or complex."""
 
 Circle = tuple[Floats, Floats]

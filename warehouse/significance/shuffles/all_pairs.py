@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.draws import Draws
@@ -23,6 +22,9 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Many, Pair
 from warehouse.significance.shuffles import lookup, randomization
 from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
 from warehouse.significance.work import ALONE, Work, in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _TINY = 1e-30
 """The least width of the band, so that it is never empty even if all numbers are 0."""

@@ -8,11 +8,14 @@ about the same; from ten million on the first bits hardly ever decide. This modu
 from __future__ import annotations
 
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MANY_COINS = 4096
 """From this many coins on, tables have sixteen bits instead of eleven. Changing this, or the order in which bits are

@@ -11,11 +11,14 @@ shuffle s, lowest bit first. A set bit means that the two systems change places.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warehouse.significance.draws import COINS, Draws
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHUNK = 10_000
 """The number of shuffles in a chunk, a multiple of 8; 9,999 shuffles need one chunk. Another size gives other coins for
@@ -25,7 +28,7 @@ a seed.
 ROWS = 384
 """Rows of coins held at once, a multiple of 3. Any number gives the same coins."""
 
-Bytes = NDArray[np.uint8]
+Bytes: TypeAlias = "NDArray[np.uint8]"
 
 
 def rows(units: int) -> int:

@@ -8,10 +8,9 @@ are those of `coins.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.draws import Draws
@@ -19,13 +18,16 @@ from warehouse.significance.paired import Integers, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.work import in_order
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 TABLES = 64 << 20
 """The size, in bytes, of tables that are kept. Larger tables are filled again for each block of coins."""
 
 WORD = 62
 """The number of bits of an int64 that packed sums may use together."""
 
-PackedSums = NDArray[np.signedinteger[Any]]
+PackedSums: TypeAlias = "NDArray[np.signedinteger[Any]]"
 """Sums of words of packed columns, of 32 or 64 bits."""
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.distinct import Distinct
@@ -23,6 +22,9 @@ from warehouse.significance.paired import Integers, Paired
 from warehouse.significance.shuffles import binomial, coins, lookup, own_coins
 from warehouse.significance.valuation import ExtremeFunction, PairedCounts
 from warehouse.significance.work import ALONE, Work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 GROUPED_UNITS = 20_000
 UNITS_A_GROUP = 256

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Integers, Narrow, narrowed
 from warehouse.significance.shuffles import coins
 
-Reals = NDArray[np.floating[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Reals: TypeAlias = "NDArray[np.floating[Any]]"
 
 SLICE = 1 << 17
 """The number of systems × shuffles computed at once: large enough that call overhead is small, and small enough for the

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grammar.value import replace, value
 from warehouse.significance.draws import Draws
@@ -27,6 +27,9 @@ from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, ce
 from warehouse.significance.standardized_functions import TIE, FunctionPair
 from warehouse.significance.valuation import ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _PRODUCT = 2.0**51
 """Sums in a matrix product stay below this, so that floating point adds and subtracts integers without rounding."""
@@ -230,7 +233,7 @@ def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) ->
             nge[b, a] += np.count_nonzero(excess <= band)
 
 
-Index = int | NDArray[np.intp]
+Index: TypeAlias = "int | NDArray[np.intp]"
 
 
 @value

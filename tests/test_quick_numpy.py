@@ -1,0 +1,51 @@
+"""Commands import numpy without its docstrings and types; it computes the same, and the types can be had later."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from warehouse.quick_numpy import DOCSTRINGS, TYPES
+
+IMPORTED = "from warehouse.quick_numpy import import_numpy; import_numpy(); import sys, numpy; "
+COMPARED = (
+    "import sys; from warehouse.commands.program import main; "
+    "main(['query', '--sample', 'compare F for GE, UMASS on TST3 shuffles 999']); "
+)
+
+
+def printed(code: str) -> str:
+    """What a new Python prints last."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", [*DOCSTRINGS, TYPES])
+def test_numpy_has_the_modules_that_are_left_out(name: str) -> None:
+    assert find_spec(name) is not None, f"numpy no longer has {name}: leave out what it has now"
+
+
+def test_they_are_left_out() -> None:
+    assert printed(IMPORTED + "print(bool(numpy.array.__doc__))") == "False"
+
+
+def test_the_types_can_be_imported_later() -> None:
+    shown = printed(IMPORTED + "from numpy.typing import NDArray; print(NDArray[numpy.int64])")
+    assert shown == printed("import numpy; from numpy.typing import NDArray; print(NDArray[numpy.int64])")
+
+
+def test_numpy_that_is_there_stays_as_it_is() -> None:
+    assert printed("import numpy; " + IMPORTED + "print(bool(numpy.array.__doc__))") == "True"
+
+
+def test_eigenvalues_and_random_numbers_are_there() -> None:
+    computed = "print(numpy.linalg.eigh(numpy.eye(2)), numpy.random.Generator(numpy.random.SFC64(1)).random())"
+    assert printed(IMPORTED + computed) == printed("import numpy; " + computed)
+
+
+def test_a_comparison_imports_it_so_and_does_without_the_types() -> None:
+    shown = COMPARED + "import numpy; print(bool(numpy.array.__doc__), 'numpy._typing' in sys.modules)"
+    assert printed(shown) == "False False"

@@ -1,4 +1,6 @@
-"""Commands import numpy without its docstrings and types; it computes the same, and the types can be had later."""
+"""Commands import numpy without its docstrings, its types and OpenSSL. It computes the same, and who needs them later
+gets them.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,17 @@ def test_numpy_has_the_modules_that_are_left_out(name: str) -> None:
 
 def test_they_are_left_out() -> None:
     assert printed(IMPORTED + "print(bool(numpy.array.__doc__))") == "False"
+
+
+def test_seeds_that_are_not_given_come_from_the_system() -> None:
+    drawn = "print(numpy.random.default_rng().integers(2**60), '_hashlib' in sys.modules)"
+    first, second = printed(IMPORTED + drawn), printed(IMPORTED + drawn)
+    assert first != second
+    assert first.endswith(" False")
+
+
+def test_secrets_can_be_imported_later() -> None:
+    assert len(printed(IMPORTED + "import secrets; print(secrets.token_hex(8))")) == 16
 
 
 def test_the_types_can_be_imported_later() -> None:

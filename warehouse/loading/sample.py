@@ -18,12 +18,17 @@ from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
 from warehouse.store.database import Database, in_memory, open_own
 from warehouse.store.library import LIBRARY
-from warehouse.store.replacement import create
+from warehouse.store.replacement import making
 from warehouse.user_folders import user_folder
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.loading.ingest import Loaded
+
+BLOCK_SIZE = 16_384
+"""The size of the blocks of the kept warehouse, in bytes. With larger ones, most of the file would be empty; all of it
+is read whenever it is opened.
+"""
 
 PIECE = 1 << 17
 """How many bytes of the kept warehouse are read at a time."""
@@ -113,7 +118,7 @@ def _made(folder: Path, digest: str) -> Path:
 
     with temporary() as scratch:
         made = scratch / "sample.duckdb"
-        with create(made) as database:
+        with making(made, block_size=BLOCK_SIZE) as database:
             fill(database)
         name = _name(digest, made)
         with files_in(folder, [name]) as draft:

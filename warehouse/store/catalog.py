@@ -5,6 +5,7 @@ queries the database no more often than it must. It does not decide what a query
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import Any
@@ -260,11 +261,12 @@ class Catalog:
         the other one: recall, extraction.recall.
         """
         if test_set not in self._printed:
-            rows = self._database.rows(
-                "select task, measure, count(*) from published where test_set_id = " + value(test_set) + " group by all"
+            # Counted here, because they are few, and DuckDB's first grouping takes as long as four queries.
+            figures = Counter(
+                self._database.rows("select task, measure from published where test_set_id = " + value(test_set))
             )
             called: dict[str, tuple[str, str]] = {}
-            for task, measure, _ in sorted(rows, key=lambda row: (row[1], -row[2], row[0])):
+            for (task, measure), _ in sorted(figures.items(), key=lambda item: (item[0][1], -item[1], item[0][0])):
                 called[f"{task}.{measure}" if measure in called else str(measure)] = (str(task), str(measure))
             self._printed[test_set] = called
         return self._printed[test_set]

@@ -525,10 +525,12 @@ def open_to_load(path: Path, files: Iterable[Path], folders: Sequence[Path] = ()
     return database
 
 
-def open_new(path: Path) -> Database:
-    """Opens a DuckDB file for writing that this process made or is about to make. It can read every file."""
+def open_new(path: Path, block_size: int | None = None) -> Database:
+    """Opens a DuckDB file for writing that this process made or is about to make. It can read every file. `block_size`
+    is the size of its blocks in bytes, if it is made.
+    """
     with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
-        _attach(database, path, writable=True)
+        _attach(database, path, writable=True, block_size=block_size)
     return database
 
 
@@ -574,10 +576,12 @@ def _is_utf8(path: Path) -> bool:
     return True
 
 
-def _attach(database: Database, path: Path, *, writable: bool) -> None:
+def _attach(database: Database, path: Path, *, writable: bool, block_size: int | None = None) -> None:
     # The file is attached and not opened directly: connections to the same path share a database, even after the file
     # was replaced.
     options = "type duckdb" if writable else "type duckdb, read_only"
+    if block_size is not None:
+        options += f", block_size {block_size}"
     # The full name is needed, because a file may contain a schema with the same name as the database.
     attaching = f"attach {_literal(path.absolute())} as {DATABASE} ({options}); use {DATABASE}.main"
     until = time.monotonic() + PATIENCE

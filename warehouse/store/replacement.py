@@ -27,8 +27,9 @@ Tell = Callable[[str], None]
 
 
 @contextlib.contextmanager
-def making(path: Path, *, wait: float = WAIT, tell: Tell = nobody) -> Iterator[Database]:
-    """Creates a new warehouse to load into. It appears at `path` if everything succeeds, and not otherwise.
+def making(path: Path, *, block_size: int | None = None, wait: float = WAIT, tell: Tell = nobody) -> Iterator[Database]:
+    """Creates a new warehouse to load into, with blocks of so many bytes, or as many as DuckDB thinks right. It appears
+    at `path` if everything succeeds, and not otherwise.
 
     Raises WarehouseError if something exists at `path` or the file cannot be written.
     """
@@ -38,7 +39,7 @@ def making(path: Path, *, wait: float = WAIT, tell: Tell = nobody) -> Iterator[D
         _check_name_is_free(path)
         try:
             _remove_copy(copy)
-            with open_new(copy) as database:
+            with open_new(copy, block_size) as database:
                 database.run(Sql(statements(comments=True)))
                 yield database
                 database.run(Sql("checkpoint"))

@@ -6,14 +6,16 @@ shuffled with the same coins, and `tukey` permutes the systems' labels instead o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from grammar.value import replace
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
 from warehouse.significance.work import ALONE, Work, in_order
@@ -354,6 +356,26 @@ class SpreadFamily:
             np.negative(statistics, out=statistics, where=self.turned[:, None])
         statistics *= self.scale[:, None]
         return statistics
+
+
+class FamilyOfPairs:
+    """Pairs with counts of their own, which are not in a common unit: the family of each pair alone, over the same
+    coins. They are made again in each chunk of shuffles, so that the counts of one pair are held at a time.
+    """
+
+    def __init__(self, alone: Callable[[int], Family], pairs: int) -> None:
+        self._alone, self._pairs = alone, pairs
+        self.observed, self.bounds = np.empty((2, pairs))
+        for place in range(pairs):
+            family = alone(place)
+            [self.observed[place]], [self.bounds[place]] = family.observed, family.bounds
+
+    def blocks(self, draws: Draws) -> Iterator[Floats]:
+        """The statistics of the shuffles, in order."""
+        for chunk, used in draws.chunks(coins.CHUNK):
+            part = replace(draws, shuffles=used, before=chunk * coins.CHUNK)
+            of_pairs = (self._alone(place).blocks(part) for place in range(self._pairs))
+            yield np.concatenate([np.concatenate(list(blocks), axis=1) for blocks in of_pairs])
 
 
 def _known(levels: Levels) -> tuple[Booleans, Floats]:

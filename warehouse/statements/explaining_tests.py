@@ -15,12 +15,12 @@ from warehouse.query.comparison.margins import margin_line
 from warehouse.query.comparison.memory_bounds import Comparing, at_most, counting_at_most
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import Choice, choose, paired_sums, together
-from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.path import Line
 from warehouse.significance.bootstrap.interval_kinds import named_interval
 from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import OF_ORDERS, named_test
+from warehouse.significance.valuation import PairedCounts
 from warehouse.tasks.observed import plural
 
 PRICED = 10_000
@@ -90,7 +90,8 @@ def _executor(comparison: Comparison) -> Generator[Line, None, Choice | None]:
         return None
     choice = choose(comparison, priced=pairs <= PRICED)
     shuffles = _shuffles(comparison)
-    if isinstance(comparison.sums, FunctionSums) and not choice.exactly:
+    paired = paired_sums(comparison, comparison.pairs[0])
+    if isinstance(paired, PairedCounts) and not choice.exactly:
         yield "executor", f"{head}, {shuffles} evaluated one by one: it is not a ratio of sums"
         return choice
     if choice.exactly:
@@ -100,7 +101,6 @@ def _executor(comparison: Comparison) -> Generator[Line, None, Choice | None]:
         if together(comparison):
             way = "all pairs with common coins in one matrix product over systems"
         else:
-            paired = paired_sums(comparison, comparison.pairs[0])
             chosen = randomization.shuffle_method(cast(Paired, paired))
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles} by {way}: {choice.reason}"

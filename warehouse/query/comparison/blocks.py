@@ -126,7 +126,7 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
         for pairs in cuts(comparison.pairs, blocks):
             yield _block((comparison,), pairs, None)
     if common:
-        at_once = together(common[0])
+        at_once = all(map(together, common))
         parts = _tiles(common[0].pairs, blocks) if at_once else cuts(common[0].pairs, blocks)
         for pairs in parts:
             yield _block(common, pairs, at_once)

@@ -163,11 +163,17 @@ def _limits(some: _Some, bootstrap: Bootstrap) -> ConfidenceLimits:
         if plan.family == "each"
         else replace(plan, level=plan.level / (plan.among or len(comparison.pairs)), family="each", among=0)
     )
-    ranks, found = _ranks(comparison), []
-    for a, b in comparison.pairs:
-        sums = comparison.ratios.refined((a, b))
-        found.append(bootstrap.differences(systems_of(sums), [(0, 1)], alone, float(sums.factor), [ranks[a], ranks[b]]))
-    return joined(found)
+    pairs = (_in_own_digits(comparison, pair) for pair in comparison.pairs)
+    return joined([bootstrap.limits(_estimates(pair), alone, _factor(pair)) for pair in pairs])
+
+
+def _in_own_digits(comparison: Comparison, pair: Pair) -> Comparison:
+    """A comparison of one of the pairs, in as many digits as its own values allow."""
+    alone, _ = only(comparison, (pair,))
+    over = tuple(_in_own_digits(part, pair) for part in comparison.over)
+    if over or not isinstance(alone.sums, RatioSums):
+        return replace(alone, over=over)
+    return replace(alone, sums=alone.sums.refined((0, 1)))
 
 
 def _estimates(comparison: Comparison) -> Estimates:
@@ -198,7 +204,8 @@ def _each_in_own_digits(comparison: Comparison, plan: IntervalPlan) -> bool:
     """Whether pairs have as many digits of rounded values as their own values allow, whoever else is there. Only
     intervals that stand for all pairs together have common ones, if they are enough.
     """
-    if comparison.over or not isinstance(comparison.sums, RatioSums) or comparison.sums.measured is None:
+    of_test_sets = [part.sums for part in comparison.over or (comparison,)]
+    if not any(isinstance(sums, RatioSums) and sums.measured is not None for sums in of_test_sets):
         return False
     return comparison.uneven or plan.family != "together"
 

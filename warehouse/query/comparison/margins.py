@@ -17,6 +17,7 @@ from typing import Literal
 from grammar.errors import QueryError
 from grammar.value import replace, value
 from warehouse.query import plan as p
+from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
 from warehouse.query.comparison.notes import ONE_BY_ONE, who
@@ -121,13 +122,14 @@ def can_be_raised(comparison: Comparison) -> bool:
 def against_margin(comparison: Comparison, worse: bool) -> Comparison:
     """The one-sided question whether the first system of each pair is not worse by the margin, or else not better.
 
-    Each system stands there twice, the second time raised by the margin. Raises QueryError where the margin has too
-    many digits.
+    Each system stands there twice, the second time raised by the margin: an average over test sets is, if its value on
+    each of them is. Raises QueryError where the margin has too many digits.
     """
     how, entry = comparison.how, comparison.entry
     assert how.margin is not None
+    over = tuple(against_margin(part, worse) for part in comparison.over)
     try:
-        sums = comparison.ratios.with_raised(Fraction(how.margin))
+        sums = average_of([part.sums for part in over]) if over else comparison.ratios.with_raised(Fraction(how.margin))
     except OverflowError:
         raise QueryError(f"the margin {how.margin} has too many digits for {comparison.statistic.label}") from None
     return replace(
@@ -136,7 +138,8 @@ def against_margin(comparison: Comparison, worse: bool) -> Comparison:
         entry=replace(entry, systems=entry.systems * 2),
         sums=sums,
         pairs=tuple(raised_pair(comparison, pair, worse) for pair in comparison.pairs),
-        over=(),
+        over=over,
+        of_uneven=comparison.uneven,
     )
 
 

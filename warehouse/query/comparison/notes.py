@@ -12,6 +12,7 @@ from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
+from warehouse.query.comparison.procedures import paired_sums
 from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.draws import Draws
@@ -194,8 +195,8 @@ def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
     from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 
     draws, sides = Draws(SHUFFLES, comparison.how.seed, comparison.stream), comparison.how.sides
+    if comparison.uneven or len(pairs) <= len(comparison.entry.systems):
+        return [studentized_test(paired_sums(comparison, pair), draws, sides).p for pair in pairs]
     turned = [comparison.in_order(pair) for pair in pairs]
-    if len(pairs) <= len(comparison.entry.systems):
-        return [studentized_test(comparison.many.pair(a, b), draws, sides).p for a, b in turned]
     nge = all_pairs_studentized([comparison.many], draws, sides)[0]
     return [(int(nge[pair]) + 1) / (SHUFFLES + 1) for pair in turned]

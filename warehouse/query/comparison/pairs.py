@@ -16,6 +16,7 @@ from grammar.errors import QueryError
 from grammar.value import replace, value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
+from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.memory_bounds import check
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
@@ -26,7 +27,7 @@ from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
 from warehouse.significance.correlation import correlations, inflations
 from warehouse.significance.distinct import Distinct
-from warehouse.significance.paired import Floats, Integers, Many, Paired
+from warehouse.significance.paired import Floats, Integers, Many
 from warehouse.significance.shuffles.randomization import draws_by_itself
 from warehouse.significance.tests import Test, named_adjustment, named_test
 
@@ -70,8 +71,11 @@ class Comparison:
     @property
     def ratios(self) -> RatioSums:
         """The sums of a statistic that is a ratio. Raises ValueError for one that is not."""
-        if isinstance(self.sums, RatioSums):
-            return self.sums
+        return self._ratio(self.sums)
+
+    def _ratio(self, sums: Sums) -> RatioSums:
+        if isinstance(sums, RatioSums):
+            return sums
         raise ValueError(f"{self.statistic.label} is not a ratio of sums")
 
     @property
@@ -82,19 +86,21 @@ class Comparison:
     @cached_property
     def uneven(self) -> bool:
         """Whether the values of one system are so large that others have too few digits beside them."""
-        return self.of_uneven or (isinstance(self.sums, RatioSums) and self.sums.uneven)
+        if self.of_uneven or any(part.uneven for part in self.over):
+            return True
+        return isinstance(self.sums, RatioSums) and self.sums.uneven
+
+    def sums_of(self, a: int, b: int) -> Sums:
+        """The sums of two systems, in as many digits as the two allow."""
+        if not self.uneven:
+            return self.sums.only((a, b))
+        if self.over:
+            return average_of([part.sums_of(a, b) for part in self.over])
+        return self.ratios.refined((a, b))
 
     def ratios_of(self, a: int, b: int) -> RatioSums:
-        """The sums of two systems, in as many digits as the two allow."""
-        return self.ratios.refined((a, b)) if self.uneven else self.ratios.only((a, b))
-
-    def paired(self, a: int, b: int) -> Paired:
-        """The sums of two systems as tests take them."""
-        sums = self.ratios
-        if self.uneven:
-            sums, a, b = self.ratios_of(a, b), 0, 1
-        over, under = sums.numerators, sums.denominators
-        return Paired(over[a], under[a], over[b], under[b], sums.slack)
+        """The same of a statistic that is a ratio. Raises ValueError for one that is not."""
+        return self._ratio(self.sums_of(a, b))
 
     @property
     def of_totals(self) -> bool:
@@ -127,6 +133,10 @@ class Comparison:
     @cached_property
     def exact_values(self) -> list[Fraction | None]:
         """The value of each system."""
+        if self.over:
+            return [
+                _mean(of_test_sets) for of_test_sets in zip(*(part.exact_values for part in self.over), strict=True)
+            ]
         return [self.sums.exact_value(place) for place in range(len(self.entry.systems))]
 
     @cached_property
@@ -136,18 +146,32 @@ class Comparison:
         """
         if not isinstance(self.sums, RatioSums):
             return [None] * len(self.pairs)
-        return inflations(self._of_units(self.sums.influences), self.pairs)
+        return inflations(self._of_units(self._influences), self.pairs)
 
     @cached_property
     def correlations(self) -> list[float | None]:
         """The correlation of the values of the two systems of each pair on the exchange units; None where there is
         none.
         """
-        return correlations(self._of_units(self.sums.unit_values), self.pairs)
+        return correlations(self._of_units(self._unit_values), self.pairs)
+
+    def _influences(self, system: int) -> Floats:
+        """What each exchange unit adds to a system's value, to first order and but for a factor."""
+        if self.over:
+            return np.concatenate([part.factor * part._influences(system) for part in self.over])
+        return self.ratios.influences(system)
+
+    def _unit_values(self, system: int) -> Floats:
+        """A system's value on each exchange unit."""
+        if self.over:
+            return np.concatenate([part.sums.own_values(system) for part in self.over])
+        return self.sums.unit_values(system)
 
     @cached_property
     def differing(self) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
+        if self.over:
+            return [sum(of_pair) for of_pair in zip(*(part.differing for part in self.over), strict=True)]
         return self.sums.differing(self.pairs)
 
     def _of_units(self, of_system: Callable[[int], Floats]) -> Floats:
@@ -159,6 +183,12 @@ class Comparison:
         for place, row in enumerate(table):
             row[:] = of_system(place) if place else first
         return table
+
+
+def _mean(values: Sequence[Fraction | None]) -> Fraction | None:
+    """The mean of some values, None where one of them is."""
+    known = [value for value in values if value is not None]
+    return sum(known, Fraction(0)) / len(known) if len(known) == len(values) else None
 
 
 def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tuple[int, ...]]:

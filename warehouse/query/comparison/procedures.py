@@ -82,11 +82,14 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
     """The sums of two systems, in the order in which tests take them."""
     a, b = comparison.in_order(pair)
     sums = comparison.sums
+    if comparison.uneven:
+        sums, a, b = comparison.sums_of(a, b), 0, 1
     if isinstance(sums, FunctionSums):
         return PairedCounts(sums.counts[a], sums.counts[b], sums.valuation)
     if isinstance(sums, Orders):
         return sums.ranked.exchanges(a, b)
-    return comparison.paired(a, b)
+    over, under = sums.numerators, sums.denominators
+    return Paired(over[a], under[a], over[b], under[b], sums.slack)
 
 
 def _exchange(comparison: Comparison) -> Exchange:
@@ -239,7 +242,7 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
             common.append(comparison)
     if common:
         part = work.part(len(comparisons) - len(common), len(comparisons), len(common))
-        by_pair |= shuffled(common, part, together(common[0]))
+        by_pair |= shuffled(common, part, all(map(together, common)))
     return by_pair
 
 
@@ -323,6 +326,9 @@ def statistics(comparison: Comparison) -> dict[Pair, float]:
     exchange = named_test(comparison.how.test).exchange
     if exchange is None or exchange.statistics is None or comparison.replicates:
         return {}
+    if comparison.uneven:
+        alone = (exchange.statistics(paired_sums(comparison, pair).many, [(0, 1)]) for pair in comparison.pairs)
+        return {pair: float(found[0]) for pair, found in zip(comparison.pairs, alone, strict=True)}
     turned = [comparison.in_order(pair) for pair in comparison.pairs]
     return dict(zip(comparison.pairs, exchange.statistics(_many(comparison), turned).tolist(), strict=True))
 
@@ -350,5 +356,12 @@ def adjusted(comparison: Comparison, levels: Floats) -> Floats:
 
 def _family(comparison: Comparison) -> Family:
     """The statistics of all pairs over common shuffles."""
-    turned = [comparison.in_order(pair) for pair in comparison.pairs]
-    return _exchange(comparison).family(_many(comparison), turned, comparison.how.sides)
+    family, sides = _exchange(comparison).family, comparison.how.sides
+    if comparison.uneven:
+        from warehouse.significance.multiple import FamilyOfPairs
+
+        def alone(place: int) -> Family:
+            return family(paired_sums(comparison, comparison.pairs[place]).many, [(0, 1)], sides)
+
+        return FamilyOfPairs(alone, len(comparison.pairs))
+    return family(_many(comparison), [comparison.in_order(pair) for pair in comparison.pairs], sides)

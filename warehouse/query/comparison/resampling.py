@@ -17,7 +17,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
-from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
+from warehouse.query.comparison.sums import RatioSums, added, additive, present_units, run_sums, systems_of
 from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -140,6 +140,12 @@ def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, 
             continue
         summed = additive(own, statistic)
         defined = [place for place in range(len(names)) if summed.exact_value(place) is not None]
+        if isinstance(summed, RatioSums) and summed.uneven:
+            # Each has as many digits as its own values allow, whoever else is there.
+            for place in defined:
+                alone = summed.refined((place,))
+                yield _Resampled([names[place]], systems_of(alone), factor_of(alone))
+            continue
         for some in cuts(defined, blocks):
             yield _Resampled([names[place] for place in some], systems_of(summed, some), factor_of(summed))
 

@@ -200,16 +200,11 @@ def _raised(measured: RoundedFrom, denominators: Integers, by: float) -> tuple[F
 
 @value
 class FunctionSums:
-    """The counts that a function of sums is computed from, of shape (systems, columns, exchange units).
-
-    `of_units` are the values on each exchange unit, of shape (systems, exchange units), where they are not those of the
-    function.
-    """
+    """The counts that a function of sums is computed from, of shape (systems, columns, exchange units)."""
 
     valuation: Valuation
     counts: Integers
     known: Booleans
-    of_units: Floats | None = None
 
     def exact_value(self, system: int) -> Fraction | None:
         """The value of a system, None where it is undefined or a count is unknown."""
@@ -232,8 +227,6 @@ class FunctionSums:
 
     def unit_values(self, system: int) -> Floats:
         """A system's value on each exchange unit; NaN where it has none."""
-        if self.of_units is not None:
-            return np.asarray(self.of_units[system])
         return self.values(self.counts[system].astype(np.float64))
 
     def own_values(self, system: int) -> Floats:
@@ -247,7 +240,7 @@ class FunctionSums:
     def only(self, places: Sequence[int]) -> FunctionSums:
         """Those of some systems."""
         some = np.array(places, dtype=np.intp)
-        return replace(self, counts=self.counts[some], known=self.known[some], of_units=None)
+        return replace(self, counts=self.counts[some], known=self.known[some])
 
 
 @value

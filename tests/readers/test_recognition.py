@@ -131,6 +131,21 @@ def test_what_says_nothing_is_not_guessed(database: Database, tmp_path: Path, te
         recognize(tmp_path / "none", database)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "the file is empty"), ("\n \n\t\n", "there are only blank lines in the file")]
+)
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_a_file_with_nothing_in_it_is_said_to_be_one(
+    database: Database, tmp_path: Path, text: str, said: str, ending: str
+) -> None:
+    file, plain = tmp_path / f"base.run{ending}", text.encode()
+    file.write_bytes({"": plain, ".gz": gzip.compress(plain), ".zst": zstd.compress(plain)}[ending])
+    with pytest.raises(DataError, match=re.escape(f"base.run{ending}: {said}")):
+        recognize(file, database)
+    with pytest.raises(DataError, match=re.escape(f"base.run{ending}: {said}")):
+        load(database, file, "trec", fields={"test_set": "T"})
+
+
 @pytest.mark.long
 def test_files_folders_and_patterns_load_together_or_not_at_all(tmp_path: Path) -> None:
     assert evalhouse("init", "w.duckdb", folder=tmp_path).returncode == 0

@@ -143,7 +143,7 @@ def test_the_grade_that_counts_is_that_of_the_qrels(database: Database, load_tex
         ("1 Q0 A 1 2 x\n1 Q0 A 2 1 x\n", ["in:2: 'A' of topic '1' is already on line 1"]),
         ("1 Q0 A 1 2 x\n", ["in: this is a run, and there are no qrels of 'robust' to judge it by; load them first"]),
         ("1 Q0 A first 2 x\n", ["in:1: rank is 'first', not a whole number"]),
-        ("\n\n", ["in: it has nothing to store"]),
+        ("\n\n", ["in: there are only blank lines in the file"]),
     ],
 )  # fmt: skip
 def test_what_is_no_qrels_and_no_run_is_refused(complaints: Complaints, text: str, sentences: list[str]) -> None:
@@ -171,6 +171,11 @@ def test_options_are_numbers(complaints: Complaints) -> None:
         ("the DT I-NP 0\ncat NN I-NP 0\n", None),
         ("red 1.5 small 3\n", None),
         ("301 0 FBIS3-10 1\n301 0 FBIS3-11 high\n", None),
+        ("301 0 FBIS3-10 x\n301 0 FBIS3-11 1\n301 0 FBIS3-12 0\n", "KEY"),
+        ("301 0 7187155 x\n301 0 7187156 1\n301 0 7187157 0\n", "KEY"),
+        ("301 3 FBIS3-10 x\n301 3 FBIS3-11 1\n301 3 FBIS3-12 0\n", None),
+        ("base\ttuned\tlarge\tsmall\n1\t0\t1\t1\n0\t0\t1\t0\n", None),
+        ("base tuned large small\n0.5 0 1 1\n0 0 1 0\n", None),
     ],
 )
 def test_four_columns_are_qrels_only_with_an_iteration(text: str, role: str | None) -> None:
@@ -180,14 +185,32 @@ def test_four_columns_are_qrels_only_with_an_iteration(text: str, role: str | No
         assert ("asked" if found.unsure else found.role.name) == role
 
 
-@pytest.mark.parametrize("wrong", ["9 Q0 D 3 oops base", "9 Q0 D 3 2.5"])
-def test_a_wrong_line_of_a_run_is_named_where_its_format_was_not(
-    wrong: str, database: Database, tmp_path: Path
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (EXAMPLE_RUN + "9 Q0 D 3 oops base\n", 3),
+        (EXAMPLE_RUN + "9 Q0 D 3 2.5\n", 3),
+        ("301 0 FBIS3-9 x\n" + EXAMPLE, 1),
+        ("301 0 FBIS3-9\n" + EXAMPLE, 1),
+        ("topic iteration document grade\n" + EXAMPLE, 1),
+        (EXAMPLE + "301 0 FBIS3-9 1.5\n", 4),
+    ],
+)
+def test_a_wrong_line_is_named_where_the_format_was_not_recognized(
+    text: str, line: int, database: Database, tmp_path: Path
 ) -> None:
-    file = tmp_path / "run.txt"
-    file.write_text(EXAMPLE_RUN + wrong + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"run\.txt:3: "):
+    file = tmp_path / "in.txt"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=rf"in\.txt:{line}: "):
         load(database, file, recognize(file, database).reader, fields=ON)
+
+
+@pytest.mark.parametrize("more", [{}, {"depth": "1"}, {"ranks": "given"}])
+def test_a_threshold_above_all_scores_is_what_is_refused(load_text: Load, more: dict[str, str]) -> None:
+    load_text(EXAMPLE, "trec", "qrels", fields=ON)
+    with pytest.raises(DataError, match=r"run: no line is left: the highest score is 2\.5, below the threshold 5"):
+        load_text(EXAMPLE_RUN, "trec", "run", fields=ON, options={"threshold": "5", **more})
+    load_text(EXAMPLE_RUN, "trec", "run", fields=ON, options={"threshold": "2.5", **more})
 
 
 def printed(file: Path) -> dict[tuple[str, str], str]:

@@ -5,6 +5,7 @@ has digits of its own, whichever pairs are computed together.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "beside.duckdb"
 
 
-def of_small_systems(session: Session, statement: str) -> list[dict[str, object]]:
+def of_small_systems(session: Session, statement: str) -> list[Mapping[str, object]]:
     """What is said of N, but for the system of large values."""
     names = ("system", "system_a", "system_b")
     return [

@@ -184,7 +184,7 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
         if is_table:
             return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
         if found.named:
-            raise found.refusal(unknown(found.path))
+            raise found.refusal(unknown(found.path, found.door))
         return None
     if known.unsure:
         raise found.refusal(known.unsure)

@@ -19,7 +19,16 @@ from types import MappingProxyType
 from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
 from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.lines import COMPRESSIONS, EMPTY, compression_of, damage, damages, is_archive, open_bytes
+from warehouse.loading.staging.lines import (
+    BLANK,
+    COMPRESSIONS,
+    EMPTY,
+    compression_of,
+    damage,
+    damages,
+    is_archive,
+    open_bytes,
+)
 from warehouse.loading.staging.long_records import MORE, has_no_record, with_records
 from warehouse.loading.staging.staged import Staging
 from warehouse.loading.staging.tabular import first_rows
@@ -52,13 +61,17 @@ def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognize
     """The reader for a file, as `recognized` finds it. Also raises DataError if there is no evidence for any reader."""
     found = recognized(file, store, door)
     if found is None:
-        raise DataError((Fault(str(file), None, unknown(file)),))
+        raise DataError((Fault(str(file), None, unknown(file, door)),))
     return found
 
 
-def unknown(file: Path) -> str:
+def unknown(file: Path, door: Door) -> str:
     """The message about a file that no reader recognizes."""
-    return "its format is not recognized; name a reader with --as READER" if file.stat().st_size else EMPTY
+    with open_bytes(door, file, compression_of(file)) as binary:
+        start = binary.read(START)
+    if start.strip():
+        return "its format is not recognized; name a reader with --as READER"
+    return BLANK if start else EMPTY
 
 
 def recognized(

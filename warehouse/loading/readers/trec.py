@@ -233,12 +233,19 @@ def _recognizes(start: Start) -> Recognition | None:
     right = sum(len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]) for cells in lines)
     if 2 * right > len(lines):
         return Recognition("a run, with Q0 in its second column")
-    if not all(len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, (cells[1], cells[3]))) for cells in lines):
-        return None
+    qrels = [cells for cells in lines if len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, cells[1::2]))]
     # Many tables have columns of whole numbers, but an iteration is hardly ever anything but 0.
-    is_iteration = {cells[1] for cells in lines} <= {"0", "Q0"}
-    unsure = "" if is_iteration else "its 4 columns are qrels if the second is an iteration; --as trec says so"
+    if 2 * len(qrels) > len(lines) and {cells[1] for cells in qrels} <= {"0", "Q0"} and not _is_headed(lines, qrels):
+        return Recognition("the 4 columns of qrels", Role.KEY)
+    if len(qrels) < len(lines):
+        return None
+    unsure = "its 4 columns are qrels if the second is an iteration; --as trec says so"
     return Recognition("the 4 columns of qrels", Role.KEY, unsure)
+
+
+def _is_headed(lines: list[list[str]], qrels: list[list[str]]) -> bool:
+    """Whether this is a heading over columns of numbers: a table of scores."""
+    return not any(map(is_number, lines[0])) and all(is_number(cells[2]) for cells in qrels)
 
 
 READER = Reader(

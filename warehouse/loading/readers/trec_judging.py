@@ -69,7 +69,8 @@ def judge(staging: Staging) -> tuple[str, ...]:
     """Writes the judged documents, retrieved or not, to `trec_ranked`, and the sums per system and topic to
     `trec_topics`. Afterwards `trec_placed` has only the lines that count as retrieved, with their ranks.
 
-    Returns notes on topics and documents that have no key. Raises DataError if there are no qrels to judge a run by.
+    Returns notes on topics and documents that have no key. Raises DataError if there are no qrels to judge a run by,
+    and if no line counts as retrieved.
     """
     _find_key(staging)
     _sort(staging)
@@ -155,9 +156,14 @@ def _kept(staging: Staging) -> str:
 
 
 def _leave_out(staging: Staging) -> None:
-    """Removes the lines that do not count as retrieved, and counts the others."""
+    """Removes the lines that do not count as retrieved, and counts the others. Raises DataError if none is left."""
     if (condition := _kept(staging)) == _ALL:
         return
+    [(left, highest)] = staging.database.rows(Sql(f"select count_if({condition}), max(score) from trec_placed"))
+    if not left:
+        # Of each topic the first document is within any depth, so it is the threshold that leaves none.
+        threshold = staging.options["threshold"]
+        raise staging.refusal(f"no line is left: the highest score is {highest}, below the threshold {threshold}")
     lines = f"select * from trec_placed where {condition} order by system, topic, rank"
     # Documents at or above the threshold need not be ranked first, because ranks use single precision only.
     _number_again(staging, lines)

@@ -13,7 +13,7 @@ from typing import Any
 
 from warehouse.faults import DataError, UnreadableError
 from warehouse.loading.staging.cells import KINDS, shown
-from warehouse.loading.staging.lines import brief, compression_of, documents, is_archive, start_of
+from warehouse.loading.staging.lines import BLANK, EMPTY, brief, compression_of, documents, is_archive, start_of
 from warehouse.loading.staging.staged import MOST_FAULTS, Staging
 from warehouse.loading.staging.surveying import plain_text, survey
 from warehouse.store.sql import Sql, join, pattern_of, value
@@ -145,7 +145,7 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
         cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
     first = database.rows(Sql(f"select len({cells}), line from ({lines}) order by line limit 1"))
     if not first:
-        raise staging.refusal("it has nothing to store")
+        raise staging.refusal(BLANK if database.rows(Sql("select 1 from trec_lines limit 1")) else EMPTY)
     columns = _columns(first[0][0])
     if not columns:
         raise staging.refusal(

@@ -27,6 +27,7 @@ from warehouse.loading.staging.staged import Staging
 from warehouse.loading.staging.unpacking import Meter
 
 EMPTY = "the file is empty"
+BLANK = "there are only blank lines in the file"
 
 LONGEST_LINE = 16 * 1024 * 1024
 """The longest line that is read, in bytes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,14 @@ def test_all_pairs_and_pictures(session: Session) -> None:
     result = session.run("plot compare F for all on first, second over test sets")
     assert result.chart is not None
     assert "averaged over first, second" in session.run("compare F for all on first, second over test sets").caption
+
+
+def test_a_test_set_of_one_document_is_why_an_average_has_no_interval(tmp_path: Path) -> None:
+    values = [("long", system, f"d{k}", "m", (k + 1) * place) for k in range(9) for place, system in enumerate("AB")]
+    values += [("short", "A", "e", "m", 1), ("short", "B", "e", "m", 2)]
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", values), "values")
+    with Session.open(tmp_path / "w.duckdb") as opened:
+        compared = opened.run("compare m for A, B on long, short over test sets")
+    assert compared.rows[0]["ci_low"] is None
+    assert "m on long, short: short has a single document, so there is no interval for A and B" in compared.notes

@@ -14,7 +14,7 @@ from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.conventions import is_bounded
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, title
+from warehouse.query.labels import on, said_of_measures, some, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.comparing import averaged_entries, comparing
 from warehouse.query.resolving.names import Scope
@@ -245,8 +245,13 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
     if comparison.statistic.ordered:
         # Why they cannot have a standard error is noted with the test.
         found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
-    vary = "replicates" if comparison.replicates else "unit-by-unit differences"
-    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, f"the {vary} do not vary")
+    why = f"the {'replicates' if comparison.replicates else 'unit-by-unit differences'} do not vary"
+    alone = [part.entry for part in comparison.over if part.observations.units == 1]
+    if alone:
+        # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
+        has = "has" if len(alone) == 1 else "have"
+        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].unit_noun}"
+    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
 
 
 def level_column(how: p.Testing) -> str:

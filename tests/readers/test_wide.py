@@ -321,3 +321,13 @@ def test_long_rows_may_take_more_memory(
     file.write_text("test_set,model,id,acc,response\n" + f"T,A,D1,1,{'x' * characters}\n")
     load(database, file, "wide", texts=True)
     assert len(asked) == held
+
+
+@pytest.mark.parametrize("wrong", ["inf", "oops"])
+def test_a_wrong_cell_in_the_only_measure_is_named_where_the_format_was_not(
+    wrong: str, database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.csv"
+    file.write_text(f"system,question,acc\na,Q1,1\na,Q2,0.5\nb,Q1,0\nb,Q2,{wrong}\n")
+    with pytest.raises(DataError, match=rf"in\.csv:5: acc is '{wrong}', and a number in 3 other rows"):
+        load(database, file, recognize(file, database).reader, fields={"test_set": "T"})

@@ -217,6 +217,12 @@ def _recognizes(start: Start) -> Recognition | None:
         roles = roles_of(columns, {}, {"system"} if by_systems else (), None, by_systems=by_systems)
     except UnclearError as error:
         return Recognition("its columns of numbers", unsure=str(error)) if "system" in headings else None
+    if not roles.measures and "system" in roles.fields:
+        # A wrong cell in the only measure does not make it another table: loading it says which cell is wrong.
+        systems = cells[roles.fields["system"].heading]
+        if len(systems) > len(set(systems)):
+            nearly = tuple(column for column in roles.others if 2 * column.numbers > column.filled)
+            roles = replace(roles, measures=nearly)
     if not roles.documents or not roles.measures:
         return None
     listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.measures)[:6])

@@ -15,6 +15,8 @@ from warehouse.commands.opened import open_session
 from warehouse.commands.settings import fill
 from warehouse.faults import WarehouseError
 from warehouse.session import Session
+from warehouse.storage import open_warehouse
+from warehouse.store.database import Database
 
 
 @pytest.fixture
@@ -39,6 +41,32 @@ def test_a_later_load_is_seen_and_said(path: Path) -> None:
         assert [row["system"] for row in result.rows] == ["A"]
         assert result.notes == (f"{path} was changed by another program meanwhile, and is read anew",)
         assert session.run("score m for $who on T").notes == ()
+
+
+def test_a_load_is_seen_that_is_stored_while_the_warehouse_is_being_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the session begins, and when it reads the warehouse anew because of another load."""
+    others = ["A", "C"]
+
+    def slowly(path: Path) -> Database:
+        database = open_warehouse(path)
+        load(path, others.pop(0))
+        return database
+
+    def systems(session: Session) -> list[object]:
+        return [row["system"] for row in session.run("show systems").rows]
+
+    with monkeypatch.context() as slow:
+        slow.setattr("warehouse.session.open_warehouse", slowly)
+        session = warehouse.open(path)
+    with session:
+        assert systems(session) == ["A"]
+        load(path, "B")
+        with monkeypatch.context() as slow:
+            slow.setattr("warehouse.session_warehouse.open_warehouse", slowly)
+            assert systems(session) == ["A", "B"]
+        assert systems(session) == ["A", "B", "C"]
 
 
 def test_ones_own_change_is_no_news(path: Path) -> None:

@@ -29,7 +29,7 @@ from warehouse.session_warehouse import SessionWarehouse
 from warehouse.significance.work import Progress, Work, silent
 from warehouse.statements import Planned, answer, resolve
 from warehouse.statements.only_questions import OnlyQuestions
-from warehouse.storage import open_warehouse, past_of
+from warehouse.storage import open_warehouse, past_of, stamp
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database
 from warehouse.store.lock import WAIT, nobody
@@ -63,6 +63,8 @@ class Session:
         database: Database,
         path: Path | None = None,
         engine: Callable[[Database, Workforce], Engine] = DuckDBEngine,
+        *,
+        seen: object = None,
     ) -> None:
         self._made = engine
         self.variables: dict[str, tuple[Item, ...]] = {}
@@ -79,7 +81,7 @@ class Session:
         self.last = False
         self.tell: Tell = nobody
         self._progress: Progress = silent
-        self._warehouse = SessionWarehouse(database, path, self._engine_of, lambda said: self.tell(said))
+        self._warehouse = SessionWarehouse(database, path, seen, self._engine_of, lambda said: self.tell(said))
         self._past_engine: Engine | None = None  # while it answers
         show_results_as_html()
 
@@ -107,7 +109,8 @@ class Session:
             from warehouse.loading.sample import sample
 
             return cls(sample())
-        session = cls(open_warehouse(Path(path)), Path(path))
+        seen = stamp(Path(path))
+        session = cls(open_warehouse(Path(path)), Path(path), seen=seen)
         session.past = past_of(Path(path))
         return session
 

@@ -29,21 +29,24 @@ if TYPE_CHECKING:
 class SessionWarehouse:
     """An open warehouse: its database, the engine that answers from it, and its catalog. Without a `path` it is in
     memory; then it can be changed only if it is `changeable`. `engine` makes the engine of a database, and `tell`
-    reports which program a change waits for.
+    reports which program a change waits for. `seen` is the stamp that the warehouse had before it was opened: what
+    others change while it is being opened is news, too.
     """
 
-    def __init__(self, database: Database, path: Path | None, engine: Callable[[Database], Engine], tell: Tell) -> None:
+    def __init__(
+        self, database: Database, path: Path | None, seen: object, engine: Callable[[Database], Engine], tell: Tell
+    ) -> None:
         self.path = path
         self.changeable = False
         self._tell = tell
         self._engine_of = engine
         self._past_states = PastStates(engine)
-        self.use(database)
+        self.use(database, seen)
 
-    def use(self, database: Database) -> None:
+    def use(self, database: Database, seen: object = None) -> None:
         """Continues with another database."""
         self.database = database
-        self._opened = None if self.path is None else (named(self.path), stamp(self.path))
+        self._opened = None if self.path is None else (named(self.path), seen)
         self._is_lake = self.path is not None and is_lake(self.path)
         self.engine = self._engine_of(database)
         self.catalog = Catalog(database, self.engine.rows)
@@ -70,7 +73,7 @@ class SessionWarehouse:
             return f"{called(self.path)} is not there any more: this is what was in it"
         database = open_warehouse(path)
         self.database.close()
-        self.use(database)
+        self.use(database, now)
         return f"{called(self.path)} was changed by another program meanwhile, and is read anew"
 
     def state(self, as_of: n.Node, past: Callable[[AsOf], Database] | None) -> PastState:
@@ -129,6 +132,7 @@ class SessionWarehouse:
                 "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
             )
         _, moved = change_warehouse(self.path, kind, work, files, keep=keep, wait=wait, tell=self._tell)
+        seen = stamp(self.path)
         try:
             database = open_warehouse(self.path)
         except WarehouseError as error:
@@ -136,7 +140,7 @@ class SessionWarehouse:
                 f"{called(self.path)} was changed, but cannot be opened again: {error.message}", error.hints
             ) from None
         self.database.close()
-        self.use(database)
+        self.use(database, seen)
         return moved
 
     def close(self, *, last: bool) -> None:

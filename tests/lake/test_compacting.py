@@ -13,14 +13,16 @@ import pytest
 
 from tests.lakes import answer, loaded, scores, sound
 from warehouse.commands.program import main
+from warehouse.faults import WarehouseError
 from warehouse.lake import compacting, delta
 from warehouse.lake.changing import change_lake
 from warehouse.lake.compacting import compact, unnamed
 from warehouse.lake.inspecting import check
 from warehouse.lake.log import LOAD, LakeLog, read_log
 from warehouse.lake.place import Folder, LakePlace
-from warehouse.loading.ingest import forget
+from warehouse.loading.ingest import Loaded, forget, load
 from warehouse.session import Session
+from warehouse.store.database import Database
 
 pytestmark = pytest.mark.long
 
@@ -98,6 +100,31 @@ def test_a_load_that_was_prepared_before_is_stored_after(many: Folder, tmp_path:
     assert done.rows_new == 3
     assert {row[2] for row in answer(many, ALL)} == set("ACDE")
     assert sound(many)
+
+
+def test_a_load_begins_again_if_the_state_that_it_reads_is_forgotten(many: Folder, tmp_path: Path) -> None:
+    forgetting = [many]
+
+    def work(database: Database) -> Loaded:
+        while forgetting:
+            compact(forgetting[0])
+            compact(forgetting.pop(), datetime.now(UTC))
+        return load(database, file, "scores")
+
+    file = scores(tmp_path, "E")
+    done, _ = change_lake(many, "load", work, [file])
+    assert done.rows_new == 3
+    assert {row[2] for row in answer(many, ALL)} == set("ACDE")
+    assert sound(many)
+
+
+def test_a_question_whose_files_are_removed_meanwhile_says_so(many: Folder) -> None:
+    with Session.open(many.path) as session:
+        session.follows = False
+        compact(many)
+        compact(many, datetime.now(UTC))
+        with pytest.raises(WarehouseError, match=r"^score/[0-9a-f]+\.parquet, a file of the lake, was removed while"):
+            session.run(ALL)
 
 
 def test_loads_and_forgetting_happen_while_files_are_merged(

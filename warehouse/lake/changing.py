@@ -63,13 +63,20 @@ def change_lake(
     with temporary() as scratch, _Turn(place, wait, tell) as turn:
         log = read_log(place)
         for _ in range(TRIES):
-            with working_copy(place, log.last, scratch, files, keep=keep) as working:
-                done = work(working.database)
-                if not keep:
-                    return done, 0
-                moved = _published(place, working, kind, turn, tell)
-            if moved is not None:
-                return done, moved
+            prepared = False
+            try:
+                with working_copy(place, log.last, scratch, files, keep=keep) as working:
+                    done = work(working.database)
+                    prepared = True
+                    if not keep:
+                        return done, 0
+                    moved = _published(place, working, kind, turn, tell)
+                if moved is not None:
+                    return done, moved
+            except WarehouseError:
+                # `compact` may have forgotten the state, and removed the files that it was prepared on.
+                if prepared or not read_log(place).has_forgotten(log.last):
+                    raise
             log = read_log(place)
     raise WarehouseError(f"{place.called}: others changed it {TRIES} times meanwhile, and nothing was stored")
 

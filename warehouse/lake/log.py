@@ -109,6 +109,10 @@ class LakeLog:
         given = max((number for change in until for number in change.imports), default=0)
         return LakeState(last.number, last.at, tuple(files.values()), fingerprints, last.schema_version, given)
 
+    def has_forgotten(self, state: LakeState) -> bool:
+        """Whether a state is not known any more, so that its files may have been removed."""
+        return state.number < self.changes[0].number
+
     def since(self, number: int) -> tuple[LakeChange, ...]:
         """The changes after one of them."""
         return tuple(change for change in self.changes if change.number > number)

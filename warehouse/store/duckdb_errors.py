@@ -85,6 +85,12 @@ def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError
         return WarehouseError("interrupted")
     if "No space left" in text or "Disk quota" in text:
         return DiskFullError()
+    gone = re.search(r"(?:No files found|Cannot open file).*?([a-z_]+/[0-9a-f]{32}\.parquet)", text)
+    if gone and path is None:
+        return WarehouseError(
+            f"{gone[1]}, a file of the lake, was removed while it was needed",
+            ("evalhouse compact removes what only a forgotten past has; ask again",),
+        )
     if re.search("checksum|orrupt", text):
         place = re.search(r"location (\d+)", text)
         where = f" in the block at byte {int(place[1]):,}" if place else ""

@@ -13,7 +13,7 @@ from tests.lakes import answer, lake_of, loaded, scores, sound
 from warehouse.faults import DataError, WarehouseError
 from warehouse.lake.changing import change_lake
 from warehouse.lake.log import read_log
-from warehouse.lake.place import LakePlace
+from warehouse.lake.place import LakePlace, place_of
 from warehouse.lake.settling import unsettled
 from warehouse.lake.states import open_lake
 from warehouse.loading.ingest import forget, load
@@ -140,9 +140,16 @@ def test_a_lake_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     assert sound(lake)
 
 
-def test_deltalake_reads_no_percent_signs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["100%25 sure", "a\\b", "a\nb"])
+def test_what_deltalake_cannot_read_in_a_path_is_refused(lake: LakePlace, tmp_path: Path, name: str) -> None:
     with in_memory() as nothing, pytest.raises(WarehouseError, match="may have a %"):
-        lake_of(nothing, tmp_path / "100%25 sure")
+        lake_of(nothing, tmp_path / name)
+    # A folder may be renamed to anything, and a link does not help.
+    Path(lake.called).rename(tmp_path / name)
+    (tmp_path / "link").symlink_to(name)
+    for moved in (name, "link"):
+        with pytest.raises(WarehouseError, match="may have a %"):
+            open_lake(place_of(tmp_path / moved))
 
 
 def test_a_lake_is_not_made_inside_another(lake: LakePlace) -> None:

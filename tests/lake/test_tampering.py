@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import polars
 import pytest
 
 from tests.lakes import lake_of
@@ -73,6 +74,14 @@ def a_change_that_is_missing(lake: Path, chance: random.Random) -> None:
         file.unlink()
 
 
+def a_change_of_another_program(lake: Path, chance: random.Random) -> None:
+    """A copy of the first change, which removes everything; with its own number or with the next one."""
+    changes = polars.read_delta(str(lake / "change"))
+    number = chance.choice([1, changes.height + 1])
+    row = changes.filter(polars.col("number") == 1).with_columns(number=polars.lit(number, polars.Int64))
+    row.write_delta(str(lake / "change"), mode="append")
+
+
 TAMPERINGS: dict[str, Tampering] = {
     "a file with half of its rows": with_half_of_its_rows,
     "a bit turned over": with_a_bit_turned_over,
@@ -83,6 +92,7 @@ TAMPERINGS: dict[str, Tampering] = {
     "two files in each other's place": two_files_in_each_others_place,
     "a folder that is missing": lambda lake, chance: shutil.rmtree(one(lake, chance).parent),
     "a change that is missing": a_change_that_is_missing,
+    "a change of another program": a_change_of_another_program,
 }
 
 

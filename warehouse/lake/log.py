@@ -132,19 +132,21 @@ def read_log(place: LakePlace) -> LakeLog:
 
 def _read_log(place: LakePlace) -> LakeLog:
     table, rows = _read(place)
+    if rows and rows[-1][3] != SCHEMA_VERSION:  # and then the other columns may mean something else
+        raise WarehouseError(
+            f"{place.called} has schema version {rows[-1][3]}, and this evalhouse reads version {SCHEMA_VERSION}",
+            (f"evalhouse {rows[-1][4]} reads it",),
+        )
+    strange = damaged(place.called, f"the table {LOG} has a row that evalhouse did not write")
     try:
         changes = tuple(_change(*row) for row in rows)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise damaged(place.called, f"the table {LOG} has a row that evalhouse did not write") from None
+        raise strange from None
     if not changes:
         raise damaged(place.called, f"the table {LOG} has no rows")
-    newest = changes[-1]
-    if newest.schema_version != SCHEMA_VERSION:
-        raise WarehouseError(
-            f"{place.called} has schema version {newest.schema_version}, and this evalhouse reads version "
-            f"{SCHEMA_VERSION}",
-            (f"evalhouse {newest.version} reads it",),
-        )
+    numbers = [change.number for change in changes]
+    if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or delta.last_change_of(table) != numbers[-1]:
+        raise strange
     return LakeLog(changes, table)
 
 

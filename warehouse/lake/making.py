@@ -56,10 +56,7 @@ def check_name_is_free(path: Path, named: str | Path, force: bool) -> None:
     """Raises WarehouseError if no lake can be made at a path. With `force`, a lake is overwritten."""
     if not path.parent.is_dir():
         raise WarehouseError(f"there is no folder {path.parent}")
-    if "%" in str(path):
-        raise WarehouseError(
-            f"{named}: no part of the path of a lake may have a %, which deltalake takes for an escape"
-        )
+    Folder(path).check_path()
     for folder in path.parents:
         if Folder(folder).is_lake():
             raise WarehouseError(f"{named} would be inside the lake {folder}", ("use a name outside of it",))

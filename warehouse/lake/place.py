@@ -35,6 +35,9 @@ time it is taken for left over.
 DATA_FILE = re.compile(r"[a-z_]+/[0-9a-f]{32}\.parquet")
 """The path of a data file inside a lake."""
 
+_UNREAD = re.compile(r"[%\\\x00-\x1f\x7f]")
+"""What deltalake takes for an escape or for the end of a folder's name, or refuses, in a path."""
+
 PIECE = 1 << 20
 """How many bytes of a file are read at a time."""
 
@@ -116,7 +119,16 @@ class Folder:
         return (self.path / LOG / "_delta_log").is_dir()
 
     def delta(self, table: str) -> tuple[str, dict[str, str]]:
+        self.check_path()
         return (self.path / table).as_uri(), {}
+
+    def check_path(self) -> None:
+        """Raises WarehouseError if deltalake cannot read files under this path, or the one that a link leads to."""
+        if any(map(_UNREAD.search, self.path.resolve().parts[1:])):
+            raise WarehouseError(
+                f"{self.called}: no part of the path of a lake may have a %, a backslash or a control character, which "
+                "deltalake cannot read"
+            )
 
     def address(self, path: str) -> str:
         return (self.path / path).as_uri()

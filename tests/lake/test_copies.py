@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -70,6 +73,8 @@ def test_a_file_becomes_a_lake_and_a_file_again(file: str, tmp_path: Path) -> No
         (["compact", "--db", "{file}"], "muc.duckdb is not a lake"),
         (["compact", "--db", "{lake}", "--forget-past", "yesterday"], '"yesterday" is not a date'),
         (["init", "{lake}", "--lake"], "exists already"),
+        (["backup", "s3://bucket/monday", "--db", "{lake}"], "on this machine, not at s3://bucket/monday"),
+        (["backup", "s3://bucket/monday", "--db", "{file}"], "on this machine, not at s3://bucket/monday"),
         (["load", "{lake}", "--db", "{file}"], "is a lake, which is not loaded but asked"),
     ],
 )
@@ -140,6 +145,20 @@ def test_a_damaged_lake_is_not_copied(file: str, tmp_path: Path, capsys: pytest.
     assert f"score/{victim.name} is not what was written" in capsys.readouterr().err
     assert not (tmp_path / "back.duckdb").exists()
     assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize("words", [["backup", "{new}", "--db", "{lake}"], ["copy", "{lake}", "{new}"]], ids=" ".join)
+def test_a_full_disk_is_said(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path) -> AbstractContextManager[Path]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    lake, new = tmp_path / "lake", tmp_path / "new"
+    assert main(["init", str(lake), "--lake", "--quiet"]) == 0
+    monkeypatch.setattr("warehouse.publishing.folder_at", full)
+    assert main([word.format(lake=lake, new=new) for word in words]) == 3
+    assert capsys.readouterr().err.startswith("error: the disk is full\n")
 
 
 def test_a_backup_has_the_past(tmp_path: Path) -> None:

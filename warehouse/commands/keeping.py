@@ -162,10 +162,16 @@ def _named(args: argparse.Namespace, to: str) -> Path:
 def back_up(args: argparse.Namespace) -> int:
     """Copies a warehouse."""
     from warehouse.commands.lake_keeping import sound
-    from warehouse.storage import is_lake
+    from warehouse.faults import WarehouseError
+    from warehouse.storage import called, is_lake
     from warehouse.store.replacement import backup
 
     path = _named(args, "copy")
+    if is_lake(Path(args.file)) and not Path(args.file).is_dir():
+        raise WarehouseError(
+            f"a backup is made on this machine, not at {called(Path(args.file))}",
+            ("evalhouse copy makes a lake at an address, without its past",),
+        )
     if is_lake(path):
         from warehouse.lake.copying import back_up
         from warehouse.lake.place import place_of

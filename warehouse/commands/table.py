@@ -119,7 +119,7 @@ def _fmt_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _new_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a new file")
+    parser.add_argument("file", metavar="FILE", help="a new file; a new folder if the warehouse is a lake")
 
 
 def _init_words(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from warehouse.lake import delta
 from warehouse.lake.data_files import DataFile, columns_of, paths
 from warehouse.lake.log import LakeLog, read_log, write_all
 from warehouse.lake.making import check_name_is_free
-from warehouse.lake.place import Folder, LakePlace, damaged
+from warehouse.lake.place import Folder, LakePlace, cannot_be_written, damaged
 from warehouse.lake.settling import settle
 from warehouse.lake.states import TABLES, columns_of_tables, fill, keep_fingerprints, open_lake, open_state, written
 from warehouse.store.database import Database, in_memory
@@ -61,7 +61,7 @@ def back_up(place: LakePlace, to: Path, proof: Callable[[Database], None]) -> No
             with open_lake(copy) as database:
                 proof(database)
     except OSError as error:
-        raise WarehouseError(f"{to} cannot be written: {error.strerror or error}") from None
+        raise cannot_be_written(str(to), error) from None
 
 
 def _files_copied(place: LakePlace, draft: Path) -> LakeLog:

@@ -11,7 +11,7 @@ from warehouse.faults import WarehouseError
 from warehouse.lake import delta
 from warehouse.lake.data_files import columns_of, paths, write_file
 from warehouse.lake.log import LakeChange, LakeLog, add, now
-from warehouse.lake.place import Folder, LakePlace, place_of
+from warehouse.lake.place import Folder, LakePlace, cannot_be_written, place_of
 from warehouse.lake.settling import settle
 from warehouse.lake.states import TABLES, columns_of_tables, open_state, written
 from warehouse.store.database import Database
@@ -40,7 +40,7 @@ def make_lake(
             with publishing.folder_at(path) as draft:
                 _made(Folder(draft), opened, kind, proof)
         except OSError as error:
-            raise WarehouseError(f"{named} cannot be written: {error.strerror or error}") from None
+            raise cannot_be_written(str(named), error) from None
     else:
         taken = WarehouseError(f"{named} exists already", ("use an address that is not taken",))
         if place.is_lake():

@@ -51,6 +51,10 @@ def test_the_past_stays_and_a_day_that_is_not_over_goes_on(lake: Path) -> None:
         assert systems(session, "as of 1") == ["A"]
         assert systems(session, tomorrow) == ["A", "B"]
         assert systems(session) == ["A", "B"]
+        (note,) = session.run(f"show systems {tomorrow}").notes
+        assert note.startswith("as it is so far, because that time is not over: the last import is 2, loaded at ")
+        (note,) = session.run("show systems as of 1").notes
+        assert note.startswith("as it was then: the last import is 1, loaded at ")
 
 
 @pytest.mark.long

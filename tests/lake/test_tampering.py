@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -138,3 +140,16 @@ def test_what_deltalake_says_is_a_detail(original: Path, tmp_path: Path, capsys:
         said = capsys.readouterr().err
         assert said.startswith(error)
         assert said.endswith("\n  a lake cannot be read without its table change; a backup of the lake has it\n")
+
+
+@pytest.mark.long
+def test_a_file_that_may_not_be_read_is_not_called_damaged(
+    original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: Path) -> tuple[int, str]:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    lake = Path(shutil.copytree(original, tmp_path / "lake"))
+    monkeypatch.setattr("warehouse.lake.verified.size_and_digest", denied)
+    with pytest.raises(WarehouseError, match=r"lake cannot be read: [a-z_]+/[0-9a-f]+\.parquet: permission denied$"):
+        open_lake(Folder(lake))

@@ -16,6 +16,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from warehouse import publishing
+from warehouse.faults import WarehouseError
 from warehouse.lake.data_files import DataFile, size_and_digest
 from warehouse.lake.place import damaged
 
@@ -32,6 +33,8 @@ def verify(folder: Path, called: str, files: Iterable[DataFile]) -> None:
             state = [about.st_size, about.st_ino, about.st_ctime_ns]
             if known.get(file.path) != state:
                 refuse_other(path, called, file)
+        except PermissionError:
+            raise WarehouseError(f"{called} cannot be read: {file.path}: permission denied") from None
         except OSError as error:
             raise damaged(called, f"{file.path} cannot be read: {(error.strerror or str(error)).lower()}") from None
         now[file.path] = state

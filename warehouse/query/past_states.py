@@ -90,7 +90,7 @@ class PastStates:
         try:
             engine = self._engine(database)
             catalog = Catalog(database, engine.rows)
-            return PastState(database, engine, catalog, catalog.definitions, _note(database), lasting)
+            return PastState(database, engine, catalog, catalog.definitions, _note(database, lasting), lasting)
         except BaseException:
             database.close()
             raise
@@ -101,10 +101,11 @@ class PastStates:
             self._open.popitem()[1].engine.close()
 
 
-def _note(database: Database) -> str:
+def _note(database: Database, lasting: bool) -> str:
     """Which import was the last one then. A state may lack earlier ones, which were forgotten."""
+    then = "as it was then" if lasting else "as it is so far, because that time is not over"
     rows = database.rows(_LAST_IMPORT)
     if not rows:
-        return "as it was then: there are no imports"
+        return f"{then}: there are no imports"
     [(number, loaded)] = rows
-    return f"as it was then: the last import is {number}, loaded at {loaded} UTC"
+    return f"{then}: the last import is {number}, loaded at {loaded} UTC"

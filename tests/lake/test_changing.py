@@ -61,6 +61,24 @@ def test_a_contradiction_is_refused_whoever_was_first(lake: LakePlace, tmp_path:
     assert sound(lake)
 
 
+def test_a_load_is_prepared_again_if_another_lake_takes_the_place_of_this_one(lake: LakePlace, tmp_path: Path) -> None:
+    """A backup that is copied over a lake may have as many changes."""
+    backup = Path(shutil.copytree(lake.called, tmp_path / "backup"))
+    loaded(place_of(backup), scores(tmp_path, "S", documents=7, test_set="U"))
+    loaded(lake, scores(tmp_path, "A"))
+
+    def restored() -> None:
+        for table in backup.iterdir():
+            shutil.rmtree(Path(lake.called) / table.name)
+            shutil.copytree(table, Path(lake.called) / table.name)
+
+    done, _ = loaded(lake, scores(tmp_path, "B"), restored)
+    assert done.rows_new == 3
+    assert [row[2] for row in answer(lake, "score F for all on U")] == ["S"]
+    assert [row[2] for row in answer(lake, "score F for all on T")] == ["B"]
+    assert sound(lake)
+
+
 def test_what_others_stored_already_is_not_stored_again(lake: LakePlace, tmp_path: Path) -> None:
     file = scores(tmp_path, "A")
     done, moved = loaded(lake, file, partial(loaded, lake, file))

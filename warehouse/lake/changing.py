@@ -74,8 +74,8 @@ def change_lake(
                 if moved is not None:
                     return done, moved
             except WarehouseError:
-                # `compact` may have forgotten the state, and removed the files that it was prepared on.
-                if prepared or not read_log(place).has_forgotten(log.last):
+                # The state that it was prepared on may have been forgotten, and its files removed.
+                if prepared or read_log(place).has(log.last):
                     raise
             log = read_log(place)
     raise WarehouseError(f"{place.called}: others changed it {TRIES} times meanwhile, and nothing was stored")
@@ -125,9 +125,10 @@ def _published(place: LakePlace, working: Working, kind: str, turn: _Turn, tell:
         if turn.is_kept or not beside:
             turn.take()
         log = read_log(place)
-        if log.last.number != working.base.number:
+        if log.last != working.base:
             place.fetched(paths(log.last.files))
-            further = rebase(working, log.last, log.since(working.base.number)) if kind == LOAD else None
+            movable = kind == LOAD and log.has(working.base)
+            further = rebase(working, log.last, log.since(working.base.number)) if movable else None
             if further is None:
                 turn.overtaken()
                 return None
@@ -136,7 +137,7 @@ def _published(place: LakePlace, working: Working, kind: str, turn: _Turn, tell:
             change = change_of(working, kind)
             try:
                 turn.take()
-                if not beside or read_log(place).last.number == working.base.number:
+                if not beside or read_log(place).last == working.base:
                     _publish(place, log, working, change, tell)
                     return moved
                 turn.overtaken()

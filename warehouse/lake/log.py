@@ -109,9 +109,9 @@ class LakeLog:
         given = max((number for change in until for number in change.imports), default=0)
         return LakeState(last.number, last.at, tuple(files.values()), fingerprints, last.schema_version, given)
 
-    def has_forgotten(self, state: LakeState) -> bool:
-        """Whether a state is not known any more, so that its files may have been removed."""
-        return state.number < self.changes[0].number
+    def has(self, state: LakeState) -> bool:
+        """Whether a state is known. If not, it was forgotten, or another lake has taken the place of this one."""
+        return any((change.number, change.at) == (state.number, state.at) for change in self.changes)
 
     def since(self, number: int) -> tuple[LakeChange, ...]:
         """The changes after one of them."""

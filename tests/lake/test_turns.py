@@ -5,18 +5,19 @@ large load is written.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.lakes import answer, loaded, scores, sound, turn_is_taken
+from tests.lakes import answer, loaded, nothing, scores, sound, turn_is_taken
 from warehouse.faults import WarehouseError
 from warehouse.lake import changing
 from warehouse.lake.log import LakeChange
+from warehouse.lake.making import make_lake
 from warehouse.lake.place import LakePlace
 from warehouse.lake.working import Working, change_of
 from warehouse.loading.ingest import Loaded, load
@@ -115,3 +116,35 @@ def test_a_load_that_has_to_be_prepared_again_leaves_its_turn(lake: LakePlace, t
     done, _ = changing.change_lake(lake, "load", work, [nine])
     assert (done.rows_new, taken) == (7, [False, False, True])
     assert sound(lake)
+
+
+def test_writers_wait_while_a_lake_is_overwritten(lake: LakePlace, tmp_path: Path) -> None:
+    loaded(lake, scores(tmp_path, "A"))
+    taken: list[bool] = []
+
+    @contextmanager
+    def opened(folder: Path) -> Iterator[Database]:
+        taken.append(turn_is_taken(lake))
+        with nothing(folder) as database:
+            yield database
+
+    make_lake(lake.called, "copy", opened, force=True)
+    assert taken == [True]
+    assert not turn_is_taken(lake)
+    assert not (Path(lake.called) / "change.lock").exists()
+
+
+def test_a_load_that_meets_an_overwritten_lake_goes_into_the_new_one(lake: LakePlace, tmp_path: Path) -> None:
+    loaded(lake, scores(tmp_path, "A"))
+    done, _ = loaded(lake, scores(tmp_path, "B"), lambda: make_lake(lake.called, "copy", nothing, force=True))
+    assert done.rows_new == 3
+    assert [row[2] for row in answer(lake, "score F for all on T")] == ["B"]
+    assert sound(lake)
+
+
+def test_the_lock_of_another_process_stays(tmp_path: Path) -> None:
+    """A lake that is overwritten takes its lock along, and somebody may have locked the new lake."""
+    with loading_lock(tmp_path / "w"):
+        (tmp_path / "w.lock").rename(tmp_path / "along")
+        (tmp_path / "w.lock").touch()
+    assert (tmp_path / "w.lock").exists()

@@ -32,7 +32,7 @@ def copy(args: argparse.Namespace) -> int:
         say(f"error: {called(target)} is a lake, and --file asks for a file")
         return MISUSED
     if to_lake:
-        _to_lake(source, args.target, force=args.force)
+        _to_lake(args, source)
     elif is_lake(source):
         _lake_to_file(args, source, target)
     else:
@@ -43,7 +43,7 @@ def copy(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _to_lake(source: Path, target: str, *, force: bool) -> None:
+def _to_lake(args: argparse.Namespace, source: Path) -> None:
     from warehouse.lake.copying import opened_to_copy
     from warehouse.lake.making import make_lake
     from warehouse.lake.place import place_of
@@ -51,7 +51,8 @@ def _to_lake(source: Path, target: str, *, force: bool) -> None:
     from warehouse.store.database import open_to_export
 
     opened = partial(opened_to_copy, place_of(source)) if is_lake(source) else partial(open_to_export, source)
-    make_lake(target, "copy", opened, proof=partial(sound, called(source)), force=force)
+    proof = partial(sound, called(source))
+    make_lake(args.target, "copy", opened, proof=proof, force=args.force, tell=partial(note, args))
 
 
 def _lake_to_file(args: argparse.Namespace, source: Path, target: Path) -> None:

@@ -63,19 +63,17 @@ def change_lake(
     with temporary() as scratch, _Turn(place, wait, tell) as turn:
         log = read_log(place)
         for _ in range(TRIES):
-            prepared = False
             try:
                 with working_copy(place, log.last, scratch, files, keep=keep) as working:
                     done = work(working.database)
-                    prepared = True
                     if not keep:
                         return done, 0
                     moved = _published(place, working, kind, turn, tell)
                 if moved is not None:
                     return done, moved
             except WarehouseError:
-                # The state that it was prepared on may have been forgotten, and its files removed.
-                if prepared or read_log(place).has(log.last):
+                # Its files may have been removed meanwhile, if the state was forgotten or the lake overwritten.
+                if read_log(place).has(log.last):
                     raise
             log = read_log(place)
     raise WarehouseError(f"{place.called}: others changed it {TRIES} times meanwhile, and nothing was stored")

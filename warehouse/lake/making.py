@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from warehouse import publishing
@@ -15,6 +15,7 @@ from warehouse.lake.place import Folder, LakePlace, cannot_be_written, place_of
 from warehouse.lake.settling import settle
 from warehouse.lake.states import TABLES, columns_of_tables, open_state, written
 from warehouse.store.database import Database
+from warehouse.store.lock import WAIT, nobody
 from warehouse.store.sql import Sql, name
 
 
@@ -25,19 +26,21 @@ def make_lake(
     *,
     proof: Callable[[Database], None] | None = None,
     force: bool = False,
+    tell: Callable[[str], None] = nobody,
 ) -> LakePlace:
     """A new lake with everything that a warehouse has. `opened` opens the warehouse so that files can be written into
     a folder. `proof` is called with the contents of the lake before it appears, and may raise an error to stop.
 
     The lake appears whole or not at all. At an address its table of changes appears last, and makes it a lake.
-    With `force`, only a lake is overwritten. Raises WarehouseError.
+    With `force`, only a lake is overwritten, and its writers wait meanwhile. Raises WarehouseError.
     """
     place = place_of(named)
     if isinstance(place, Folder):
         path = place.path
         check_name_is_free(path, named, force)
+        turn = place.alone(WAIT, tell) if place.is_lake() else nullcontext()
         try:
-            with publishing.folder_at(path) as draft:
+            with turn, publishing.folder_at(path) as draft:
                 _made(Folder(draft), opened, kind, proof)
         except OSError as error:
             raise cannot_be_written(str(named), error) from None

@@ -66,7 +66,8 @@ def loading_lock(
     finally:
         # If the file stays, the next process takes it over: the lock itself is released in any case.
         with contextlib.suppress(OSError):
-            lock.unlink()
+            if _is_still_there(descriptor, lock):  # a lake that was overwritten took it along
+                lock.unlink()
         os.close(descriptor)
 
 

@@ -50,6 +50,12 @@ def test_a_lake_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], tmp_
         with pytest.raises(WarehouseError, match="exists already"):
             lake_of(database, lake)
         lake_of(database, lake, force=True)
+        (lake / "mine.txt").write_text("kept")
+        with pytest.raises(WarehouseError, match=r"lake holds mine\.txt, which is not part of the lake"):
+            lake_of(database, lake, force=True)
+        (lake / "mine.txt").unlink()
+        (lake / ".DS_Store").touch()
+        lake_of(database, lake, force=True)
         with pytest.raises(WarehouseError, match="is not a lake"):
             lake_of(database, folder, force=True)
         with pytest.raises(WarehouseError, match="there is no folder"):

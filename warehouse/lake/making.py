@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -11,12 +12,15 @@ from warehouse.faults import WarehouseError
 from warehouse.lake import delta
 from warehouse.lake.data_files import columns_of, paths, write_file
 from warehouse.lake.log import LakeChange, LakeLog, add, now
-from warehouse.lake.place import Folder, LakePlace, cannot_be_written, place_of
+from warehouse.lake.place import LOG, Folder, LakePlace, cannot_be_written, place_of
 from warehouse.lake.settling import settle
 from warehouse.lake.states import TABLES, columns_of_tables, open_state, written
 from warehouse.store.database import Database
 from warehouse.store.lock import WAIT, nobody
 from warehouse.store.sql import Sql, name
+
+_OF_A_LAKE = re.compile("|".join((LOG, *TABLES, r".*\.lock", r"\..*")))
+"""The names of what is in the folder of a lake. Programs that show folders leave hidden files there."""
 
 
 def make_lake(
@@ -68,6 +72,12 @@ def check_name_is_free(path: Path, named: str | Path, force: bool) -> None:
             raise WarehouseError(f"{named} exists already", ("use a name that is not taken",))
         if path.is_symlink() or not Folder(path).is_lake():
             raise WarehouseError(f"{named} is not a lake, and --force overwrites nothing else")
+        others = sorted(other.name for other in path.iterdir() if not _OF_A_LAKE.fullmatch(other.name))
+        if others:
+            raise WarehouseError(
+                f"{named} holds {others[0]}, which is not part of the lake, and --force overwrites nothing else",
+                ("move it out of this folder",),
+            )
 
 
 def _made(

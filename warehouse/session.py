@@ -64,7 +64,7 @@ class Session:
         path: Path | None = None,
         engine: Callable[[Database, Workforce], Engine] = DuckDBEngine,
         *,
-        seen: object = None,
+        version: object = None,
     ) -> None:
         self._made = engine
         self.variables: dict[str, tuple[Item, ...]] = {}
@@ -81,7 +81,7 @@ class Session:
         self.last = False
         self.tell: Tell = nobody
         self._progress: Progress = silent
-        self._warehouse = SessionWarehouse(database, path, seen, self._engine_of, lambda said: self.tell(said))
+        self._warehouse = SessionWarehouse(database, path, version, self._engine_of, lambda said: self.tell(said))
         self._past_engine: Engine | None = None  # while it answers
         show_results_as_html()
 
@@ -109,8 +109,8 @@ class Session:
             from warehouse.loading.sample import sample
 
             return cls(sample())
-        seen = stamp(Path(path))
-        session = cls(open_warehouse(Path(path)), Path(path), seen=seen)
+        version = stamp(Path(path))
+        session = cls(open_warehouse(Path(path)), Path(path), version=version)
         session.past = past_of(Path(path))
         return session
 

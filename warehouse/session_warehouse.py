@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 class SessionWarehouse:
     """An open warehouse: its database, the engine that answers from it, and its catalog. Without a `path` it is in
     memory; then it can be changed only if it is `changeable`. `engine` makes the engine of a database, and `tell`
-    reports which program a change waits for. `seen` is the stamp that the warehouse had before it was opened: what
+    reports which program a change waits for. `version` is the stamp that the warehouse had before it was opened: what
     others change while it is being opened is news, too.
     """
 
     def __init__(
-        self, database: Database, path: Path | None, seen: object, engine: Callable[[Database], Engine], tell: Tell
+        self, database: Database, path: Path | None, version: object, engine: Callable[[Database], Engine], tell: Tell
     ) -> None:
         self.path = path
         self.changeable = False
         self._tell = tell
         self._engine_of = engine
         self._past_states = PastStates(engine)
-        self.use(database, seen)
+        self.use(database, version)
 
-    def use(self, database: Database, seen: object = None) -> None:
+    def use(self, database: Database, version: object = None) -> None:
         """Continues with another database."""
         self.database = database
-        self._opened = None if self.path is None else (named(self.path), seen)
+        self._opened = None if self.path is None else (named(self.path), version)
         self._is_lake = self.path is not None and is_lake(self.path)
         self.engine = self._engine_of(database)
         self.catalog = Catalog(database, self.engine.rows)
@@ -132,7 +132,7 @@ class SessionWarehouse:
                 "the sample data cannot be changed", place, ("evalhouse init FILE --sample makes a warehouse of them",)
             )
         _, moved = change_warehouse(self.path, kind, work, files, keep=keep, wait=wait, tell=self._tell)
-        seen = stamp(self.path)
+        version = stamp(self.path)
         try:
             database = open_warehouse(self.path)
         except WarehouseError as error:
@@ -140,7 +140,7 @@ class SessionWarehouse:
                 f"{called(self.path)} was changed, but cannot be opened again: {error.message}", error.hints
             ) from None
         self.database.close()
-        self.use(database, seen)
+        self.use(database, version)
         return moved
 
     def close(self, *, last: bool) -> None:

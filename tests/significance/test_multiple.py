@@ -4,6 +4,7 @@ definitions.
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import combinations, permutations, product
 from math import sqrt
 
@@ -158,3 +159,18 @@ def test_longer_runs_begin_with_shorter_ones_and_progress_is_heard() -> None:
     assert (multiple.tukey(many, Draws(400)) >= multiple.tukey(many, Draws(399))).all()
     with pytest.raises(ValueError, match="shuffles is 0"):
         multiple.tukey(many, Draws(0))
+
+
+def test_pairs_with_counts_of_their_own_are_reached_as_in_a_family_of_all_and_held_one_at_a_time() -> None:
+    many = Many(np.random.default_rng(7).integers(0, 9, (20, 12)), np.full((20, 12), 9))
+    pairs, draws = list(combinations(range(20), 2)), Draws(20_000, 1992, (3,))
+    alone = multiple.FamilyOfPairs(
+        lambda place: multiple.SpreadFamily(many.pair(*pairs[place]).many, [(0, 1)], "two-sided"), len(pairs)
+    )
+    tracemalloc.start()
+    reached = multiple.reached_by_largest(alone, draws)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    together = multiple.SpreadFamily(many, pairs, "two-sided")
+    np.testing.assert_array_equal(reached, multiple.reached_by_largest(together, draws))
+    assert peak < len(pairs) * coins.CHUNK * 8 / 4

@@ -6,7 +6,7 @@ shuffled with the same coins, and `tukey` permutes the systems' labels instead o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from grammar.value import replace
 from warehouse.significance.draws import LABELS, Draws
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.valuation import ManySystems
@@ -185,14 +185,16 @@ def westfall_young(
 
 class Family(Protocol):
     """The statistics of some pairs: the observed ones and the values that a shuffle must reach, of shape (pairs,), and
-    those of common shuffles in blocks of shape (pairs, shuffles).
+    those of common shuffles.
     """
 
     observed: Floats
     bounds: Floats
 
-    def blocks(self, draws: Draws) -> Iterator[Floats]:
-        """The statistics of the shuffles, in order."""
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """For one block of shuffles after another, the statistics of the pairs in this order, in parts of shape
+        (some pairs, shuffles). Each part is new, and the caller may change it.
+        """
 
 
 def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Integers:
@@ -202,14 +204,19 @@ def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Inte
     The coins are those of randomization, so that the statistics keep their dependence. The pairs behind a pair are
     those with a smaller observed statistic.
     """
-    order = _order(family)
+    order = _order(family)[::-1]
     reached = np.zeros(len(order), dtype=np.int64)
     done = 0
-    for block in family.blocks(draws):
-        # The largest of this pair's statistic and of the statistics of pairs with smaller observed ones.
-        largest = np.maximum.accumulate(block[order][::-1], axis=0)[::-1]
-        reached[order] += np.count_nonzero(largest >= family.bounds[order][:, None], axis=1)
-        done += block.shape[1]
+    for block in family.blocks(draws, order):
+        # From the smallest observed statistic on: the largest of the pairs so far, in each shuffle.
+        largest, first = np.array([-np.inf]), 0
+        for part in block:
+            np.maximum(part[0], largest, out=part[0])
+            so_far = np.maximum.accumulate(part, axis=0)
+            pairs = order[first : first + len(part)]
+            reached[pairs] += np.count_nonzero(so_far >= family.bounds[pairs][:, None], axis=1)
+            largest, first = so_far[-1], first + len(part)
+        done += len(largest)
         work.progress(done / draws.shuffles)
     return reached
 
@@ -222,7 +229,7 @@ def stepped_down(family: Family, levels: Floats) -> Floats:
     return stepped
 
 
-def _order(family: Family) -> NDArray[np.intp]:
+def _order(family: Family) -> Places:
     """The pairs from the largest observed statistic to the smallest."""
     return np.argsort(-family.observed, kind="stable")
 
@@ -330,9 +337,10 @@ class SpreadFamily:
         self.observed = (np.abs(differences) if self.two_sided else differences) * self.scale
         self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
 
-    def blocks(self, draws: Draws) -> Iterator[Floats]:
-        """The statistics of the shuffles, in order."""
-        return map(self._statistics, self.shuffler.slices(draws, max(8, AT_ONCE // self.pairs // 8 * 8)))
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of all pairs at once, for as many shuffles as the processor's cache holds."""
+        for part in self.shuffler.slices(draws, max(8, AT_ONCE // self.pairs // 8 * 8)):
+            yield (self._statistics(part)[order],)
 
     def _statistics(self, part: Slice) -> Floats:
         counts = [self.shuffler.counts[place] for place in self.shuffler.places[0]]
@@ -360,22 +368,26 @@ class SpreadFamily:
 
 class FamilyOfPairs:
     """Pairs with counts of their own, which are not in a common unit: the family of each pair alone, over the same
-    coins. They are made again in each chunk of shuffles, so that the counts of one pair are held at a time.
+    coins. They are made again in each chunk of shuffles, so that the counts and statistics of one pair are held at a
+    time.
     """
 
     def __init__(self, alone: Callable[[int], Family], pairs: int) -> None:
-        self._alone, self._pairs = alone, pairs
+        self._alone = alone
         self.observed, self.bounds = np.empty((2, pairs))
         for place in range(pairs):
             family = alone(place)
             [self.observed[place]], [self.bounds[place]] = family.observed, family.bounds
 
-    def blocks(self, draws: Draws) -> Iterator[Floats]:
-        """The statistics of the shuffles, in order."""
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of one pair after another, for a chunk of shuffles."""
         for chunk, used in draws.chunks(coins.CHUNK):
             part = replace(draws, shuffles=used, before=chunk * coins.CHUNK)
-            of_pairs = (self._alone(place).blocks(part) for place in range(self._pairs))
-            yield np.concatenate([np.concatenate(list(blocks), axis=1) for blocks in of_pairs])
+            yield (self._of_pair(place, part) for place in order)
+
+    def _of_pair(self, place: int, draws: Draws) -> Floats:
+        blocks = self._alone(place).blocks(draws, np.zeros(1, dtype=np.intp))
+        return np.concatenate([statistics for block in blocks for statistics in block], axis=1)
 
 
 def _known(levels: Levels) -> tuple[Booleans, Floats]:

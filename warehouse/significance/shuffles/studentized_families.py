@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from grammar.value import replace
 from warehouse.significance.draws import Draws
 from warehouse.significance.multiple import TIE, Family, SpreadFamily
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Floats, Many
+from warehouse.significance.paired import Floats, Many, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.signed_sums import Slice
 from warehouse.significance.shuffles.studentized import Moments, null_statistics, steady
@@ -40,9 +40,10 @@ class _Ratios:
         self.observed = np.abs(self._pairs.observed) if self._two_sided else self._pairs.observed
         self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0)
 
-    def blocks(self, draws: Draws) -> Iterator[Floats]:
-        """The statistics of the shuffles, in order."""
-        return map(self._statistics, self._moments.shuffler.slices(draws))
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of all pairs at once, for a slice of the shuffles."""
+        for part in self._moments.shuffler.slices(draws):
+            yield (self._statistics(part)[order],)
 
     def _statistics(self, part: Slice) -> Floats:
         u, v, w, spare = np.empty((4, len(self._first), part.shuffles))
@@ -52,7 +53,7 @@ class _Ratios:
 
 
 class _Functions:
-    """The family for functions of sums: one pair after another in each chunk of shuffles."""
+    """The family for functions of sums."""
 
     def __init__(self, many: ManyCounts, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
@@ -61,9 +62,12 @@ class _Functions:
         self.observed = np.abs(observed) if self._two_sided else observed
         self.bounds = self.observed - FUNCTION_TIE * np.maximum(np.abs(self.observed), 1.0)
 
-    def blocks(self, draws: Draws) -> Iterator[Floats]:
-        """The statistics of the shuffles, in order."""
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of one pair after another, for a chunk of shuffles."""
         for chunk, used in draws.chunks(coins.CHUNK):
             part = replace(draws, shuffles=used, before=chunk * coins.CHUNK)
-            statistics = np.stack([null_statistics(pair, part) for pair in self._pairs])
-            yield np.abs(statistics) if self._two_sided else statistics
+            yield (self._of_pair(place, part) for place in order)
+
+    def _of_pair(self, place: int, draws: Draws) -> Floats:
+        statistics = null_statistics(self._pairs[place], draws)[None]
+        return np.abs(statistics) if self._two_sided else statistics

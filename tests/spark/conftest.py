@@ -68,6 +68,19 @@ def fill_values(folder: Path) -> None:
         load(database, about, "systems")
 
 
+def fill_annotated(folder: Path) -> None:
+    """Labels of four annotators, who agree more or less; one of them has not read everything."""
+    path, file = folder / "annotated.duckdb", folder / "labels.csv"
+    kinds = ("relevant", "optional", "nonrelevant")
+    with file.open("w", encoding="utf-8") as out:
+        print("test_set,document,annotator,label", file=out)
+        for who, turns in (("ann", 1), ("bob", 5), ("eve", 7), ("kim", 11)):
+            for place in range(50 if who == "kim" else 60):
+                print(f"t,d{place},{who},{kinds[(place + (place % turns == 1)) % 3]}", file=out)
+    with create(path) as database:
+        load(database, file, "labels")
+
+
 def on_duckdb(lake: Path, folder: Path) -> Session:
     """A session on a copy of the lake's warehouse in a folder that no other session uses: definitions stay in a file,
     while those of a session on Spark last as long as it does.

@@ -156,3 +156,18 @@ PARTED = [each for each in SAMPLE if each.startswith(("compare", "group", "repli
     "differ accuracy, MCC of filtering for GE, UMASS, SRI on TST3 by label shuffles 99",
 ]
 """Statements whose work is shared out, by pairs or by shuffles."""
+
+APART = [
+    ("sample", "compare F for all on TST3 replicates by system.muc3 exchange by system interval percentile"),
+    ("sample", "compare F for all on TST3 replicates by system.muc3 exchange by system adjust holm"),
+    ("sample", "plot score F, recall, precision for all on TST3, TST4"),
+    ("sample", "plot group F for GE, UMASS, SRI, NYU on TST3"),
+    ("sample", "plot compare F, recall for GE, UMASS on TST3, TST4 shuffles 12000"),
+    ("imported", "compare auc for bayes, tree, margin on mail adjust bonferroni"),
+    ("imported", "curve precision for bayes, tree, margin on mail resamples 99"),
+    ("values", "compare M for all on t test tukey shuffles 99"),
+    ("values", "compare M for all on t test tukey shuffles 99 interval bca"),
+    ("annotated", "agree on t"),
+]
+"""More such statements, by the warehouse that they ask: intervals of runs, of areas and of annotators, what pictures
+draw, and values of which each pair has digits of its own."""

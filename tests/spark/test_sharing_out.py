@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from grammar.errors import QueryError
-from tests.spark.conftest import fill_values
-from tests.spark.statements import PARTED, REFUSED, SAMPLE, STATEMENTS, answer
+from tests.spark.conftest import fill_annotated, fill_values
+from tests.spark.statements import APART, PARTED, REFUSED, SAMPLE, STATEMENTS, answer
 from warehouse.query.engine import DuckDBEngine, Workforce
 from warehouse.session import Session
 from warehouse.store.database import Database, open_database
@@ -31,10 +31,19 @@ def in_blocks(path: Path, statement: str) -> Iterator[str]:
             yield answer(session, statement)
 
 
+@pytest.fixture(scope="module")
+def paths(warehouses: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The shared warehouses, one with values of many sizes, and one of annotators."""
+    folder = tmp_path_factory.mktemp("more")
+    fill_values(folder)
+    fill_annotated(folder)
+    return {**warehouses, **{name: folder / f"{name}.duckdb" for name in ("values", "annotated")}}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("statement", PARTED)
-def test_blocks_of_pairs_give_what_all_pairs_give(warehouses: dict[str, Path], statement: str) -> None:
-    one, two, five = in_blocks(warehouses["sample"], statement)
+@pytest.mark.parametrize(("data", "statement"), [*(("sample", statement) for statement in PARTED), *APART])
+def test_blocks_of_pairs_give_what_all_pairs_give(paths: dict[str, Path], data: str, statement: str) -> None:
+    one, two, five = in_blocks(paths[data], statement)
     assert one == two == five
 
 
@@ -54,9 +63,8 @@ WHOLE = [
 """Statements whose long computations must be shared out, so that their test above compares something."""
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("statement", WHOLE)
-def test_long_computations_are_shared_out(warehouses: dict[str, Path], statement: str) -> None:
+def times_shared_out(path: Path, statement: str) -> int:
+    """How often a statement shares out two tasks or more."""
     pieces: list[int] = []
 
     def share_out(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
@@ -66,20 +74,42 @@ def test_long_computations_are_shared_out(warehouses: dict[str, Path], statement
     def engine(database: Database, workforce: Workforce) -> DuckDBEngine:
         return DuckDBEngine(database, replace(workforce, blocks=3, share_out=share_out))
 
-    with Session(open_database(warehouses["sample"]), warehouses["sample"], engine) as session:
+    with Session(open_database(path), path, engine) as session:
         session.run(statement)
-    assert max(pieces) > 1
+    return sum(tasks > 1 for tasks in pieces)
 
 
 @pytest.mark.long
-def test_few_of_the_statements_are_errors(warehouses: dict[str, Path], tmp_path: Path) -> None:
-    fill_values(tmp_path)
+@pytest.mark.parametrize("statement", WHOLE)
+def test_long_computations_are_shared_out(warehouses: dict[str, Path], statement: str) -> None:
+    assert times_shared_out(warehouses["sample"], statement)
+
+
+@pytest.mark.parametrize(
+    ("data", "statement", "times"),
+    [
+        ("imported", "compare auc for bayes, tree, margin on mail", 2),  # the tests, the intervals
+        ("imported", "curve precision for bayes, tree, margin on mail resamples 99", 2),  # the curves, tests of areas
+        ("replicated", "compare accuracy for all on qa replicates by system.model exchange by system", 2),
+        ("values", "compare M for all on t test tukey shuffles 99", 1),  # their intervals; chunks are too few
+        ("annotated", "agree on t", 1),
+        ("sample", "plot score F for GE, UMASS, SRI on TST3", 1),
+        ("sample", "plot group F for GE, UMASS, SRI on TST3 shuffles 99", 2),  # the tests, the lines
+        ("sample", "plot compare F, recall for GE, UMASS on TST3 shuffles 99", 1),  # the panels; there is one pair
+    ],
+)
+def test_every_part_of_a_statement_is_shared_out(paths: dict[str, Path], data: str, statement: str, times: int) -> None:
+    assert times_shared_out(paths[data], statement) == times
+
+
+@pytest.mark.long
+def test_few_of_the_statements_are_errors(paths: dict[str, Path], tmp_path: Path) -> None:
     # Copies, since some statements define.
-    paths = {name: shutil.copy(path, tmp_path) for name, path in warehouses.items()}
-    paths["values"] = tmp_path / "values.duckdb"
+    copies = {name: shutil.copy(path, tmp_path) for name, path in paths.items()}
     wrong = []
-    for data, statement in [*STATEMENTS, *(("sample", statement) for statement in PARTED if statement not in SAMPLE)]:
-        with Session.open(paths[data]) as session:
+    parted = [("sample", statement) for statement in PARTED if statement not in SAMPLE]
+    for data, statement in [*STATEMENTS, *parted, *APART]:
+        with Session.open(copies[data]) as session:
             try:
                 list(session.results(statement))
             except QueryError as error:

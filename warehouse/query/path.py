@@ -102,7 +102,7 @@ Line = tuple[str, str]
 class Picture:
     """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
 
-    draw: Callable[[Any, Result, Facts], Any]
+    draw: Callable[[Any, Result, Facts, Workforce], Any]
     compile: Callable[[Any], Queries] = lambda plan: ()
 
 

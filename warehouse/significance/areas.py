@@ -236,7 +236,7 @@ def area_intervals(ranked: Ranked, pairs: Sequence[tuple[int, int]], plan: Inter
     Limits are NaN if the variance is 0. If there are too few documents of one kind, or if documents are exchanged in
     clusters, the standard error is NaN too.
     """
-    share = plan.level if plan.family == "each" else plan.level / len(pairs)
+    share = plan.level if plan.family == "each" else plan.level / (plan.among or len(pairs))
     reached = reach(1 - share if plan.bounds == "both" else 1 - 2 * share)
     values, errors = np.full((2, len(pairs)), np.nan)
     for place, pair in enumerate(pairs):

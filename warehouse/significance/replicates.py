@@ -158,7 +158,7 @@ def replicate_intervals(
     differences of means, where the replicates of each system are resampled separately (Efron & Tibshirani 1993, chapter
     13). For any family of pairs the level is divided among its members.
     """
-    share = plan.level if plan.family == "each" else plan.level / len(pairs)
+    share = plan.level if plan.family == "each" else plan.level / (plan.among or len(pairs))
     tail = share / 2 if plan.bounds == "both" else share
     found = np.array([_interval(values[a], values[b], plan, tail, draws) for a, b in pairs]).reshape(-1, 3).T
     none = np.full(len(pairs), np.nan)

@@ -107,7 +107,9 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     notes: list[str] = []
     drawn, several = 0, False
     for entry in plan.entries:
-        parts = [(by, labels, list(_groups(labels, plan, entry))) for by, labels in _parts(plan, entry, facts)]
+        parts = [
+            (by, labels, list(_groups(labels, plan, entry, workforce))) for by, labels in _parts(plan, entry, facts)
+        ]
         drawn = max((drawn, *(interval.resamples for _, _, found in parts for interval in _intervals(found))))
         notes += _notes(plan, entry, parts)
         for documents, labels, found in parts:
@@ -131,13 +133,13 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry) -> Iterator[AnnotatorPairs]:
+def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry, workforce: Workforce) -> Iterator[AnnotatorPairs]:
     from warehouse.query.comparison.intervals import draws_of_intervals
     from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
     from warehouse.statements.agree_groups import groups
 
     limits = IntervalPlan(float(plan.how.level), named_interval(plan.how.interval))
-    yield from groups(labels, limits, draws_of_intervals(plan.how, entry))
+    yield from groups(labels, limits, draws_of_intervals(plan.how, entry), workforce)
 
 
 def _parts(plan: AgreePlan, entry: p.Entry, facts: Facts) -> list[tuple[tuple[Cell, ...], Labels]]:

@@ -5,7 +5,8 @@ says of them, and pairs of annotators by what `by` says of these. It makes no ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
 from math import isnan, nan, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from warehouse.filtering.agreement_sums import (
     turned,
 )
 from warehouse.query.comparison.intervals import Interval, single
+from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.results import Cell
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -102,7 +104,9 @@ def labels_of(rows: Sequence[tuple[Any, ...]], kinds: Mapping[str, Kinds], clust
     return Labels(tuple(annotators), tuple(kinds.get(name, ()) for name in annotators), labels, unit)
 
 
-def groups(given: Labels, plan: IntervalPlan, draws: Draws) -> Iterator[AnnotatorPairs]:
+def groups(
+    given: Labels, plan: IntervalPlan, draws: Draws, workforce: Workforce = ONE_THREAD
+) -> Iterator[AnnotatorPairs]:
     """The groups of pairs of some documents, in the order of their kinds."""
     bootstrap = Bootstrap(draws)
     members: dict[Kinds, list[tuple[int, int]]] = {}
@@ -115,7 +119,7 @@ def groups(given: Labels, plan: IntervalPlan, draws: Draws) -> Iterator[Annotato
         those = sorted({place for places in members[by] for place in places})
         alike = {given.kinds[place] for place in those} == {by}
         together = agree(given.labels[those]) if alike else None
-        intervals = tuple(_of_pair(given, pair, bootstrap, plan) for pair in pairs)
+        intervals = tuple(_of_pairs(given, pairs, bootstrap, plan, workforce))
         yield AnnotatorPairs(
             by=by,
             annotators=len(those),
@@ -138,6 +142,23 @@ def _joined(first: Kinds, second: Kinds) -> Kinds:
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
+
+
+def _of_pairs(
+    given: Labels, pairs: Sequence[PairAgreement], bootstrap: Bootstrap, plan: IntervalPlan, workforce: Workforce
+) -> Sequence[Interval | None]:
+    """The interval of each pair's kappa, which on this machine share the resamples of `bootstrap`."""
+    if workforce.blocks > 1 and len(pairs) > 1:
+        parts = list(cuts(pairs, workforce.blocks))
+        work = partial(_of_some, given, bootstrap.draws, plan)
+        return list(chain.from_iterable(workforce.share_out(work, parts)))
+    return [_of_pair(given, pair, bootstrap, plan) for pair in pairs]
+
+
+def _of_some(given: Labels, draws: Draws, plan: IntervalPlan, pairs: Sequence[PairAgreement]) -> list[Interval | None]:
+    """The intervals of some pairs, on whatever machine they were sent to."""
+    bootstrap = Bootstrap(draws)
+    return [_of_pair(given, pair, bootstrap, plan) for pair in pairs]
 
 
 def _of_pair(given: Labels, pair: PairAgreement, bootstrap: Bootstrap, plan: IntervalPlan) -> Interval | None:

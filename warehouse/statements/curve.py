@@ -139,7 +139,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
             summarize(plan, one, summary)
         parts += [SystemRows(None, len(rows.rows), None)] if entry.baselines else []
         add_guesses(plan, entry, facts, rows, summary)
-        tests = _tests(plan, found)
+        tests = _tests(plan, found, workforce)
         p_values += [test.p for test in tests.tests]
         notes += [*notes_of(plan, entry, found), *said_of_areas(plan, entry, tests)]
     if not rows.rows:
@@ -186,10 +186,10 @@ def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce,
         yield Curved(entry, system, curves, roc)
 
 
-def _tests(plan: CurvePlan, found: Sequence[Curved]) -> AreaTests:
+def _tests(plan: CurvePlan, found: Sequence[Curved], workforce: Workforce) -> AreaTests:
     from warehouse.query.comparison.curving import area_tests
 
-    return area_tests([one.system for one in found], plan.optional)
+    return area_tests([one.system for one in found], plan.optional, workforce)
 
 
 def subject(entry: p.Entry) -> str:

@@ -86,7 +86,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.statements.pictures.drawn import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
-    drawn: Drawn = plan.statement.picture().draw(plan.question, result, facts)  # type: ignore[misc]
+    drawn: Drawn = plan.statement.picture().draw(plan.question, result, facts, workforce)  # type: ignore[misc]
     if not drawn.panels:
         raise QueryError("there is no value to draw", hints=result.notes[:1])
     if len(drawn.panels) > MOST_PANELS:

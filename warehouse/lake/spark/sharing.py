@@ -20,7 +20,8 @@ OTHER_VERSION = b"other version "
 
 
 def share_out(spark: Spark, work: Callable[[Portion], Done], tasks: Sequence[Portion]) -> list[Done]:
-    """The result of the work for each task, in the order of the tasks. Each task is a partition of its own.
+    """The result of the work for each task, in the order of the tasks. Up to as many tasks as Spark does at once are
+    each a partition of its own.
 
     Raises WarehouseError.
     """
@@ -30,11 +31,10 @@ def share_out(spark: Spark, work: Callable[[Portion], Done], tasks: Sequence[Por
 
     dumps: Callable[[Any], bytes] = cloudpickle.dumps
     made = partial(_worked, __version__, dumps(work))
-    pickles = [(place, bytearray(dumps(task))) for place, task in enumerate(tasks)]
+    pickles = [bytearray(dumps(task)) for task in tasks]
 
     def frame() -> Any:
-        sent = spark.session.createDataFrame(pickles, "place long, task binary")
-        return sent.repartitionByRange(len(tasks), "place").mapInArrow(made, "place long, done binary")
+        return spark.spread(pickles).mapInArrow(made, "place long, done binary")
 
     table = spark.collected(frame)
     by_place = dict(zip(table.column("place").to_pylist(), table.column("done").to_pylist(), strict=True))

@@ -10,7 +10,7 @@ import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +85,9 @@ class Spark(Protocol):
     def collected(self, frame: Callable[[], Any]) -> Any:
         """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
 
+    def spread(self, tasks: Sequence[bytearray]) -> Any:
+        """A Spark frame of the columns `place` and `task`, whose rows are on as many partitions as there can be."""
+
     def interrupt(self) -> None:
         """Stops what another thread is waiting for."""
 
@@ -118,6 +121,17 @@ class InProcess:
 
         return _collected(frame, before_spark_4, self.address)
 
+    def spread(self, tasks: Sequence[bytearray]) -> Any:
+        """A Spark frame of the columns `place` and `task`, whose rows are on as many partitions as there can be."""
+        import pyarrow as pa
+
+        if not hasattr(self.session.range(0), "toArrow"):  # before Spark 4, which takes Arrow
+            return _sorted_apart(self.session, tasks)
+        # Java divides these by itself, large ones by their batches. Rows would first go through Python of the workers.
+        kinds = pa.schema({"place": pa.int64(), "task": pa.binary()})
+        rows = [pa.record_batch([[place], [bytes(task)]], schema=kinds) for place, task in enumerate(tasks)]
+        return self.session.createDataFrame(pa.Table.from_batches(rows))
+
     def interrupt(self) -> None:
         """Stops what another thread is waiting for."""
         self.session.sparkContext.cancelAllJobs()
@@ -150,6 +164,10 @@ class Connected:
         client = self.session.client
         return _collected(frame, lambda made: client.to_table(made._plan.to_proto(client))[0], self.address)
 
+    def spread(self, tasks: Sequence[bytearray]) -> Any:
+        """A Spark frame of the columns `place` and `task`, whose rows are on as many partitions as there can be."""
+        return _sorted_apart(self.session, tasks)
+
     def interrupt(self) -> None:
         """Stops what another thread is waiting for."""
         with suppress(Exception):
@@ -159,6 +177,12 @@ class Connected:
         """Ends the session, so that the server forgets its views."""
         with suppress(Exception):
             self.session.stop()
+
+
+def _sorted_apart(session: Any, tasks: Sequence[bytearray]) -> Any:
+    """A Spark frame of the columns `place` and `task` with a partition for each row."""
+    frame = session.createDataFrame(list(enumerate(tasks)), "place long, task binary")
+    return frame.repartitionByRange(len(tasks), "place")
 
 
 def _collected(frame: Callable[[], Any], before_spark_4: Callable[[Any], Any], at: str) -> Any:

@@ -4,10 +4,10 @@ between the areas under their ROC curves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from warehouse.measures.filtering import sides
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
 from warehouse.query.compile.decisions import decisions
+from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.areas import LEAST, Ranked, delong, one_area
 from warehouse.significance.curves.bands import Curves, Known, curves
@@ -27,7 +28,6 @@ from warehouse.significance.curves.measured import CurveMeasure
 from warehouse.significance.curves.thresholds import CELLS, Thresholds
 from warehouse.significance.draws import Draws
 from warehouse.significance.multiple import holm
-from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.work import Work
 
@@ -199,32 +199,69 @@ class AreaTests:
     untested: tuple[tuple[str, str, float], ...] = ()
 
 
-def area_tests(systems: Sequence[OwnDecisions], optional: str) -> AreaTests:
+@dataclass(frozen=True, slots=True, eq=False)
+class _AreaPairs:
+    """Systems with confidences on the same documents, their places among all systems, and which two are tested."""
+
+    ranked: Ranked
+    places: Sequence[int]
+    pairs: Sequence[tuple[int, int]]
+
+    def parted(self, blocks: int) -> Iterator[_AreaPairs]:
+        """In so many parts, each with the systems of its pairs alone."""
+        for pairs in cuts(self.pairs, blocks):
+            places = sorted({place for pair in pairs for place in pair})
+            own = {place: number for number, place in enumerate(places)}
+            ranked = self.ranked.only(np.array(places))
+            yield _AreaPairs(ranked, [self.places[place] for place in places], [(own[a], own[b]) for a, b in pairs])
+
+
+def area_tests(systems: Sequence[OwnDecisions], optional: str, workforce: Workforce = ONE_THREAD) -> AreaTests:
     """DeLong's test of every two systems with confidences on the same documents, adjusted by Holm over all that could
     be made; none where there are too few documents of a kind.
     """
-    untested: list[tuple[str, str, float]] = []
-    found: list[tuple[str, str, float, Outcome]] = []
-    for a, b in combinations([system for system in systems if not system.lacking], 2):
-        if not np.array_equal(a.document, b.document):
+    known = [system for system in systems if not system.lacking]
+    alike: dict[bytes, list[int]] = {}
+    for place, system in enumerate(known):
+        alike.setdefault(system.document.tobytes(), []).append(place)
+    parts: list[_AreaPairs] = []
+    for places in alike.values():
+        if len(places) < 2:
             continue
-        above, below = sides(LABELS[a.kind], optional)
+        above, below = sides(LABELS[known[places[0]].kind], optional)
         if min(np.count_nonzero(above), np.count_nonzero(below)) < LEAST:
             return AreaTests()
         kept = above | below
-        both = np.stack((a.confidence[kept], b.confidence[kept]))
-        areas = Ranked(both, above[kept], np.arange(np.count_nonzero(kept))).of_two(0, 1)
-        try:
-            found.append((a.system.name, b.system.name, areas.difference, delong(areas)))
-        except ValueError:
-            # The difference does not vary, so it has no standard error.
-            untested.append((a.system.name, b.system.name, areas.difference))
-    adjusted = holm(np.array([outcome.p for *_, outcome in found])) if found else ()
-    tests = (
-        AreaTest(a, b, difference, outcome.p, float(level))
-        for (a, b, difference, outcome), level in zip(found, adjusted, strict=True)
+        confidences = np.stack([known[place].confidence[kept] for place in places])
+        ranked = Ranked(confidences, above[kept], np.arange(np.count_nonzero(kept)))
+        pairs = list(combinations(range(len(places)), 2))
+        parts += _AreaPairs(ranked, places, pairs).parted(workforce.blocks)
+    found = sorted(chain.from_iterable(workforce.done(_tested, parts)), key=lambda test: test[:2])
+    tested = [(a, b, difference, p) for a, b, difference, p in found if p is not None]
+    adjusted = holm(np.array([p for *_, p in tested])) if tested else ()
+    name = [system.system.name for system in known]
+    return AreaTests(
+        tuple(
+            AreaTest(name[a], name[b], difference, p, float(level))
+            for (a, b, difference, p), level in zip(tested, adjusted, strict=True)
+        ),
+        tuple((name[a], name[b], difference) for a, b, difference, p in found if p is None),
     )
-    return AreaTests(tuple(tests), tuple(untested))
+
+
+def _tested(part: _AreaPairs) -> list[tuple[int, int, float, float | None]]:
+    """The places of two systems, the difference of their areas, and its p; None where the difference does not vary, so
+    that it has no standard error.
+    """
+    found: list[tuple[int, int, float, float | None]] = []
+    for a, b in part.pairs:
+        areas = part.ranked.of_two(a, b)
+        try:
+            p = delong(areas).p
+        except ValueError:
+            p = None
+        found.append((part.places[a], part.places[b], areas.difference, p))
+    return found
 
 
 # --- which thresholds are shown ---------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def intervals_by(
     shared = {
         place: _parts(comparison, plan(comparison), workforce.blocks)
         for place, comparison in enumerate(comparisons)
-        if workforce.blocks > 1 and _long(comparison)
+        if workforce.blocks > 1 and len(comparison.pairs) > 1
     }
     shared |= _with_tails(shared, workforce)
     found_apart = iter(workforce.share_out(_limits_of, [some for parts in shared.values() for some in parts]))
@@ -106,13 +106,10 @@ class _Some:
     @property
     def have_common_tail(self) -> bool:
         """Whether all pairs have to be seen before the resampled values are known that the intervals lie between."""
+        if self.comparison.replicates or isinstance(self.comparison.sums, Orders):
+            return False
         joint = self.plan.family == "together" and not self.plan.kind.studentizes
         return joint and not _each_in_own_digits(self.comparison, self.plan)
-
-
-def _long(comparison: Comparison) -> bool:
-    """Whether the intervals take long enough to be shared out; replicates and orders need no resamples."""
-    return len(comparison.pairs) > 1 and not comparison.replicates and not isinstance(comparison.sums, Orders)
 
 
 def _parts(comparison: Comparison, plan: IntervalPlan, blocks: int) -> list[_Some]:

@@ -201,7 +201,9 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
     restricted = replace(
         comparison,
         entry=replace(comparison.entry, systems=systems),
-        observations=replace(comparison.observations, systems=systems, counts={}, known={}, values=None),
+        observations=replace(
+            comparison.observations, systems=systems, counts={}, known={}, values=None, confidences=None
+        ),
         sums=comparison.sums.only(places),
         pairs=tuple((own[a], own[b]) for a, b in pairs),
         replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),

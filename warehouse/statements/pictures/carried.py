@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from warehouse.charts import Panel, Unit
 from warehouse.charts.carryover import CarriedOver, carried_over
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
 from warehouse.results import Result
 from warehouse.statements.pictures.drawn import Drawn, labels, number
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from warehouse.statements.replicate import ReplicatePlan
 
 
-def carried(plan: ReplicatePlan, result: Result, facts: Facts) -> Drawn:
+def carried(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     first, second = (entry.test_set.name for entry in plan.entries)
     panels: list[Panel] = []
     said: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.charts.slopes import slopes
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
 from warehouse.results import Result
 from warehouse.statements.pictures.drawn import Drawn, labels, number
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from warehouse.statements.change import ChangePlan
 
 
-def changed(plan: ChangePlan, result: Result, facts: Facts) -> Drawn:
+def changed(plan: ChangePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     names = (plan.source.test_set.name, plan.target.test_set.name)
     panels = []
     said = []

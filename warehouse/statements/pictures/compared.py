@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.value import value
 from warehouse.charts import Panel, Unit, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
@@ -17,8 +18,9 @@ from warehouse.charts.matrix import matrix
 from warehouse.query.comparison.intervals import percent, plan_of
 from warehouse.query.comparison.macro import batches
 from warehouse.query.comparison.margins import CONCLUSIVE, INCONCLUSIVE
-from warehouse.query.comparison.pairs import Comparison
+from warehouse.query.comparison.pairs import Comparison, only
 from warehouse.query.comparison.procedures import SHUFFLES, paired_sums
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import on
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
@@ -43,13 +45,13 @@ Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
 """The rows of each test set and measure."""
 
 
-def compared(plan: ComparePlan, result: Result, facts: Facts) -> Drawn:
+def compared(plan: ComparePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     contests: Contests = {}
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     one = all(len(rows) == 1 for rows in contests.values())
     if one and plan.how.margin is None and named_test(plan.how.test).shuffles_differences:
-        return _null(plan, result, contests, facts)
+        return _null(plan, result, contests, facts, workforce)
     if result.triangle:
         return _matrices(plan, result, contests)
     return _forest(plan, result, contests)
@@ -151,9 +153,19 @@ def _difference(plan: ComparePlan) -> Unit:
     return "number" if any(entry.unit == "number" for entry in plan.entries) else "difference"
 
 
-def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -> Drawn:
+@value(eq=False)
+class _Null:
+    """The pair whose distribution is drawn, over so many shuffles; on `both` sides, or one; and what it is called."""
+
+    comparison: Comparison
+    shuffles: int
+    both: bool
+    title: str
+
+
+def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, workforce: Workforce) -> Drawn:
     """The distribution of the differences under randomization, one panel per measure and test set."""
-    panels: list[Panel] = []
+    nulls: list[_Null] = []
     notes: list[str] = []
     said: list[str] = []
     both = plan.how.sides == "two-sided"
@@ -165,7 +177,8 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -
             if comparison.replicates:
                 return _forest(plan, result, contests)
             shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
-            panels.append(_distribution(comparison, shuffles, both, _contest(contests, where, label)))
+            alone, _ = only(comparison, comparison.pairs)
+            nulls.append(_Null(alone, shuffles, both, _contest(contests, where, label)))
             observed = written(number(row["difference"]) or 0.0, entry.unit)
             level = p_written(number(row["p"]) or 0.0)
             said.append(f"{label} on {where}: difference {observed}, {level} ({row['method']})")
@@ -176,10 +189,12 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts) -
     pair = result.rows[0]
     title = f"{', '.join(labels(plan.entries))} of {pair['system_a']} and {pair['system_b']} on {on(plan.entries)}"
     alternative = f"Distribution of differences under randomization. {'; '.join(said)}."
-    return Drawn(plan.entries, tuple(panels), alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
+    panels = tuple(workforce.done(_distribution, nulls))
+    return Drawn(plan.entries, panels, alternative, tuple(said), tuple(dict.fromkeys(notes)), title)
 
 
-def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str) -> Panel:
+def _distribution(null_of: _Null) -> Panel:
+    comparison, shuffles, both = null_of.comparison, null_of.shuffles, null_of.both
     (pair,) = comparison.pairs
     a, b = comparison.in_order(pair)
     paired, draws = paired_sums(comparison, pair), Draws(shuffles, comparison.how.seed, comparison.stream)
@@ -195,4 +210,4 @@ def _distribution(comparison: Comparison, shuffles: int, both: bool, title: str)
     names = [comparison.entry.systems[place].name for place in (a, b)]
     unit = comparison.entry.task.difference
     axis = f"difference of {comparison.statistic.label}, {names[0]} − {names[1]}"
-    return distribution(title, axis, unit, edges, counts.tolist(), observed, both)
+    return distribution(null_of.title, axis, unit, edges, counts.tolist(), observed, both)

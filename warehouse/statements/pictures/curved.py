@@ -13,6 +13,7 @@ from warehouse.charts.threshold_curves import MOST_BANDS, ThresholdCurve, thresh
 from warehouse.measures import Statistic
 from warehouse.query.comparison.curving import OwnDecisions, curve_measure, decided
 from warehouse.query.comparison.intervals import percent
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
@@ -28,7 +29,7 @@ DRAWN = 160
 DrawnRows = Sequence[dict[str, Cell]]
 
 
-def curved(plan: CurvePlan, result: Result, facts: Facts) -> Drawn:
+def curved(plan: CurvePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     """One panel per test set. Between two thresholds, documents join in a constant proportion, so that lines are curved
     as they should be (Davis and Goadrich 2006).
     """

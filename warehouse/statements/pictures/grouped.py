@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.charts import Panel
 from warehouse.charts.ladder import ranking
 from warehouse.query.comparison.resampling import own_interval_queries, own_intervals
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import (
@@ -32,7 +33,7 @@ def queries(plan: GroupPlan) -> Queries:
     return tuple(query for entry in plan.entries for query in own_interval_queries(plan.how, entry))
 
 
-def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
+def grouped(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     panels: list[Panel] = []
     said: list[str] = []
     measures = labels(plan.entries)
@@ -43,7 +44,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts) -> Drawn:
     groups = {contest: list(rows) for contest, rows in groupby(result.summary, key)}
     rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
     for entry in plan.entries:
-        known = own_intervals(plan.how, entry, facts)
+        known = own_intervals(plan.how, entry, facts, workforce)
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]

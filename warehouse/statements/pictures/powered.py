@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.charts import Panel
 from warehouse.charts.power_curves import PowerCurve, power_curves
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import noun_of
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _OF_PAIRS = ("test_set", "measure", "system_a", "system_b")
 
 
-def powered(plan: PowerPlan, result: Result, facts: Facts) -> Drawn:
+def powered(plan: PowerPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     def key(row: dict[str, Cell]) -> tuple[Cell, ...]:
         return tuple(row[name] for name in _OF_PAIRS)
 

@@ -9,6 +9,7 @@ import numpy as np
 from warehouse.charts import Panel, Unit
 from warehouse.charts.curves import BestWhere, Projected, best, projection
 from warehouse.measures import Statistic
+from warehouse.query.engine import Workforce
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.results import Result
@@ -26,7 +27,7 @@ MOST_CROSSINGS = 3
 POINTS = 81
 
 
-def projected(plan: ProjectPlan, result: Result, facts: Facts) -> Drawn:
+def projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     known = projections(plan, facts)
     wanted_at = [number(row["generality_to"]) for row in result.rows]
     # An estimate may be as low as 0, which has no place on a logarithmic axis.

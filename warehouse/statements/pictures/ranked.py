@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.charts import Panel
 from warehouse.charts.rank_sets import critical_difference, rank_sets
 from warehouse.query.comparison.intervals import percent
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.significance.groups import letters
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from warehouse.statements.rank import RankPlan
 
 
-def ranked(plan: RankPlan, result: Result, facts: Facts) -> Drawn:
+def ranked(plan: RankPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     return _rank_sets(plan, result) if plan.over is None else _over_test_sets(plan.over, facts)
 
 

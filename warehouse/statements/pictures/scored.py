@@ -13,6 +13,7 @@ from warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, s
 from warehouse.query import plan as p
 from warehouse.query.comparison.resampling import OwnIntervals, own_interval_queries, own_intervals
 from warehouse.query.compile import keys
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.valuing import expectation
 from warehouse.results import Cell, Result
@@ -52,7 +53,7 @@ def _key_name(entry: p.Entry) -> str:
     return f"key of {entry.test_set.name!r}"
 
 
-def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts) -> Drawn:
+def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     if isinstance(plan, CorrectedPlan):
         return _corrected(plan, result)
     measures = plan.column_labels()
@@ -61,7 +62,7 @@ def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts) -> Dra
     panels: list[Panel] = []
     with_intervals = False
     for entry in plan.entries:
-        known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts)
+        known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts, workforce)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         with_intervals |= bool(known.intervals)
         scale: Unit = "number" if plan.standardized else entry.unit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.charts import Panel, written
 from warehouse.charts.forest import SliceDots, forest
 from warehouse.query.comparison.intervals import percent
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import Drawn, number, without_how
@@ -19,7 +20,7 @@ MOST_SLICES = 60
 """Of more slices than this the ones with the lowest adjusted levels are drawn."""
 
 
-def sliced(plan: DifferPlan, result: Result, facts: Facts) -> Drawn:
+def sliced(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     families: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
     # On screen slices have shorter names than in data.
     for row in (dict(zip(result.columns, cells, strict=True)) for part in result.sections for cells in part.rows):

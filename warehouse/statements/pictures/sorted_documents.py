@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.charts import Panel
 from warehouse.charts.sorted_bars import NAMED, sorted_bars, together
+from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts
 from warehouse.results import Cell, Result
 from warehouse.statements.pictures.drawn import Drawn, number, without_how
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from warehouse.statements.documents import DocumentsPlan
 
 
-def listed(plan: DocumentsPlan, result: Result, facts: Facts) -> Drawn:
+def listed(plan: DocumentsPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     families: dict[tuple[Cell, ...], list[tuple[str, float]]] = {}
     for row in result.rows:
         key = tuple(row[name] for name in ("measure", "system_a", "system_b", "test_set"))

@@ -24,6 +24,14 @@ NAMES = ("sample", "worked", "clustered", "replicated", "values")
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java that starts quickly, and does not compile for long what runs for a minute."""
 
+LIGHT = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Compiling, and planning anew, take longer than these small queries. The lake at an address is read without these."""
+
 SAIL = """
 import sys
 from pysail.spark import SparkConnectServer

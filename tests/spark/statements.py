@@ -5,33 +5,53 @@ from __future__ import annotations
 from grammar.errors import QueryError
 from warehouse.session import Session
 
-SAMPLE = """
-show systems
-show test sets
+STATEMENTS: list[tuple[str, str]] = []
+"""All of them, with their warehouses."""
+
+ON_JAVA: list[tuple[str, str]] = []
+"""Those that Spark with Java is asked too: every kind of statement, every lake, and all that is in the SQL of the
+others."""
+
+
+def _listed(data: str, lines: str) -> list[str]:
+    """The statements of a warehouse, one a line; those that begin with + are for Java too."""
+    for line in lines.strip().split("\n"):
+        statement = line.removeprefix("+ ")
+        STATEMENTS.append((data, statement))
+        if statement != line:
+            ON_JAVA.append((data, statement))
+    return [statement for of, statement in STATEMENTS if of == data]
+
+
+SAMPLE = _listed(
+    "sample",
+    """
++ show systems
++ show test sets
 show evaluations
 show measures
 show attributes
 show imports
-score F, recall, precision for all on TST3
-table F, recall for GE, UMASS, SRI on TST3, TST4 against GE adjust holm interval
++ score F, recall, precision for all on TST3
++ table F, recall for GE, UMASS, SRI on TST3, TST4 against GE adjust holm interval
 table F for GE, UMASS, SRI on TST3 letters rank shuffles 99
 score F for all on TST3, TST4 order by F desc limit 3
-score F for all on TST3 by system.pre_parse where system.post_parse = "yes"
-score mean(F), error, recall(partial=0) for GE*, U* on TST3
-score recall, precision, fallout, F of filtering for GE, UMASS, allrel, random(s=0.7) on TST3, TST4
++ score F for all on TST3 by system.pre_parse where system.post_parse = "yes"
++ score mean(F), error, recall(partial=0) for GE*, U* on TST3
++ score recall, precision, fallout, F of filtering for GE, UMASS, allrel, random(s=0.7) on TST3, TST4
 score recall(optional=relevant), precision(optional=nonrelevant) of filtering for GE, UMASS on TST3
-score recall of filtering for GE on TST3 by label
++ score recall of filtering for GE on TST3 by label
 score recall of published for GE, GE-CMU, ADS on TST2, TST3
-score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SIM3-002")
-score F for all on TST3 replicates by system.muc3
-spread F for all on TST3 replicates by system.muc3
-documents F, mean(F) of extraction for GE, UMASS, MITRE on TST3
-differ accuracy, MCC of filtering for GE, UMASS on TST3 by label shuffles 99
++ score F for GE on TST3 where document like "%1_" or document in ("SIM3-001", "SIM3-002")
++ score F for all on TST3 replicates by system.muc3
++ spread F for all on TST3 replicates by system.muc3
++ documents F, mean(F) of extraction for GE, UMASS, MITRE on TST3
++ differ accuracy, MCC of filtering for GE, UMASS on TST3 by label shuffles 99
 documents MCC for GE, UMASS on TST3, TST4 only GE limit 5
-curve precision, recall of filtering for GE, UMASS, allrel on TST3 utility 2, -1 resamples 99
++ curve precision, recall of filtering for GE, UMASS, allrel on TST3 utility 2, -1 resamples 99
 score F of published for UMASS, GE, SYNCH on MUC-*.TST* standardized
 score recall for GE, MITRE on TST3 by label standardized
-compare F(beta=1) for GE, UMASS on TST3 shuffles 999
++ compare F(beta=1) for GE, UMASS on TST3 shuffles 999
 compare F, recall for GE-CMU, UMASS, SRI against GE on TST3 adjust holm
 compare F, recall, precision for GE, UMASS, SRI, NYU, USC, MITRE on TST3 shuffles 999
 compare F for GE, UMASS, SRI, NYU, USC on TST3 exact
@@ -39,39 +59,43 @@ compare F for GE, UMASS, SRI, NYU, USC on TST3 shuffles 99 adjust maxt
 compare F for GE, UMASS, SRI, NYU on TST3 test bootstrap shuffles 99
 compare F for GE, UMASS, SRI on TST3 shuffles 99 test tukey
 compare precision of filtering for GE, UMASS against allrel on TST3
-compare F for GE, UMASS on TST3 where label = relevant shuffles 99
++ compare F for GE, UMASS on TST3 where label = relevant shuffles 99
 compare F for yes, no on TST3 replicates by system.muc3
 compare F for yes, no on TST3 replicates by system.muc3 exchange by system
 compare mean(F) for GE, UMASS, SRI on TST3 test t
 compare F for GE, UMASS, SRI on TST3 test sign
 compare precision for GE, UMASS on TST3 test wilcoxon
-group F for GE, GE-CMU, UMASS, SRI, NYU on TST3 level 0.10 confidence 0.99
-replicate F for GE, GE-CMU, UMASS, SRI from TST3 to TST4 level 0.10
-generality on TST2, TST3, TST4
-change precision, fallout of published for all except allrel from TST3 to TST4 trim 1
-project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05
-audit published for GE, LSI, SRI, allrel on TST2, TST3, TST4
-agree on TST3
-explain compare F for GE, UMASS on TST3
-plot score recall, precision of filtering for all on TST4
++ rank F for GE, UMASS, SRI on TST3 shuffles 99
++ group F for GE, GE-CMU, UMASS, SRI, NYU on TST3 level 0.10 confidence 0.99
++ replicate F for GE, GE-CMU, UMASS, SRI from TST3 to TST4 level 0.10
++ generality on TST2, TST3, TST4
++ change precision, fallout of published for all except allrel from TST3 to TST4 trim 1
++ project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05
++ audit published for GE, LSI, SRI, allrel on TST2, TST3, TST4
++ agree on TST3
++ explain compare F for GE, UMASS on TST3
++ plot score recall, precision of filtering for all on TST4
 plot compare F for GE, UMASS on TST3 shuffles 99
-define measure SER = (missing + spurious + incorrect) / possible; compare SER for GE, UMASS, SRI on TST3 shuffles 99
-""".strip().split("\n")
++ define measure SER = (missing + spurious + incorrect) / possible; compare SER for GE, UMASS, SRI on TST3 shuffles 99
+""",
+)
 
-WORKED = """
-show systems
-score precision, recall for A, C on abc by document.source
-score precision for B on abc where document.source = "radio" and not (document.words < 110 or document like "M01%")
-score precision for B on abc where document.source is missing
-score recall for I on modifiers by unit where unit like "both-%" order by system
+WORKED = _listed(
+    "worked",
+    """
++ show systems
++ score precision, recall for A, C on abc by document.source
++ score precision for B on abc where document.source = "radio" and not (document.words < 110 or document like "M01%")
++ score precision for B on abc where document.source is missing
++ score recall for I on modifiers by unit where unit like "both-%" order by system
 compare recall, precision, F for I, II on modifiers exchange by unit one-sided shuffles 99
 compare recall for I, II on modifiers exchange by unit test mcnemar
 compare precision for A, B, C on abc shuffles 99
 compare precision for A, C on abc exchange by document.source
-score BLEU for all on news
++ score BLEU for all on news
 compare BLEU for base, tuned on news test wilcoxon
-score recall, precision, auc for all on alerts
-score recall, precision for all on alerts where confidence >= 0.5
++ score recall, precision, auc for all on alerts
++ score recall, precision for all on alerts where confidence >= 0.5
 score recall of filtering for all on alerts standardized
 score recall for all on "odd/names" order by system
 plot group F for all on "odd/names"
@@ -79,48 +103,54 @@ agree on alerts
 agree on alerts where annotator in ("eve") with key
 agree on alerts by document.source with key exchange by document.source
 score F for all on alerts corrected by eve
-""".strip().split("\n")
+""",
+)
 
-CLUSTERED = """
-show test sets
+CLUSTERED = _listed(
+    "clustered",
+    """
++ show test sets
 compare accuracy for base, new on robust
 compare accuracy for base, new on robust exchange by document
 compare accuracy for base, new on robust, reading test tukey shuffles 99
 compare ap for all on robust missing zero
 group accuracy for all on reading
-power accuracy for base, new on robust detect 10% documents 50
-coverage
-""".strip().split("\n")
++ power accuracy for base, new on robust detect 10% documents 50
++ coverage
+""",
+)
 
-VALUES = """
-score M for all on t
+VALUES = _listed(
+    "values",
+    """
++ score M for all on t
 score M for all on t by document
 score M for all on t by document where document = "a\\b_3%"
 score M for all on t where document like "a\\b%"
 score M for all on t by system.size where system.size >= 2.5
 score M for all on t standardized
-score M for all on t replicates by system.of
++ score M for all on t replicates by system.of
 compare M for all on t shuffles 99
 compare M for one, two on t replicates by system.of
 spread M for all on t replicates by system.of
-""".strip().split("\n")
+""",
+)
 
-DRAWN_AGAIN = """
-score pass(k=1), pass(k=3), every(k=3) for all on qa
+DRAWN_AGAIN = _listed(
+    "replicated",
+    """
++ score pass(k=1), pass(k=3), every(k=3) for all on qa
 score pass(k=2) for all on graded, greedy by document
 compare pass(k=3) for base, tuned on qa
 score pass for all on folds
 spread accuracy, seconds for all on qa
 spread accuracy for base on qa exchange by document.passage
 score accuracy for all on qa corrected by seconds exchange by document.passage
-""".strip().split("\n")
+""",
+)
 
 REFUSED = [each for each in SAMPLE if each.endswith(("test sign", "test wilcoxon"))]
 REFUSED += ["score pass for all on folds"]
-STATEMENTS = [("sample", each) for each in SAMPLE] + [("worked", each) for each in WORKED]
-STATEMENTS += [("values", each) for each in VALUES]
-STATEMENTS += [("clustered", each) for each in CLUSTERED]
-STATEMENTS += [("replicated", each) for each in DRAWN_AGAIN]
 
 
 def answer(session: Session, statement: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.conftest import QUICK
+from tests.spark.conftest import LIGHT, QUICK
 from tests.spark.statements import answer
 from warehouse.session import Session
 
@@ -25,11 +25,12 @@ pytestmark = pytest.mark.spark
 MASTER, ONE, TWO = "10.86.7.1", "10.86.7.2", "10.86.7.3"
 """The hosts: the master, from which evalhouse asks, and two workers."""
 
-BOTH = """
-spark.cores.max 2
-spark.scheduler.minRegisteredResourcesRatio 1
-spark.scheduler.maxRegisteredResourcesWaitingTime 120s
-"""
+SETTINGS = {
+    "spark.cores.max": "2",
+    "spark.scheduler.minRegisteredResourcesRatio": "1",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+    **LIGHT,
+}
 """Work begins when both workers take part."""
 
 ASKING = """
@@ -116,7 +117,8 @@ def cluster(hosts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("there is no Java")
     folder = tmp_path_factory.mktemp("cluster")
-    (folder / "spark-defaults.conf").write_text(BOTH)
+    settings = "".join(f"{name} {setting}\n" for name, setting in SETTINGS.items())
+    (folder / "spark-defaults.conf").write_text(settings)
     start, deploy = str(Path(pyspark.__file__).parent / "bin" / "spark-class"), "org.apache.spark.deploy"
     address = f"spark://{MASTER}:7077"
     with ExitStack() as running:
@@ -134,7 +136,7 @@ def _until(condition: Callable[[], bool], seconds: float = 280) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "the cluster does not work"
-        time.sleep(0.05)
+        time.sleep(0.2)  # a look starts a process
 
 
 def _computes(address: str) -> bool:

@@ -5,6 +5,7 @@ there, goes away, or has workers without evalhouse. The server is Sail, which ne
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -16,8 +17,8 @@ from typing import Any
 import pytest
 
 from grammar.errors import QueryError
-from tests.spark.conftest import started_sail
-from tests.spark.statements import GROUPED, PARTED, STATEMENTS, answer
+from tests.spark.conftest import NAMES, started_sail
+from tests.spark.statements import APART, GROUPED, PARTED, STATEMENTS, answer
 from warehouse.faults import WarehouseError
 from warehouse.lake.spark.spark_engine import SparkEngine
 from warehouse.session import Session
@@ -43,12 +44,17 @@ def test_spark_connect_gives_the_same(on_sail: Both, data: str, statement: str) 
     assert answer(on_spark, statement) == answer(on_duckdb, statement)
 
 
-SHARED = [(GROUPED, 2), *(pytest.param(statement, 5, marks=pytest.mark.long) for statement in PARTED[-9:])]
+SHARED: list[Any] = [("sample", GROUPED, 2)]
+SHARED += [
+    pytest.param(data, statement, 5, marks=pytest.mark.long)
+    for data, statement in [*(("sample", each) for each in PARTED[-9:]), *APART]
+    if data in NAMES
+]
 
 
-@pytest.mark.parametrize(("statement", "blocks"), SHARED)
-def test_blocks_change_no_number(on_sail: Both, statement: str, blocks: int) -> None:
-    session, on_duckdb = on_sail("sample")
+@pytest.mark.parametrize(("data", "statement", "blocks"), SHARED)
+def test_blocks_change_no_number(on_sail: Both, data: str, statement: str, blocks: int) -> None:
+    session, on_duckdb = on_sail(data)
     engine = session._warehouse.engine
     assert isinstance(engine, SparkEngine)
     session._warehouse.engine = replace(engine, blocks=blocks)
@@ -128,6 +134,19 @@ def test_an_address_without_a_server_is_an_error(lakes: dict[str, Path]) -> None
         Session.on_lake(str(lakes["worked"]), f"sc://127.0.0.1:{port}")
     with pytest.raises(WarehouseError, match="sc:// is not the address of a Spark Connect server"):
         Session.on_lake(str(lakes["worked"]), "sc://")
+
+
+@pytest.mark.parametrize("master", ["localhost:7077", "local[0]", "local[x]", "spark://host", "sc:/host", "k8s://"])
+def test_what_is_no_address_is_refused_before_java_starts(
+    lakes: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, master: str
+) -> None:
+    pytest.importorskip("pyspark", exc_type=ImportError)
+    java = tmp_path / "bin/java"
+    java.parent.mkdir()
+    java.touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(WarehouseError, match=f"^{re.escape(master)} is not the address of a Spark"):
+        Session.on_lake(str(lakes["worked"]), master)
 
 
 def test_what_java_says_when_it_does_not_start_is_in_the_error(lakes: dict[str, Path], tmp_path: Path) -> None:

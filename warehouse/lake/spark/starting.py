@@ -30,6 +30,9 @@ CONNECT = "sc://"
 CONNECT_PORT = 15002
 """The port of a Spark Connect server whose address does not name one."""
 
+ADDRESS = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+|k8s://\S+|yarn")
+"""What --master may be beside a Spark Connect server. Java would start before it refuses another."""
+
 WAIT = 5.0
 """How many seconds a server has to accept a connection."""
 
@@ -264,7 +267,7 @@ def _in_process(master: str) -> InProcess:
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
         hint = f"install it, set JAVA_HOME, or name a Spark Connect server: --master {CONNECT}HOST"
         raise WarehouseError(f"--engine spark needs Java 17 for --master {master}, which is not installed", (hint,))
-    if not re.match(r"local(\[.+\])?$|(spark|k8s)://.|yarn$", master):
+    if not ADDRESS.fullmatch(master):
         addresses = f"--master {CONNECT}HOST, local[4], spark://HOST:7077, yarn or k8s://HOST are addresses"
         raise WarehouseError(f"{master} is not the address of a Spark", (addresses,))
     settings = {**SETTINGS_OF_PROCESS, **(SETTINGS_ON_THIS_MACHINE if master.startswith("local") else {})}

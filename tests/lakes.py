@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 
 from warehouse.faults import WarehouseError
 from warehouse.lake.changing import change_lake
 from warehouse.lake.log import read_log
 from warehouse.lake.making import make_lake
-from warehouse.lake.place import LakePlace
+from warehouse.lake.place import Folder, LakePlace
 from warehouse.lake.settling import unsettled
 from warehouse.lake.states import open_lake
 from warehouse.loading.ingest import Loaded, load
+from warehouse.publishing import temporary
 from warehouse.session import Session
 from warehouse.store import soundness
 from warehouse.store.database import Database, in_memory, open_to_export
@@ -27,6 +29,25 @@ def nothing(folder: Path) -> Iterator[Database]:
     """A warehouse with nothing in it."""
     with in_memory() as database:
         yield database
+
+
+def empty_lake(path: Path) -> Folder:
+    """A new lake with nothing in it: a copy of one that the process made once, because making it takes longer than most
+    tests. The tests of making lakes call `make_lake` itself, and `test_making.py` checks that the copy equals that.
+    """
+    for file, contents in files_of_empty_lake().items():
+        (path / file).parent.mkdir(parents=True, exist_ok=True)
+        (path / file).write_bytes(contents)
+    return Folder(path)
+
+
+@cache
+def files_of_empty_lake() -> dict[Path, bytes]:
+    """What the files of an empty lake contain, by their paths in it."""
+    with temporary() as folder:
+        lake = folder / "lake"
+        make_lake(lake, "init", nothing)
+        return {file.relative_to(lake): file.read_bytes() for file in lake.rglob("*") if file.is_file()}
 
 
 def everything_in(warehouse: Path) -> Callable[[Path], AbstractContextManager[Database]]:

@@ -5,13 +5,14 @@ read.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.lakes import answer, loaded, scores, sound
+from tests.lakes import answer, empty_lake, loaded, scores, sound
 from warehouse.commands.program import main
 from warehouse.faults import WarehouseError
 from warehouse.lake import compacting, delta
@@ -29,14 +30,21 @@ pytestmark = pytest.mark.long
 ALL = "score F for all on T"
 
 
-@pytest.fixture
-def many(lake: LakePlace, tmp_path: Path) -> Folder:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """A lake with four loads, the second of which was forgotten again."""
+    folder = tmp_path_factory.mktemp("original")
+    lake = empty_lake(folder / "lake")
     for number, system in enumerate("ABCD"):
-        loaded(lake, scores(tmp_path, system, 5 + number % 3))
+        loaded(lake, scores(folder, system, 5 + number % 3))
     change_lake(lake, "forget", lambda database: forget(database, 2))
-    assert isinstance(lake, Folder)
     return lake
+
+
+@pytest.fixture
+def many(original: Folder, tmp_path: Path) -> Folder:
+    """A copy of that lake."""
+    return Folder(Path(shutil.copytree(original.path, tmp_path / "lake")))
 
 
 def files(lake: LakePlace, table: str) -> int:

@@ -15,11 +15,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.counting import Count
-from tests.lakes import nothing
+from tests.lakes import empty_lake
 from warehouse.faults import DataError
 from warehouse.lake.changing import change_lake
 from warehouse.lake.log import read_log
-from warehouse.lake.making import make_lake
 from warehouse.lake.place import LakePlace
 from warehouse.lake.settling import unsettled
 from warehouse.lake.states import open_lake
@@ -159,7 +158,7 @@ def same_as_some_order(changes: Sequence[Change], first: int, nested: bool) -> N
     """Fails unless the changes after the `first`, of writers at the same time, come out as in some order."""
     with TemporaryDirectory() as folder:
         writers = Writers(Path(folder), changes)
-        lake = make_lake(Path(folder) / "lake", "init", nothing)
+        lake = empty_lake(Path(folder) / "lake")
         outcomes: dict[int, object] = {}
 
         def alone(place: int) -> None:

@@ -13,13 +13,11 @@ from threading import Event, Thread
 import pytest
 
 from tests.counting import Count
-from tests.lakes import nothing
+from tests.lakes import empty_lake
 from tests.store.dying import Dying, built
 from tests.store.failing import SOURCE, Failing
-from warehouse.lake import delta
 from warehouse.lake.changing import change_lake
 from warehouse.lake.log import read_log
-from warehouse.lake.making import make_lake
 from warehouse.lake.place import Folder
 from warehouse.lake.settling import unsettled
 from warehouse.lake.states import TABLES, open_lake
@@ -64,19 +62,22 @@ def in_order(lake: Folder) -> None:
     with open_lake(lake) as database:
         assert soundness.check(database) == ()
     log = read_log(lake)
+    # Settled Delta tables name the files that the log names.
     assert list(unsettled(lake, log)) == []
-    for table in TABLES:
-        for name in delta.names_in(lake, delta.open_table(lake, table)):
-            assert (lake.path / table / name).is_file()
-    assert sorted(path.name for path in lake.path.iterdir()) == sorted([*TABLES, "change"])
+    assert all((lake.path / file.path).is_file() for file in log.last.files)
+    assert nothing_is_left(lake)
+
+
+def nothing_is_left(lake: Folder) -> bool:
+    """Whether a lake has no draft and no lock of a process that died."""
+    return sorted(path.name for path in lake.path.iterdir()) == sorted([*TABLES, "change"])
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """A lake with one load."""
     folder = tmp_path_factory.mktemp("original")
-    lake = make_lake(folder / "lake", "init", nothing)
-    assert isinstance(lake, Folder)
+    lake = empty_lake(folder / "lake")
     loaded(lake, written(folder / "first.csv", "first"))
     return lake
 

@@ -7,19 +7,20 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.counting import Count
-from tests.lake.test_killed import in_order, is_clear
-from tests.lakes import loaded, nothing, scores
+from tests.lake.test_killed import is_clear, nothing_is_left
+from tests.lakes import empty_lake, loaded, scores
 from tests.store.dying import Death, Dying, built
 from tests.store.failing import SOURCE, Failing
 from warehouse.commands.program import main
 from warehouse.lake.compacting import compact
 from warehouse.lake.inspecting import check
-from warehouse.lake.making import make_lake
 from warehouse.lake.place import Folder
 from warehouse.session import Session
 
@@ -37,8 +38,7 @@ Told = tuple[object, ...]
 def original(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """A lake with four loads."""
     folder = tmp_path_factory.mktemp("original")
-    lake = make_lake(folder / "lake", "init", nothing)
-    assert isinstance(lake, Folder)
+    lake = empty_lake(folder / "lake")
     for system in "ABCD":
         loaded(lake, scores(folder, system))
     return lake
@@ -58,12 +58,14 @@ def told(path: Path, *, past: bool) -> Told:
         )
 
 
-def afterwards(job: str, original: Folder, folder: Path) -> Told:
-    """What a lake answers after a job that nothing disturbs."""
-    lake = Folder(Path(shutil.copytree(original.path, folder / "undisturbed")))
-    with Dying() as dying:
-        assert dying.die(job, lake.path, after=None).said == "done"
-    return told(lake.path, past=job != AND_FORGET)
+@cache
+def before_and_after(job: str, original: Folder) -> tuple[Told, Told]:
+    """What a lake answers before a job, and after one that nothing disturbs."""
+    with TemporaryDirectory() as folder, Dying() as dying:
+        lake = Path(shutil.copytree(original.path, Path(folder) / "lake"))
+        assert dying.die(job, lake, after=None).said == "done"
+        past = job != AND_FORGET
+        return told(original.path, past=past), told(lake, past=past)
 
 
 def whole(job: str, lake: Folder, before: Told, after: Told) -> bool:
@@ -77,7 +79,7 @@ def whole(job: str, lake: Folder, before: Told, after: Told) -> bool:
     compact(lake)
     assert told(lake.path, past=past) == now
     assert check(lake) == ((), ())
-    in_order(lake)
+    assert nothing_is_left(lake)
     return now == after
 
 
@@ -86,7 +88,7 @@ def killed(
 ) -> None:
     """Kills a job at random moments, each time in a new copy of a lake."""
     chance, deaths = random.Random(seed), 0
-    before, after = told(original.path, past=job != AND_FORGET), afterwards(job, original, folder)
+    before, after = before_and_after(job, original)
     with Dying() as dying:
         for _ in range(5 * times):
             shutil.rmtree(folder / "lake", ignore_errors=True)
@@ -103,7 +105,7 @@ def killed(
 
 def faults(job: str, failing: Failing, original: Folder, folder: Path, fault: str, step: int, count: Count) -> None:
     """Has a fault at every so many calls of a job that change a lake."""
-    before, after = told(original.path, past=job != AND_FORGET), afterwards(job, original, folder)
+    before, after = before_and_after(job, original)
 
     def done(at: int = -1) -> tuple[Folder, Death]:
         shutil.rmtree(folder / "lake", ignore_errors=True)

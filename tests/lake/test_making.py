@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import evalhouse
-from tests.lakes import lake_of
+from tests.lakes import empty_lake, lake_of, nothing, sound
 from warehouse.faults import WarehouseError
+from warehouse.lake.log import LakeChange, read_log
+from warehouse.lake.making import make_lake
+from warehouse.lake.place import Folder
 from warehouse.lake.states import TABLES
 from warehouse.session import Session
 from warehouse.storage import is_lake
@@ -39,6 +45,23 @@ def test_a_lake_has_all_of_a_warehouse(warehouses: dict[str, Path], tmp_path: Pa
                 assert found.documents(task, test_set.id) == known.documents(task, test_set.id)
         types = Sql("select table_name, column_name, data_type from duckdb_columns() where not internal order by all")
         assert on_lake.database.rows(types) == session.database.rows(types)
+
+
+def test_the_empty_lakes_of_tests_are_as_they_are_made(tmp_path: Path) -> None:
+    make_lake(tmp_path / "made", "init", nothing)
+    made, copy = Folder(tmp_path / "made"), empty_lake(tmp_path / "copy")
+
+    def first_change(lake: Folder) -> LakeChange:
+        (change,) = read_log(lake).changes
+        return replace(change, at=datetime.min, added=tuple(replace(file, path=file.table) for file in change.added))
+
+    def files(lake: Folder) -> Counter[Path]:
+        """How many files each folder has; their names are random."""
+        return Counter(file.relative_to(lake.path).parent for file in lake.path.rglob("*") if file.is_file())
+
+    assert first_change(copy) == first_change(made)
+    assert files(copy) == files(made)
+    assert sound(copy)
 
 
 def test_a_lake_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], tmp_path: Path) -> None:

@@ -16,10 +16,9 @@ import pytest
 
 from tests.counting import Count
 from tests.lake.test_killed import in_order
-from tests.lakes import answer, loaded, nothing, scores
+from tests.lakes import answer, empty_lake, loaded, scores
 from tests.test_ending import ROOT, STATUS
 from warehouse.lake.inspecting import check
-from warehouse.lake.making import make_lake
 from warehouse.lake.place import Folder
 from warehouse.store.lock import nobody
 
@@ -33,8 +32,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """A lake with one load, and a folder for what commands spill."""
     folder = tmp_path_factory.mktemp("ending")
     (folder / "spilled").mkdir()
-    lake = make_lake(folder / "lake", "init", nothing)
-    assert isinstance(lake, Folder)
+    lake = empty_lake(folder / "lake")
     loaded(lake, scores(folder, "first"))
     return lake
 
@@ -93,6 +91,7 @@ def test_while_it_has_its_turn(shared: Folder, number: signal.Signals, count: Co
         process = loading(shared, system)
         while not has_its_turn(shared, process):
             assert process.poll() is None
+            time.sleep(0.001)
         time.sleep(chance.uniform(0, 0.1) * turn)
         stopped = ended(shared, process, number)
         assert systems(shared) in ((before, before | {system}) if stopped else (before | {system},))

@@ -12,11 +12,9 @@ import pytest
 
 from warehouse.quick_numpy import DOCSTRINGS, TYPES
 
-IMPORTED = "from warehouse.quick_numpy import import_numpy; import_numpy(); import sys, numpy; "
-COMPARED = (
-    "import sys; from warehouse.commands.program import main; "
-    "main(['query', '--sample', 'compare F for GE, UMASS on TST3 shuffles 999']); "
-)
+IMPORTED = "from warehouse.quick_numpy import import_numpy_quickly; import_numpy_quickly(); import sys, numpy; "
+COMMAND = "import sys; from warehouse.commands.program import command; sys.exit(command())"
+COMPARE = "compare F for GE, UMASS on TST3 shuffles 999"
 
 
 def printed(code: str) -> str:
@@ -59,6 +57,14 @@ def test_eigenvalues_and_random_numbers_are_there() -> None:
     assert printed(IMPORTED + computed) == printed("import numpy; " + computed)
 
 
-def test_a_comparison_imports_it_so_and_does_without_the_types() -> None:
-    shown = COMPARED + "import numpy; print(bool(numpy.array.__doc__), 'numpy._typing' in sys.modules)"
-    assert printed(shown) == "False False"
+def test_numpy_is_loaded_as_python_loads_it() -> None:
+    loaded = "print(type(numpy.__loader__).__name__, numpy.__loader__ is numpy.__spec__.loader)"
+    assert printed(IMPORTED + loaded) == printed("import numpy; " + loaded) == "SourceFileLoader True"
+
+
+def test_a_comparison_imports_it_so_and_needs_nothing_that_is_left_out() -> None:
+    asked = [sys.executable, "-X", "importtime", "-c", COMMAND, "query", "--sample", COMPARE]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "numpy.random" in imported
+    assert imported.isdisjoint({*DOCSTRINGS, TYPES, "_hashlib"})

@@ -7,10 +7,15 @@ change what numpy computes.
 
 from __future__ import annotations
 
-import random
 import sys
 from types import ModuleType
-from typing import Any
+
+from warehouse import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from typing import Any
 
 DOCSTRINGS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 TYPES = "numpy._typing"
@@ -18,22 +23,54 @@ SEEDS = "secrets"
 """numpy takes seeds from there where it is given none. It would import OpenSSL for other functions."""
 
 
-def import_numpy() -> None:
-    """Imports numpy with its random numbers. Where numpy has no such modules, it is imported as it is."""
-    if "numpy" in sys.modules:
-        return
-    stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | {TYPES: _Types(TYPES), SEEDS: _seeds()}
-    new = {name: module for name, module in stand_ins.items() if name not in sys.modules}
-    sys.modules.update(new)
-    try:
-        import numpy.random  # noqa: F401
-    finally:
-        # Whoever imports one of them later gets the real one.
-        for name in new:
-            sys.modules.pop(name, None)
+def import_numpy_quickly() -> None:
+    """From here on, numpy is imported so, whoever imports it first. If it is there already, it stays as it is."""
+    sys.meta_path.insert(0, _Finder())
+
+
+class _Finder:
+    """Finds numpy as Python does, and has it executed by `_Loader`."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name != "numpy":
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+        return spec
+
+
+class _Loader:
+    """Executes numpy, and imports its random numbers, while other modules stand for those that are left out."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__loader__ = module.__spec__.loader = self._loader
+        stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | {TYPES: _Types(TYPES), SEEDS: _seeds()}
+        new = {name: stand_in for name, stand_in in stand_ins.items() if name not in sys.modules}
+        sys.modules.update(new)
+        try:
+            self._loader.exec_module(module)
+            import numpy.random  # noqa: F401
+        finally:
+            # Whoever imports one of them later gets the real one.
+            for name in new:
+                sys.modules.pop(name, None)
 
 
 def _seeds() -> ModuleType:
+    import random
+
     seeds = ModuleType(SEEDS)
     seeds.__dict__["randbits"] = random.SystemRandom().getrandbits
     return seeds

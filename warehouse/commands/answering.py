@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
-from warehouse.commands.ahead import import_ahead
 from warehouse.commands.opened import open_on_engine, pairs
 from warehouse.commands.streams import columns_said, typed
 from warehouse.commands.talk import coloured, note, patience, say
@@ -27,7 +26,6 @@ def query(args: argparse.Namespace) -> int:
     """Runs statements from the command line or from standard input."""
     piped = args.statements == "-"
     text = typed() if piped else args.statements
-    import_ahead(text)
     with open_on_engine(args) as session:
         # Statements typed on the line are trusted; those from standard input are a script.
         session.confined = piped and not args.allow_files

@@ -9,6 +9,7 @@ import os
 import sys
 
 from warehouse import TYPE_CHECKING, ending
+from warehouse.quick_numpy import import_numpy_quickly
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +22,7 @@ def command() -> int:
     """
     # This comes before any slow import.
     ending.at_once()
+    import_numpy_quickly()
     try:
         status = main()
         ending.at_once()

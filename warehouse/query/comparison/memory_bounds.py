@@ -8,11 +8,10 @@ largest stage needs. `benchmarks/memory.py` measures how near the bounds are. No
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grammar.errors import QueryError
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse import memory
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p

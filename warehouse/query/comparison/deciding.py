@@ -12,12 +12,11 @@ How the shuffles are made is not known here, and nothing is written about them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query.comparison.blocks import reached_in, tested
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import (
@@ -82,7 +81,7 @@ def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> 
 
     Raises QueryError where a test refuses a pair.
     """
-    running = [_Run.of(comparison, pairs) for comparison in batch if is_open(comparison)]
+    running = [_Run(comparison, pairs) for comparison in batch if is_open(comparison)]
     shuffled = {id(run.comparison) for run in running}
     ready = [comparison for comparison in batch if id(comparison) not in shuffled]
     by_pair: Decisions = {}
@@ -212,7 +211,6 @@ def of_outcomes(outcomes: Sequence[Outcome], level: float, wanted: float) -> tup
 # --- until every verdict is settled -----------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
 class _Run:
     """What is known of the pairs of an open comparison. Arrays have the shape (pairs,).
 
@@ -222,35 +220,20 @@ class _Run:
     `cost` is that of the shuffles so far, in additions.
     """
 
-    comparison: Comparison
-    looks: tuple[int, ...]
-    risk: float
-    nge: Integers
-    shuffles: Integers
-    reached: Integers | None
-    exact: Floats
-    low: Floats
-    high: Floats
-    wanted: Booleans
-    cost: float = 0.0
-
-    @classmethod
-    def of(cls, comparison: Comparison, pairs: int) -> _Run:
+    def __init__(self, comparison: Comparison, pairs: int) -> None:
         count = len(comparison.pairs)
-        looks = sequential.looks(_chunk(comparison), most_shuffles(comparison))
+        self.comparison = comparison
+        self.looks = sequential.looks(_chunk(comparison), most_shuffles(comparison))
+        self.risk = (1 - float(comparison.how.confidence)) / (max(pairs, count, 1) * len(self.looks))
+        self.nge: Integers = np.zeros(count, dtype=np.int64)
+        self.shuffles: Integers = np.zeros(count, dtype=np.int64)
         counting = named_adjustment(comparison.how.adjust).by_shuffles
-        return cls(
-            comparison=comparison,
-            looks=looks,
-            risk=(1 - float(comparison.how.confidence)) / (max(pairs, count, 1) * len(looks)),
-            nge=np.zeros(count, dtype=np.int64),
-            shuffles=np.zeros(count, dtype=np.int64),
-            reached=np.zeros(count, dtype=np.int64) if counting else None,
-            exact=np.full(count, np.nan),
-            low=np.zeros(count),
-            high=np.ones(count),
-            wanted=np.ones(count, dtype=np.bool_),
-        )
+        self.reached: Integers | None = np.zeros(count, dtype=np.int64) if counting else None
+        self.exact: Floats = np.full(count, np.nan)
+        self.low: Floats = np.zeros(count)
+        self.high: Floats = np.ones(count)
+        self.wanted: Booleans = np.ones(count, dtype=np.bool_)
+        self.cost = 0.0
 
     def part(self, look: int) -> Comparison:
         """The pairs that need more shuffles, with as many as are still to be made until a look."""

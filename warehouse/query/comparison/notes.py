@@ -6,9 +6,8 @@ A few pairs get a note each, many are counted. Nothing here decides a verdict.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from grammar.value import value
+from grammar.value import field, value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
@@ -63,7 +62,7 @@ class _Correlated:
     factor: float | None
 
 
-@dataclass(slots=True)
+@value
 class PairNotes:
     """The notes on the pairs of a statement, whose comparisons are looked at one after another."""
 
@@ -83,15 +82,15 @@ class PairNotes:
                     there_are = comparison.observations.units
                     self._alike.append(_Alike(who(comparison, pair), units, there_are, comparison.entry.unit_noun))
         if test.kind == "independent":
-            self._correlated += [
+            self._correlated.extend(
                 _Correlated(who(comparison, pair), r, factor)
                 for pair, r, factor in zip(
                     comparison.pairs, comparison.correlations, comparison.inflations, strict=True
                 )
-            ]
+            )
         if test.shuffles_differences:
             otherwise = list(decided_otherwise(comparison, decisions))
-            self._otherwise += [(who(comparison, pair), level) for pair, level in otherwise]
+            self._otherwise.extend((who(comparison, pair), level) for pair, level in otherwise)
             if otherwise:
                 self._measures[comparison.statistic.label] = None
 

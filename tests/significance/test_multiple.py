@@ -162,8 +162,8 @@ def test_longer_runs_begin_with_shorter_ones_and_progress_is_heard() -> None:
 
 
 def test_pairs_with_counts_of_their_own_are_reached_as_in_a_family_of_all_and_held_one_at_a_time() -> None:
-    many = Many(np.random.default_rng(7).integers(0, 9, (20, 12)), np.full((20, 12), 9))
-    pairs, draws = list(combinations(range(20), 2)), Draws(20_000, 1992, (3,))
+    many = Many(np.random.default_rng(7).integers(0, 9, (16, 12)), np.full((16, 12), 9))
+    pairs, draws = list(combinations(range(16), 2)), Draws(12_000, 1992, (3,))
     alone = multiple.FamilyOfPairs(
         lambda place: multiple.SpreadFamily(many.pair(*pairs[place]).many, [(0, 1)], "two-sided"), len(pairs)
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from warehouse import TYPE_CHECKING
+TYPE_CHECKING = False
+"""The value that type checkers take for true. Importing typing would make `--help` slower."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -63,8 +63,9 @@ def test_numpy_is_loaded_as_python_loads_it() -> None:
 
 
 def test_a_comparison_imports_it_so_and_needs_nothing_that_is_left_out() -> None:
-    asked = [sys.executable, "-X", "importtime", "-c", COMMAND, "query", "--sample", COMPARE]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    asked = ["-X", "importtime", "-c", COMMAND, "query", "--sample", COMPARE]
+    # The first of these may have to make the warehouse of the sample data, which needs more.
+    _, done = (subprocess.run([sys.executable, *asked], capture_output=True, text=True, check=True) for _ in range(2))
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "numpy.random" in imported
     assert imported.isdisjoint({*DOCSTRINGS, TYPES, "_hashlib"})

@@ -137,8 +137,10 @@ def _remove(path: str) -> None:
     import shutil
     from contextlib import suppress
 
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
+    # Another thread may still add files to it.
+    for _ in range(3):
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         os.unlink(path)
 

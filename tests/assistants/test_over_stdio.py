@@ -144,6 +144,24 @@ def test_it_ends_in_order(warehouse_file: Path, number: signal.Signals, status: 
         assert "Traceback" not in (process.stderr.read() if process.stderr else "")
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_it_ends_quietly_while_it_answers(warehouse_file: Path, number: signal.Signals, status: int) -> None:
+    """An exception in one of the tasks of the event loop would be printed with its traceback."""
+    asked = [{"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}} for number in range(2, 302)]
+    lines = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *asked]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    for _ in range(4):
+        with started("--db", str(warehouse_file)) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(text)
+            process.stdin.flush()
+            assert [json.loads(process.stdout.readline())["id"] for _ in range(20)]
+            process.send_signal(number)
+            _, said = process.communicate(timeout=60)
+        assert (process.returncode, said) == (status, "")
+
+
 def test_a_warehouse_that_is_not_there_ends_it(tmp_path: Path) -> None:
     with started("--db", str(tmp_path / "none.duckdb")) as process:
         printed, said = process.communicate("", timeout=60)

@@ -16,8 +16,9 @@ import pytest
 from tests.lakes import lake_of
 from warehouse.commands.program import main
 from warehouse.faults import WarehouseError
+from warehouse.lake import delta
 from warehouse.lake.log import read_log
-from warehouse.lake.place import Folder
+from warehouse.lake.place import LOG, Folder
 from warehouse.lake.states import open_lake
 from warehouse.store.database import open_to_export
 
@@ -140,6 +141,16 @@ def test_what_deltalake_says_is_a_detail(original: Path, tmp_path: Path, capsys:
         said = capsys.readouterr().err
         assert said.startswith(error)
         assert said.endswith("\n  a lake cannot be read without its table change; a backup of the lake has it\n")
+
+
+@pytest.mark.long
+def test_a_log_that_cannot_be_read_any_more_is_named(original: Path, tmp_path: Path) -> None:
+    """deltalake reads some of a table's log only when it is asked for it."""
+    lake = Folder(Path(shutil.copytree(original, tmp_path / "lake")))
+    opened = delta.open_table(lake, LOG)
+    shutil.rmtree(lake.path / LOG / "_delta_log")
+    with pytest.raises(WarehouseError, match=r"lake is damaged|lake cannot be read"):
+        delta.last_change_of(lake, opened)
 
 
 @pytest.mark.long

@@ -145,7 +145,7 @@ def _read_log(place: LakePlace) -> LakeLog:
     if not changes:
         raise damaged(place.called, f"the table {LOG} has no rows")
     numbers = [change.number for change in changes]
-    if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or delta.last_change_of(table) != numbers[-1]:
+    if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or delta.last_change_of(place, table) != numbers[-1]:
         raise strange
     return LakeLog(changes, table)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from warehouse.publishing import temporary
 from warehouse.store import replacement
-from warehouse.store.database import Database, open_new
+from warehouse.store.database import Database
+from warehouse.store.opening import open_new
 
 
 def create(path: Path) -> Database:

@@ -1,5 +1,5 @@
-"""Commands import numpy without its docstrings, its types and OpenSSL. It computes the same, and who needs them later
-gets them.
+"""Commands import numpy without its docstrings, its types, OpenSSL, and modules of Python that it seldom uses. It
+computes the same, and who needs them later gets them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.quick_numpy import DOCSTRINGS, TYPES
+from warehouse.quick_numpy import DOCSTRINGS, LATER, SIGNATURES, TYPES
 
 IMPORTED = "from warehouse.quick_numpy import import_numpy_quickly; import_numpy_quickly(); import sys, numpy; "
 COMMAND = "import sys; from warehouse.commands.program import command; sys.exit(command())"
@@ -50,6 +50,22 @@ def test_the_types_can_be_imported_later() -> None:
     assert shown == printed("import numpy; from numpy.typing import NDArray; print(NDArray[numpy.int64])")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "numpy.array([1, 2]).dumps()",
+        "numpy.array([1, 2]).ctypes.data_as(numpy.ctypeslib.ctypes.POINTER(numpy.ctypeslib.c_intp))[1]",
+        "numpy.matrix('1 2; 3 4').tolist()",
+        "__import__('inspect').signature(numpy.mean)",
+        "numpy.ma.masked_array([1, 2], [0, 1]).sum(), numpy.ctypeslib.c_intp",
+        "numpy.lib.introspect.opt_func_info(func_name='add', signature='float64')",
+        "numpy._core.overrides.inspect.cleandoc('  a\\n    b')",
+    ],
+)
+def test_what_is_imported_later_does_the_same(code: str) -> None:
+    assert printed(IMPORTED + f"print({code})") == printed(f"import numpy; print({code})")
+
+
 def test_numpy_that_is_there_stays_as_it_is() -> None:
     assert printed("import numpy; " + IMPORTED + "print(bool(numpy.array.__doc__))") == "True"
 
@@ -71,4 +87,4 @@ def test_a_comparison_imports_it_so_and_needs_nothing_that_is_left_out(tmp_path:
     _, done = (subprocess.run(asked, capture_output=True, text=True, check=True, env=env) for _ in range(2))
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "numpy.random" in imported
-    assert imported.isdisjoint({*DOCSTRINGS, TYPES, "_hashlib"})
+    assert imported.isdisjoint({*DOCSTRINGS, *LATER, TYPES, SIGNATURES, "_hashlib"})

@@ -1,5 +1,5 @@
-"""numpy, imported without what the answers of commands do not need: its docstrings, its types for annotations, and
-OpenSSL. That is a fifth of its import.
+"""numpy, imported without what the answers of commands do not need: its docstrings, its types for annotations, OpenSSL,
+and modules of Python that it uses in few functions. That is a quarter of its import.
 
 Commands import it so, because they end after one answer. Sessions in Python import numpy as it is. This module must not
 change what numpy computes.
@@ -22,6 +22,9 @@ DOCSTRINGS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 TYPES = "numpy._typing"
 SEEDS = "secrets"
 """numpy takes seeds from there where it is given none. It would import OpenSSL for other functions."""
+SIGNATURES = "inspect"
+LATER = ("ast", "ctypes", "pickle", "platform", "textwrap")
+"""These are imported when numpy first needs something of them, which few functions do."""
 
 
 def import_numpy_quickly() -> None:
@@ -57,7 +60,9 @@ class _Loader:
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
         module.__loader__ = module.__spec__.loader = self._loader
-        stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | {TYPES: _Types(TYPES), SEEDS: _seeds()}
+        signatures = _Signatures(SIGNATURES)
+        stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | {name: _Later(name) for name in LATER}
+        stand_ins |= {TYPES: _Types(TYPES), SEEDS: _seeds(), SIGNATURES: signatures}
         new = {name: stand_in for name, stand_in in stand_ins.items() if name not in sys.modules}
         sys.modules.update(new)
         try:
@@ -65,8 +70,10 @@ class _Loader:
             import numpy.random  # noqa: F401
         finally:
             # Whoever imports one of them later gets the real one.
-            for name in new:
-                sys.modules.pop(name, None)
+            for name, stand_in in new.items():
+                if sys.modules.get(name) is stand_in:
+                    del sys.modules[name]
+            signatures.imported = True
 
 
 def _seeds() -> ModuleType:
@@ -75,6 +82,30 @@ def _seeds() -> ModuleType:
     seeds = ModuleType(SEEDS)
     seeds.__dict__["randbits"] = random.SystemRandom().getrandbits
     return seeds
+
+
+class _Later(ModuleType):
+    """Stands for a module until something of it is needed, and then passes on what the module has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        __import__(self.__name__)
+        return getattr(sys.modules[self.__name__], name)
+
+
+class _Signatures(_Later):
+    """Stands for the module that reads signatures. While it is imported, numpy asks it for them, and for docstrings
+    without indentation, to show them to people."""
+
+    imported = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self.imported or name not in ("cleandoc", "signature"):
+            return super().__getattr__(name)
+        return (lambda docstring: docstring) if name == "cleandoc" else (lambda function: None)
 
 
 class _Types(ModuleType):

@@ -10,7 +10,8 @@ import pytest
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import Loaded, load
-from warehouse.store.database import Database, in_memory
+from warehouse.store.database import Database
+from warehouse.store.opening import in_memory
 
 
 @pytest.fixture

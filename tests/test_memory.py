@@ -66,6 +66,54 @@ def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -
     assert used < MOST
 
 
+SORTED = (
+    "from warehouse.memory import keep_no_addresses; keep_no_addresses()\n"
+    "from warehouse.store.opening import in_memory\n"
+    "from warehouse.store.sql import Sql\n"
+    "database = in_memory()\n"
+    "for k in range(6):\n"
+    "    longer = f\"select range as i, repeat('x', {10 + 7 * k}) || i as s from range({800_000 + k * 137_000})\"\n"
+    "    database.run(Sql(f'create or replace temp table t{k % 2} as {longer} order by hash(i)'))\n"
+    "kept = dict(line.split()[:2] for line in open('/proc/self/status') if line.startswith('Vm'))\n"
+    "print((int(kept['VmData:']) - int(kept['VmRSS:'])) / 1_000)\n"
+)
+"""Makes and drops tables, and prints how many more megabytes the system counts than there are in memory."""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say what it counts")
+def test_memory_that_was_given_back_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a long load would be refused although it needs half of what is allowed."""
+    monkeypatch.delenv(memory.ALLOCATOR[0], raising=False)
+    done = subprocess.run([sys.executable, "-c", SORTED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 80
+
+
+WATCHED = (
+    "import os, sys\n"
+    "class Watching:\n"
+    "    def find_spec(self, name, path, target=None):\n"
+    "        if name == '_duckdb':\n"
+    f"            print(os.environ.get('{memory.ALLOCATOR[0]}'))\n"
+    "sys.meta_path.insert(0, Watching())\n"
+    "from warehouse.commands.program import command\n"
+    "sys.exit(command())\n"
+)
+"""The command, which prints a variable of the environment before it imports DuckDB."""
+
+
+@pytest.mark.parametrize("words", [("load", "absent.csv", "--db", "absent.duckdb"), ("query", "show tests")])
+def test_a_command_tells_duckdb_beforehand(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variable, value = memory.ALLOCATOR
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-c", WATCHED, *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[0] == value
+
+
 def test_long_rows_are_fetched_a_few_at_a_time() -> None:
     """No thread runs while DuckDB makes Python's objects, and who presses Ctrl-C would wait for all of them."""
     fetched: list[int] = []

@@ -31,6 +31,9 @@ STEP = 50_000_000
 SETTING = "EVALHOUSE_MEMORY"
 """The variable of the environment that sets another size."""
 
+ALLOCATOR = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
+"""A variable of the environment that DuckDB's allocator reads when it is loaded, and its value."""
+
 _STACK = 8 * 2**20
 """How many bytes are counted for a thread, although it uses a fraction of them."""
 
@@ -87,6 +90,13 @@ def most() -> int:
     machine has, whichever is more.
     """
     return allowed() if _bounded else max(allowed(), _of_machine())
+
+
+def keep_no_addresses() -> None:
+    """Makes DuckDB give back the addresses of memory that it has given back. `bound` counts those that it keeps, which
+    were a gigabyte after a long load. DuckDB must not have been imported yet.
+    """
+    os.environ.setdefault(*ALLOCATOR)
 
 
 def bound() -> None:

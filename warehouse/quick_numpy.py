@@ -1,5 +1,5 @@
 """numpy, imported without what the answers of commands do not need: its docstrings, its types for annotations, OpenSSL,
-and modules of Python that it uses in few functions. That is a quarter of its import.
+and modules of Python that it uses in few functions. That is nearly half of its import.
 
 Commands import it so, because they end after one answer. Sessions in Python import numpy as it is. This module must not
 change what numpy computes.

@@ -22,7 +22,10 @@ def command() -> int:
     """
     # This comes before any slow import.
     ending.at_once()
+    from warehouse.memory import keep_no_addresses
+
     import_numpy_quickly()
+    keep_no_addresses()
     try:
         status = main()
         ending.at_once()

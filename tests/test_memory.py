@@ -21,6 +21,7 @@ from warehouse.commands.program import main
 from warehouse.loading.ingest import load
 from warehouse.store import database
 from warehouse.store.replacement import making
+from warehouse.store.sql import Sql
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -162,6 +163,18 @@ def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -
     for said, size in (("8GB", 8 * 10**9), ("900m", 9 * 10**8), ("", memory.MOST)):
         monkeypatch.setenv("EVALHOUSE_MEMORY", said)
         assert memory.allowed() == size
+
+
+@pytest.mark.parametrize(("said", "usual", "more"), [("", "286.1 MiB", "953.6 MiB"), ("4GB", "1.8 GiB", "1.8 GiB")])
+def test_a_load_gets_more_where_more_is_allowed(
+    said: str, usual: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALHOUSE_MEMORY", said)
+    limit = Sql("select current_setting('memory_limit')")
+    with making(tmp_path / "w.duckdb") as made:
+        assert made.rows(limit) == [(usual,)]
+        made.hold_more()
+        assert made.rows(limit) == [(more,)]
 
 
 @pytest.mark.parametrize("said", ["abc", "1", "1MB", "499MB", "-8GB"])

@@ -31,6 +31,9 @@ STEP = 50_000_000
 SETTING = "EVALHOUSE_MEMORY"
 """The variable of the environment that sets another size."""
 
+LOADING = 300_000_000
+"""How many bytes DuckDB may use while a file is loaded, unless a size is set; it spills the rest to disk."""
+
 ALLOCATOR = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
 """A variable of the environment that DuckDB's allocator reads when it is loaded, and its value."""
 
@@ -58,6 +61,11 @@ def allowed() -> int:
 def of_database() -> str:
     """How much memory DuckDB may use, in the form of its setting."""
     return f"{share_of_database() // 10**6}MB"
+
+
+def of_loading() -> str:
+    """How much memory DuckDB may use while a file is loaded, in the form of its setting."""
+    return of_database() if os.environ.get(SETTING) else f"{LOADING // 10**6}MB"
 
 
 def share_of_database() -> int:

@@ -199,7 +199,8 @@ def load(
             fingerprints.keep(database, (int(number),), new_names)
     except MemoryShortError:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
-        raise WarehouseError(much, ("split it into files of fewer rows and load those",)) from None
+        hints = ("split it into files of fewer rows and load those", "EVALHOUSE_MEMORY=8GB allows more memory")
+        raise WarehouseError(much, hints) from None
     finally:
         with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))

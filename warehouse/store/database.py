@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse import ending, publishing
 from warehouse.faults import DataError, Fault
+from warehouse.memory import of_database
 from warehouse.store import duckdb_errors
 from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
 from warehouse.store.library import duckdb
@@ -52,9 +53,6 @@ PIECE = 1_000
 
 PIECE_BYTES = 5_000_000
 """How much memory such a piece may take. While DuckDB makes Python objects of it, no other thread runs."""
-
-MUCH_MEMORY = "1GB"
-"""How much memory DuckDB may use while many rows are loaded: with 300 MB it could not sort a hundred million."""
 
 ROW_GROUP = 2 * 122_880
 """How many rows a group of a Parquet file has. DuckDB's own 122,880 are read a twentieth to a tenth slower."""
@@ -103,9 +101,11 @@ class Database:
             self._connection.execute(sql.text, sql.params)
 
     def hold_more(self) -> None:
-        """Gives DuckDB the memory that it needs to sort the many rows of a file. Raises WarehouseError."""
+        """Gives DuckDB its whole share of memory: with that of a load it could not sort a hundred million rows. Raises
+        WarehouseError.
+        """
         if self.path is not None:
-            self.run(Sql(f"set memory_limit = '{MUCH_MEMORY}'"))
+            self.run(Sql(f"set memory_limit = '{of_database()}'"))
 
     def read(self, table: str, select: Sql) -> None:
         """Creates the temporary table `table` from a query that reads a file. Row ids are the places of the rows, from

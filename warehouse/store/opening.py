@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warehouse import publishing
 from warehouse.faults import WarehouseError
-from warehouse.memory import of_database
+from warehouse.memory import of_database, of_loading
 from warehouse.store.database import Database
 from warehouse.store.duckdb_errors import as_warehouse_error
 from warehouse.store.file_header import Extent, check_file, cut_off, extent_of
@@ -31,9 +31,6 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
 
 LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 """The endings of the files that DuckDB writes beside a database file."""
-
-LOADING_MEMORY = "300MB"
-"""How much memory DuckDB may use while a file is loaded; it spills the rest to disk."""
 
 
 def in_memory(*, tables: bool = True) -> Database:
@@ -150,7 +147,7 @@ def open_to_load(path: Path, files: Iterable[Path], folders: Sequence[Path] = ()
 
     Raises WarehouseError if it cannot be opened.
     """
-    with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
+    with _closed_on_error(_connect(path, of_loading())) as database:
         # This comes before attaching, because attaching replays a log beside the file.
         database.confine([path, *logs_of(path), *files], folders)
         database.attach(path, writable=True)
@@ -161,7 +158,7 @@ def open_new(path: Path, block_size: int | None = None) -> Database:
     """Opens a DuckDB file for writing that this process made or is about to make. It can read every file. `block_size`
     is the size of its blocks in bytes, if it is made.
     """
-    with _closed_on_error(_connect(path, LOADING_MEMORY)) as database:
+    with _closed_on_error(_connect(path, of_loading())) as database:
         database.attach(path, writable=True, block_size=block_size)
     return database
 

@@ -69,6 +69,7 @@ def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -
 
 SORTED = (
     "from warehouse.memory import keep_no_addresses; keep_no_addresses()\n"
+    "from warehouse.threads import allow; allow(2)\n"
     "from warehouse.store.opening import in_memory\n"
     "from warehouse.store.sql import Sql\n"
     "database = in_memory()\n"
@@ -165,16 +166,33 @@ def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -
         assert memory.allowed() == size
 
 
-@pytest.mark.parametrize(("said", "usual", "more"), [("", "286.1 MiB", "953.6 MiB"), ("4GB", "1.8 GiB", "1.8 GiB")])
+@pytest.mark.parametrize(
+    ("said", "usual", "more"),
+    [
+        ("", "286.1 MiB", "953.6 MiB"),
+        (" ", "286.1 MiB", "953.6 MiB"),
+        ("500MB", "238.4 MiB", "238.4 MiB"),
+        ("800MB", "286.1 MiB", "381.4 MiB"),
+        ("2GB", "286.1 MiB", "953.6 MiB"),
+        ("4GB", "1.8 GiB", "1.8 GiB"),
+    ],
+)
 def test_a_load_gets_more_where_more_is_allowed(
     said: str, usual: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVALHOUSE_MEMORY", said)
+    monkeypatch.setattr(memory, "_of_machine", lambda: 16 * 10**9)
     limit = Sql("select current_setting('memory_limit')")
     with making(tmp_path / "w.duckdb") as made:
         assert made.rows(limit) == [(usual,)]
         made.hold_more()
         assert made.rows(limit) == [(more,)]
+
+
+@pytest.mark.parametrize(("said", "hint"), [("", "8GB"), ("500MB", "8GB"), ("8GB", "16GB"), ("1TB", "2000GB")])
+def test_the_hint_is_to_allow_more_than_there_is(said: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALHOUSE_MEMORY", said)
+    assert memory.more() == f"EVALHOUSE_MEMORY={hint} allows more memory"
 
 
 @pytest.mark.parametrize("said", ["abc", "1", "1MB", "499MB", "-8GB"])

@@ -4,6 +4,8 @@ computes the same, and who needs them later gets them.
 
 from __future__ import annotations
 
+import ctypes
+import inspect
 import os
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.quick_numpy import DOCSTRINGS, LATER, SIGNATURES, TYPES
+from warehouse.quick_numpy import DOCSTRINGS, LATER, SIGNATURES, TYPES, _Later, _Signatures
 
 IMPORTED = "from warehouse.quick_numpy import import_numpy_quickly; import_numpy_quickly(); import sys, numpy; "
 COMMAND = "import sys; from warehouse.commands.program import command; sys.exit(command())"
@@ -59,11 +61,20 @@ def test_the_types_can_be_imported_later() -> None:
         "__import__('inspect').signature(numpy.mean)",
         "numpy.ma.masked_array([1, 2], [0, 1]).sum(), numpy.ctypeslib.c_intp",
         "numpy.lib.introspect.opt_func_info(func_name='add', signature='float64')",
-        "numpy._core.overrides.inspect.cleandoc('  a\\n    b')",
     ],
 )
 def test_what_is_imported_later_does_the_same(code: str) -> None:
     assert printed(IMPORTED + f"print({code})") == printed(f"import numpy; print({code})")
+
+
+def test_what_stands_for_a_module_has_what_the_module_has() -> None:
+    stand_in = _Signatures(SIGNATURES)
+    stand_in.imported = True
+    assert stand_in.cleandoc is inspect.cleandoc
+    assert stand_in.signature is inspect.signature
+    assert _Later("ctypes").__path__ == ctypes.__path__
+    with pytest.raises(AttributeError, match="has no attribute 'absent'"):
+        _ = _Later("ast").absent
 
 
 def test_numpy_that_is_there_stays_as_it_is() -> None:

@@ -72,11 +72,8 @@ class WarehouseError(EvalhouseError):
 class MemoryShortError(WarehouseError):
     """The work needs more memory than is allowed. The caller knows what would need less, and says so."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "the query needs more memory or temporary disk space than there is",
-            ("EVALHOUSE_MEMORY=8GB allows more memory",),
-        )
+    def __init__(self, more: str) -> None:
+        super().__init__("the query needs more memory or temporary disk space than there is", (more,))
 
 
 class DiskFullError(WarehouseError):

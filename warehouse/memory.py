@@ -1,8 +1,8 @@
 """How much memory the program takes at most: 2 GB, unless EVALHOUSE_MEMORY sets another size.
 
-DuckDB gets half of it and spills the rest to disk. The operating system enforces the whole limit and then refuses more
-memory. So a query or a file that needs more ends with an error, and the machine does not swap. Only the installed
-command has this limit: a Python program that opens a warehouse manages its own memory.
+DuckDB gets half of it, less during a load, and spills the rest to disk. The operating system enforces the whole limit
+and then refuses more memory. So a query or a file that needs more ends with an error, and the machine does not swap.
+Only the installed command has this limit: a Python program that opens a warehouse manages its own memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETTING = "EVALHOUSE_MEMORY"
 """The variable of the environment that sets another size."""
 
 LOADING = 300_000_000
-"""How many bytes DuckDB may use while a file is loaded, unless a size is set; it spills the rest to disk."""
+"""How many bytes DuckDB may use while a file is loaded, unless more than MOST is allowed."""
 
 ALLOCATOR = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
 """A variable of the environment that DuckDB's allocator reads when it is loaded, and its value."""
@@ -58,6 +58,11 @@ def allowed() -> int:
     return size
 
 
+def more() -> str:
+    """What allows more memory, as a hint."""
+    return f"{SETTING}={max(8, -(-2 * allowed() // 10**9))}GB allows more memory"
+
+
 def of_database() -> str:
     """How much memory DuckDB may use, in the form of its setting."""
     return f"{share_of_database() // 10**6}MB"
@@ -65,7 +70,8 @@ def of_database() -> str:
 
 def of_loading() -> str:
     """How much memory DuckDB may use while a file is loaded, in the form of its setting."""
-    return of_database() if os.environ.get(SETTING) else f"{LOADING // 10**6}MB"
+    share = share_of_database()
+    return f"{(share if allowed() > MOST else min(share, LOADING)) // 10**6}MB"
 
 
 def share_of_database() -> int:
@@ -101,8 +107,8 @@ def most() -> int:
 
 
 def keep_no_addresses() -> None:
-    """Makes DuckDB give back the addresses of memory that it has given back. `bound` counts those that it keeps, which
-    were a gigabyte after a long load. DuckDB must not have been imported yet.
+    """Keeps DuckDB's allocator from reserving addresses of memory that it has freed. `bound` counts them, and halfway
+    through a long load they were a gigabyte. DuckDB must not have been imported yet.
     """
     os.environ.setdefault(*ALLOCATOR)
 

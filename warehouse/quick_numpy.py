@@ -69,11 +69,16 @@ class _Loader:
             self._loader.exec_module(module)
             import numpy.random  # noqa: F401
         finally:
+            signatures.imported = True
             # Whoever imports one of them later gets the real one.
             for name, stand_in in new.items():
-                if sys.modules.get(name) is stand_in:
-                    del sys.modules[name]
-            signatures.imported = True
+                _remove(name, stand_in)
+
+
+def _remove(name: str, stand_in: ModuleType) -> None:
+    # Another thread may do the same.
+    if sys.modules.get(name) is stand_in:
+        sys.modules.pop(name, None)
 
 
 def _seeds() -> ModuleType:
@@ -88,10 +93,7 @@ class _Later(ModuleType):
     """Stands for a module until something of it is needed, and then passes on what the module has."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
+        _remove(self.__name__, self)
         __import__(self.__name__)
         return getattr(sys.modules[self.__name__], name)
 

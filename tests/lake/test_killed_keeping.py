@@ -152,17 +152,17 @@ def test_at_every_call(job: str, failing: Failing, original: Folder, tmp_path: P
 
 @pytest.mark.parametrize("job", [COPY, COPY_TO_A_FILE])
 def test_a_copy_is_there_or_not(job: str, failing: Failing, original: Folder, tmp_path: Path, count: Count) -> None:
-    copies(job, failing, original, tmp_path, 100, count)
+    copies(job, failing, original, tmp_path, 8, count)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("job", [COPY, COPY_TO_A_FILE])
 def test_a_copy_at_many_calls(job: str, failing: Failing, original: Folder, tmp_path: Path, count: Count) -> None:
-    copies(job, failing, original, tmp_path, 20, count)
+    copies(job, failing, original, tmp_path, 60, count)
 
 
-def copies(job: str, failing: Failing, original: Folder, tmp_path: Path, step: int, count: Count) -> None:
-    """Kills a process that copies a lake at every so many of its calls."""
+def copies(job: str, failing: Failing, original: Folder, tmp_path: Path, times: int, count: Count) -> None:
+    """Kills a process that copies a lake about so many times, each time at a later call."""
     folder, wanted = tmp_path / "both", told(original.path, past=False)
 
     def killed_at(at: int) -> Death:
@@ -172,6 +172,8 @@ def copies(job: str, failing: Failing, original: Folder, tmp_path: Path, step: i
 
     calls = killed_at(-1).calls
     [made] = {path.name for path in folder.iterdir()} - {"lake"}
+    assert calls > times
+    step = calls // times
     for at in range(1 + calls % step, calls, step):
         assert killed_at(at).killed
         if not (folder / made).exists():

@@ -150,7 +150,7 @@ def test_a_log_that_cannot_be_read_any_more_is_named(original: Path, tmp_path: P
     opened = delta.open_table(lake, LOG)
     shutil.rmtree(lake.path / LOG / "_delta_log")
     with pytest.raises(WarehouseError, match=r"lake is damaged|lake cannot be read"):
-        delta.last_change_of(lake, opened)
+        delta.last_change_of(lake, LOG, opened)
 
 
 @pytest.mark.long

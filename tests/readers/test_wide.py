@@ -302,7 +302,7 @@ def test_many_columns(database: Database, load_text: Load, complaints: Complaint
 
 def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, tmp_path: Path) -> None:
     def stage(staging: Staging) -> tuple[Staged, ...]:
-        raise MemoryShortError
+        raise MemoryShortError("EVALHOUSE_MEMORY=8GB allows more memory")
 
     file = tmp_path / "a.csv"
     file.write_text("a,b\n")

@@ -133,9 +133,9 @@ def _said(error: Exception, args: argparse.Namespace) -> int:
             say(warehouse_error(error))
             return CLOSED
         case MemoryError():
-            from warehouse.memory import allowed
+            from warehouse.memory import allowed, more
 
-            say(f"error: this needs more than {allowed() / 10**9:g} GB of memory\n  EVALHOUSE_MEMORY=8GB allows more")
+            say(f"error: this needs more than {allowed() / 10**9:g} GB of memory\n  {more()}")
             return CLOSED
         case UnicodeEncodeError():
             say(f"error: {error.object!a} is not UTF-8, as the names of files have to be here")

@@ -110,11 +110,11 @@ def summarize(place: LakePlace, table: str) -> None:
         opened.create_checkpoint()
 
 
-def last_change_of(place: LakePlace, table: Any) -> int:
-    """The number of the last change that a table has; 0 if it has none. Raises WarehouseError."""
+def last_change_of(place: LakePlace, table: str, opened: Any) -> int:
+    """The number of the last change that an opened table has; 0 if it has none. Raises WarehouseError."""
     # deltalake reads this from the table's log only now.
-    with _sentences(place, "the log of a Delta table cannot be read"):
-        return int(table.transaction_version(APPLICATION) or 0)
+    with _sentences(place, f"the log of its Delta table {table} cannot be read"):
+        return int(opened.transaction_version(APPLICATION) or 0)
 
 
 def _adding(file: DataFile) -> Any:

@@ -60,7 +60,8 @@ def _delta_tables(place: LakePlace, log: LakeLog) -> tuple[list[str], list[str]]
     for table in TABLES:
         try:
             differs = table in unsettled(place, log, [table])
-            lacking = differs and delta.last_change_of(place, delta.open_table(place, table)) < last_change(log, table)
+            had = delta.last_change_of(place, table, delta.open_table(place, table)) if differs else 0
+            lacking = differs and had < last_change(log, table)
         except WarehouseError as error:
             details = "".join(f"; {hint}" for hint in error.hints if hint != CHECK)
             strange.append(f"the Delta table {table} cannot be read{details}")

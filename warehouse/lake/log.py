@@ -146,7 +146,8 @@ def _read_log(place: LakePlace) -> LakeLog:
     if not changes:
         raise damaged(place.called, f"the table {LOG} has no rows")
     numbers = [change.number for change in changes]
-    if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or delta.last_change_of(place, table) != numbers[-1]:
+    last = delta.last_change_of(place, LOG, table)
+    if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or last != numbers[-1]:
         raise strange
     return LakeLog(changes, table)
 

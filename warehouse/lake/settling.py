@@ -44,7 +44,7 @@ def settle(place: LakePlace, log: LakeLog) -> None:
 def _is_behind(place: LakePlace, table: str, change: int, wrong: list[WarehouseError]) -> bool:
     """Whether a Delta table lacks a change. A table that cannot be opened is wrong, and does not stop the others."""
     try:
-        return delta.last_change_of(place, delta.open_table(place, table)) < change
+        return delta.last_change_of(place, table, delta.open_table(place, table)) < change
     except WarehouseError as error:
         wrong.append(error)
         return False
@@ -66,7 +66,7 @@ def _settle(place: LakePlace, table: str, files: Iterable[DataFile], change: int
     """Gives a Delta table the files that it has since a change."""
     for _ in range(TRIES):
         opened = delta.open_table(place, table)
-        if delta.last_change_of(place, opened) >= change:
+        if delta.last_change_of(place, table, opened) >= change:
             return  # another process was doing the same
         had = {*delta.names_in(place, opened)}
         has = {file.name: file for file in files}

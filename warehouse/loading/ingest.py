@@ -197,10 +197,9 @@ def load(
             if rows_new:
                 notes += directions.notes(database, (measure for measure in measures if measure not in directed))
             fingerprints.keep(database, (int(number),), new_names)
-    except MemoryShortError:
+    except MemoryShortError as error:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
-        hints = ("split it into files of fewer rows and load those", "EVALHOUSE_MEMORY=8GB allows more memory")
-        raise WarehouseError(much, hints) from None
+        raise WarehouseError(much, ("split it into files of fewer rows and load those", *error.hints)) from None
     finally:
         with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from warehouse.faults import DiskFullError, MemoryShortError, UnreadableError, WarehouseError
+from warehouse.memory import more
 from warehouse.store.file_header import cut_off, written_by
 from warehouse.store.library import LIBRARY, duckdb
 
@@ -100,7 +101,7 @@ def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError
     if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
         return _damaged(path, first_sentence(text)[1])
     if isinstance(error, duckdb.OutOfMemoryException):
-        return MemoryShortError()
+        return MemoryShortError(more())
     return WarehouseError(f"{path or 'the warehouse'}: {first_sentence(text)[1]}")
 
 

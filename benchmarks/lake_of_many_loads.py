@@ -25,7 +25,7 @@ from warehouse.lake.working import GROWING, NAMES, Working, before, change_of, h
 from warehouse.loading.ingest import load
 from warehouse.publishing import temporary
 from warehouse.session import Session
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 from warehouse.tasks.records import FACT_TABLES
 
 HEADER = "test_set,system,document,possible,actual,correct,partial\n"

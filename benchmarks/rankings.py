@@ -23,8 +23,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from warehouse.session import Session
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
-from warehouse.store.opening import open_database
 from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 

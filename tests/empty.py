@@ -12,8 +12,8 @@ from pathlib import Path
 
 from warehouse.publishing import temporary
 from warehouse.store import replacement
+from warehouse.store.connecting import open_new
 from warehouse.store.database import Database
-from warehouse.store.opening import open_new
 
 
 def create(path: Path) -> Database:

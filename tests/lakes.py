@@ -18,9 +18,9 @@ from warehouse.loading.ingest import Loaded, load
 from warehouse.publishing import temporary
 from warehouse.session import Session
 from warehouse.store import soundness
+from warehouse.store.connecting import in_memory, open_to_export
 from warehouse.store.database import Database
 from warehouse.store.lock import nobody
-from warehouse.store.opening import in_memory, open_to_export
 
 HEADER = "test_set,system,document,possible,actual,correct,partial\n"
 

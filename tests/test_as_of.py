@@ -24,9 +24,9 @@ from warehouse.query.past_states import MOST_OPEN
 from warehouse.session import Session
 from warehouse.statements import statements
 from warehouse.statements.only_questions import OnlyQuestions
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
 from warehouse.store.definitions import keep
-from warehouse.store.opening import open_database
 from warehouse.store.sql import Sql
 from warehouse.verification import claims, verify
 from warehouse.web.inquiry import AnswerCache, Inquiry

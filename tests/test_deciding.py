@@ -14,8 +14,8 @@ from warehouse.query.comparison import deciding, procedures
 from warehouse.query.engine import DuckDBEngine, Workforce
 from warehouse.results import Result
 from warehouse.session import Session
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
-from warehouse.store.opening import open_database
 
 
 @pytest.fixture(scope="module")

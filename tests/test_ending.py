@@ -23,7 +23,7 @@ from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.replacement import making
 from warehouse.store.soundness import check
 

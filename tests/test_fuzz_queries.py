@@ -24,8 +24,8 @@ from warehouse.loading.ingest import load
 from warehouse.render import FORMATS, Style, render
 from warehouse.render.diagnostics import data_error, query_error, warehouse_error
 from warehouse.session import Session
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
 

@@ -25,7 +25,7 @@ from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize
 from warehouse.significance.exact import counting
 from warehouse.significance.paired import Paired
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 from warehouse.store.soundness import check
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))

@@ -27,8 +27,8 @@ from warehouse.loading.ingest import load
 from warehouse.render import FORMATS, Format, Style, files, render
 from warehouse.render.style import clean
 from warehouse.session import Session
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 
 REFUSED = {

@@ -23,7 +23,7 @@ from tests.conftest import write_csv
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance.analytic import matched
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 
 RECIPROCAL_RANKS = (
     (6, 1, 0.28125, 0.140625),

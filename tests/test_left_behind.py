@@ -20,7 +20,7 @@ from warehouse.session import Session
 from warehouse.store import lock
 
 ROOT = Path(__file__).parents[1]
-SPILL = "from warehouse.store.opening import in_memory; database = in_memory()"
+SPILL = "from warehouse.store.connecting import in_memory; database = in_memory()"
 LOAD = "from warehouse.store.replacement import replacing; held = replacing(Path(sys.argv[1])); held.__enter__()"
 
 

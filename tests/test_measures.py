@@ -18,7 +18,7 @@ from warehouse.measures.extraction import COLUMNS as COUNTS
 from warehouse.measures.filtering import auc
 from warehouse.query.compile import scores
 from warehouse.query.plan import Entry, StoredSystem, TestSet
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 from warehouse.tasks import TASKS
 
 GE_TST3 = {

@@ -70,7 +70,7 @@ def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -
 SORTED = (
     "from warehouse.memory import keep_no_addresses; keep_no_addresses()\n"
     "from warehouse.threads import allow; allow(2)\n"
-    "from warehouse.store.opening import in_memory\n"
+    "from warehouse.store.connecting import in_memory\n"
     "from warehouse.store.sql import Sql\n"
     "database = in_memory()\n"
     "for k in range(6):\n"

@@ -19,7 +19,7 @@ from warehouse.faults import WarehouseError
 from warehouse.loading import sample
 from warehouse.publishing import files_in, folder_at, scratch
 from warehouse.render.files import write_all
-from warehouse.store.opening import open_database, open_new, open_own
+from warehouse.store.connecting import open_database, open_new, open_own
 from warehouse.store.sql import Sql
 
 DYING = "import os, sys; from pathlib import Path; from warehouse import publishing; folder = Path(sys.argv[1]); "

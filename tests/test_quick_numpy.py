@@ -67,6 +67,11 @@ def test_what_is_imported_later_does_the_same(code: str) -> None:
     assert printed(IMPORTED + f"print({code})") == printed(f"import numpy; print({code})")
 
 
+@pytest.mark.parametrize("name", [*LATER, SIGNATURES])
+def test_each_of_them_can_be_imported_later(name: str) -> None:
+    assert printed(f"from warehouse.quick_numpy import _Later; print(_Later('{name}').__file__)").endswith(".py")
+
+
 def test_what_stands_for_a_module_has_what_the_module_has() -> None:
     stand_in = _Signatures(SIGNATURES)
     stand_in.imported = True

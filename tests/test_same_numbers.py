@@ -16,7 +16,7 @@ from tests.conftest import write_csv
 from tests.counting import Count
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 from warehouse.store.sql import Sql
 
 QUESTIONS = (

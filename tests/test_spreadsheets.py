@@ -11,7 +11,7 @@ import pytest
 
 import cli
 import warehouse
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.sql import Sql
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(1)", "'=quoted", "''=twice", "'plain", "it's"]

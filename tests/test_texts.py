@@ -13,8 +13,8 @@ from warehouse.query.compile.texts import texts
 from warehouse.render import FORMATS, Style, render
 from warehouse.session import Session
 from warehouse.storage import open_warehouse
+from warehouse.store.connecting import in_memory, open_database
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory, open_database
 from warehouse.store.replacement import backup
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql

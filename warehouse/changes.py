@@ -22,8 +22,8 @@ from warehouse.publishing import temporary
 from warehouse.query.resolving.names import text_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Column, Result
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 
 Changing = Callable[[Database], None]

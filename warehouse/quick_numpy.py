@@ -81,6 +81,24 @@ def _remove(name: str, stand_in: ModuleType) -> None:
         sys.modules.pop(name, None)
 
 
+def _imported(name: str) -> ModuleType:
+    """A module that another stood for."""
+    match name:
+        case "ast":
+            import ast  # noqa: F401
+        case "ctypes":
+            import ctypes  # noqa: F401
+        case "inspect":
+            import inspect  # noqa: F401
+        case "pickle":
+            import pickle  # noqa: F401
+        case "platform":
+            import platform  # noqa: F401
+        case "textwrap":
+            import textwrap  # noqa: F401
+    return sys.modules[name]
+
+
 def _seeds() -> ModuleType:
     import random
 
@@ -94,8 +112,7 @@ class _Later(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         _remove(self.__name__, self)
-        __import__(self.__name__)
-        return getattr(sys.modules[self.__name__], name)
+        return getattr(_imported(self.__name__), name)
 
 
 class _Signatures(_Later):

@@ -117,7 +117,7 @@ class Session:
     @classmethod
     def in_memory(cls) -> Session:
         """A session on a new warehouse in memory, which is lost when the session is closed."""
-        from warehouse.store.opening import in_memory
+        from warehouse.store.connecting import in_memory
 
         session = cls(in_memory())
         session._warehouse.changeable = True

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
 from warehouse.store.lock import WAIT, nobody
-from warehouse.store.opening import open_database
 from warehouse.store.replacement import Tell, in_place, remove_left, replacing
 
 if TYPE_CHECKING:

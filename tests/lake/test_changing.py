@@ -18,8 +18,8 @@ from warehouse.lake.settling import unsettled
 from warehouse.lake.states import open_lake
 from warehouse.loading.ingest import forget, load
 from warehouse.session import Session
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 
 

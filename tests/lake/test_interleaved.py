@@ -24,8 +24,8 @@ from warehouse.lake.settling import unsettled
 from warehouse.lake.states import open_lake
 from warehouse.loading.ingest import forget, load
 from warehouse.store import soundness
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 from warehouse.tasks.records import FACT_TABLES
 

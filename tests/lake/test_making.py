@@ -21,7 +21,7 @@ from warehouse.session import Session
 from warehouse.storage import is_lake
 from warehouse.store import soundness
 from warehouse.store.catalog import Catalog
-from warehouse.store.opening import open_to_export
+from warehouse.store.connecting import open_to_export
 from warehouse.store.sql import Sql, name
 
 

@@ -26,8 +26,8 @@ from warehouse.lake.place import LOG, Bucket, LakePlace, place_of
 from warehouse.lake.states import TABLES
 from warehouse.loading.ingest import forget
 from warehouse.session import Session
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 
 pytest.importorskip("moto.server")
 

@@ -20,7 +20,7 @@ from warehouse.lake import delta
 from warehouse.lake.log import read_log
 from warehouse.lake.place import LOG, Folder
 from warehouse.lake.states import open_lake
-from warehouse.store.opening import open_to_export
+from warehouse.store.connecting import open_to_export
 
 Tampering = Callable[[Path, random.Random], object]
 

@@ -17,8 +17,8 @@ from warehouse.faults import DataError
 from warehouse.loading.exporting_eee import Evaluator, RecordsWritten, export_eee
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import alpaca_eval, every_eval_ever, helm, inspect_log, lm_eval, mteb, swe_bench
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 
 FACTS = (

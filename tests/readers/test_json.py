@@ -11,8 +11,8 @@ from tests.store.texts import Complaints
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -22,8 +22,8 @@ from tests.counting import Count
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.loading.staging.zstandard import zstd
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql
 
 FIELDS = ("test_set", "system", "document", "measure", "value")

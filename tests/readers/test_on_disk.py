@@ -20,7 +20,7 @@ import cli
 from tests.empty import create
 from tests.test_docs import CONSOLE
 from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 from warehouse.store.sql import Sql
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "readers.md"

@@ -17,7 +17,7 @@ from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading.staging.unpacking import Bound, Meter, bound_of
 from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.sql import Sql
 
 HEADER = "test_set,system,document,measure,value\n"

@@ -13,7 +13,7 @@ import pytest
 import cli
 from tests.empty import create
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 

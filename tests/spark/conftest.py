@@ -16,7 +16,7 @@ from tests.empty import create
 from tests.lakes import lake_of
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.opening import open_to_export
+from warehouse.store.connecting import open_to_export
 
 NAMES = ("sample", "worked", "clustered", "replicated", "values")
 """The warehouses that have a lake."""

@@ -17,8 +17,8 @@ from tests.spark.conftest import fill_annotated, fill_values
 from tests.spark.statements import APART, PARTED, REFUSED, SAMPLE, STATEMENTS, answer
 from warehouse.query.engine import DuckDBEngine, Workforce
 from warehouse.session import Session
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
-from warehouse.store.opening import open_database
 
 
 def in_blocks(path: Path, statement: str) -> Iterator[str]:

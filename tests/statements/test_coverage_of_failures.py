@@ -12,7 +12,7 @@ import pytest
 from grammar.errors import QueryError
 from warehouse.loading.ingest import load
 from warehouse.session import Session
-from warehouse.store.opening import in_memory
+from warehouse.store.connecting import in_memory
 
 COLUMNS = ("system", "documents", "scored", "absent", "failed", "reasons", "names", "comparable")
 

@@ -87,7 +87,7 @@ def _layout(folder: Path, sources: Path) -> None:
 
 def _export(folder: Path, sources: Path) -> None:
     from warehouse.loading.exporting import export_form
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
     from warehouse.tasks.records import FORMS
 
     with open_to_export(sources / "new.duckdb", folder) as database:
@@ -96,7 +96,7 @@ def _export(folder: Path, sources: Path) -> None:
 
 def _export_all(folder: Path, sources: Path) -> None:
     from warehouse.loading.exporting import export_all
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder / "out") as database:
         export_all(database, folder / "out", force=True)
@@ -104,7 +104,7 @@ def _export_all(folder: Path, sources: Path) -> None:
 
 def _lake(folder: Path, sources: Path) -> None:
     from tests.lakes import lake_of
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
         lake_of(database, folder / "lake", force=True)
@@ -118,7 +118,7 @@ def _backup(folder: Path, sources: Path) -> None:
 
 def _records(folder: Path, sources: Path) -> None:
     from warehouse.loading.exporting_eee import Evaluator, export_eee
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
         export_eee(database, folder / "records", Evaluator())

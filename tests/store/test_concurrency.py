@@ -13,7 +13,7 @@ import pytest
 
 from tests.counting import Count
 from tests.store.texts import SCORES
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.replacement import create
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
@@ -38,7 +38,7 @@ for file in files:
 READING = """
 import sys
 from pathlib import Path
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.sql import Sql
 path = Path(sys.argv[1])
 print("ready", flush=True)

@@ -17,7 +17,7 @@ from tests.store.dying import FULL, JOBS, LYING, SOURCE, Dying, after_power_loss
 from tests.store.texts import SCORES, THREE
 from warehouse.faults import WarehouseError
 from warehouse.loading.ingest import load
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.replacement import backup, create, in_place, replacing
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql

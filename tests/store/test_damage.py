@@ -20,8 +20,8 @@ from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.faults import WarehouseError
 from warehouse.loading.ingest import load
+from warehouse.store.connecting import open_database
 from warehouse.store.definitions import keep
-from warehouse.store.opening import open_database
 from warehouse.store.replacement import create, making, replacing
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql

@@ -22,10 +22,10 @@ from tests import empty
 from tests.store.texts import SCORES, THREE
 from warehouse.faults import DataError, WarehouseError
 from warehouse.loading.ingest import load
+from warehouse.store.connecting import in_memory, open_database
 from warehouse.store.database import Database
 from warehouse.store.file_header import extent_of
 from warehouse.store.lock import loading_lock
-from warehouse.store.opening import in_memory, open_database
 from warehouse.store.replacement import backup, create, in_place, making, replacing
 from warehouse.store.schema import CATALOGUE, DATABASE, catalogue, digest
 from warehouse.store.soundness import check

@@ -19,8 +19,8 @@ from warehouse.loading.ingest import forget, load
 from warehouse.session import Session
 from warehouse.storage import open_warehouse
 from warehouse.store.catalog import Catalog
+from warehouse.store.connecting import in_memory, open_database, open_to_export
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory, open_database, open_to_export
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 from warehouse.store.upgrading import upgrade

@@ -12,8 +12,8 @@ from warehouse.faults import DataError
 from warehouse.loading.exporting import ENDINGS, export_all, export_form, of_earlier_exports
 from warehouse.loading.ingest import load
 from warehouse.loading.readers.recognition import recognize
+from warehouse.store.connecting import open_database, open_to_export
 from warehouse.store.database import Database
-from warehouse.store.opening import open_database, open_to_export
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FORMS, PUBLISHED, SCORES

@@ -22,7 +22,7 @@ from warehouse.lake.log import read_log
 from warehouse.lake.place import Folder
 from warehouse.loading.exporting import export_all, export_form
 from warehouse.loading.ingest import load
-from warehouse.store.opening import open_database, open_to_export
+from warehouse.store.connecting import open_database, open_to_export
 from warehouse.store.replacement import create
 from warehouse.store.sql import Sql
 from warehouse.tasks.records import FORMS

@@ -17,8 +17,8 @@ from tests.store.texts import SCORES, THREE, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import forget, load
 from warehouse.loading.readers import READERS
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 

@@ -15,8 +15,8 @@ from warehouse.faults import DataError
 from warehouse.loading import ingest
 from warehouse.loading.checks import check_cells
 from warehouse.loading.ingest import load
+from warehouse.store.connecting import open_database
 from warehouse.store.database import Database
-from warehouse.store.opening import open_database
 from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial")

@@ -20,8 +20,8 @@ from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
 from warehouse.loading.ingest import load
 from warehouse.session import Session
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.soundness import check
 
 Scores = Mapping[str, Mapping[str, float]]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from warehouse.loading.ingest import load
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 

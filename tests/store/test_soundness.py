@@ -17,10 +17,10 @@ from warehouse.loading.readers import READERS
 from warehouse.loading.sample import fill
 from warehouse.session import Session
 from warehouse.store import fingerprints
+from warehouse.store.connecting import in_memory, open_database
 from warehouse.store.database import Database
 from warehouse.store.definitions import keep
 from warehouse.store.fingerprints import wrong
-from warehouse.store.opening import in_memory, open_database
 from warehouse.store.replacement import unbalanced_imports
 from warehouse.store.schema import EARLIER
 from warehouse.store.soundness import check

@@ -20,7 +20,7 @@ from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.faults import WarehouseError
 from warehouse.loading.ingest import load
-from warehouse.store.opening import look_into, open_database, open_to_export
+from warehouse.store.connecting import look_into, open_database, open_to_export
 from warehouse.store.replacement import in_place, making, replacing
 from warehouse.store.schema import CATALOGUE, LISTS, check_schema, digest, made
 from warehouse.store.sql import Sql
@@ -317,7 +317,7 @@ def test_a_file_is_looked_through_again_when_it_has_changed(
         looked.append(asked)
         check_schema(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("warehouse.store.opening.check_schema", looking)
+    monkeypatch.setattr("warehouse.store.connecting.check_schema", looking)
     for _ in range(3):
         open_database(path).close()
     assert len(looked) == 1
@@ -340,7 +340,7 @@ def test_a_file_that_others_can_change_is_looked_through_each_time(
         looked.append(asked)
         check_schema(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("warehouse.store.opening.check_schema", looking)
+    monkeypatch.setattr("warehouse.store.connecting.check_schema", looking)
     path = Path(shutil.copy(sound, tmp_path))
     link = tmp_path / "link.duckdb"
     link.symlink_to(path)

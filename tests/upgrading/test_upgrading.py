@@ -20,7 +20,7 @@ import pytest
 import cli
 from warehouse.faults import WarehouseError
 from warehouse.store import upgrading
-from warehouse.store.opening import open_database
+from warehouse.store.connecting import open_database
 from warehouse.store.soundness import check
 from warehouse.store.upgrading import upgrade
 

@@ -38,7 +38,7 @@ def demo(args: argparse.Namespace) -> int:
     args.format = args.format or "table"
     from warehouse.loading.sample import fill
     from warehouse.session import Session
-    from warehouse.store.opening import in_memory
+    from warehouse.store.connecting import in_memory
 
     with in_memory() as database:
         for loaded in fill(database):

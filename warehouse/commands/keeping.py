@@ -41,7 +41,7 @@ def _init_lake(args: argparse.Namespace) -> int:
     from contextlib import contextmanager
 
     from warehouse.lake.making import make_lake
-    from warehouse.store.opening import in_memory
+    from warehouse.store.connecting import in_memory
 
     @contextmanager
     def opened(folder: Path) -> Iterator[Database]:

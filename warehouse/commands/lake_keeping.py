@@ -48,7 +48,7 @@ def _to_lake(args: argparse.Namespace, source: Path) -> None:
     from warehouse.lake.making import make_lake
     from warehouse.lake.place import place_of
     from warehouse.storage import called, is_lake
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
 
     opened = partial(opened_to_copy, place_of(source)) if is_lake(source) else partial(open_to_export, source)
     proof = partial(sound, called(source))

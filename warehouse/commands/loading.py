@@ -27,7 +27,7 @@ def load_files(args: argparse.Namespace) -> int:
     from warehouse.loading.planning import option_files, plan
     from warehouse.publishing import temporary
     from warehouse.storage import is_lake
-    from warehouse.store.opening import in_memory
+    from warehouse.store.connecting import in_memory
 
     if args.said["sample"]:
         say("error: the sample data cannot be changed\n  evalhouse init FILE --sample makes a warehouse of them")
@@ -106,7 +106,7 @@ def _changed(
     other, as runs depend on qrels, but nothing of it is kept.
     """
     from warehouse.storage import change_warehouse, is_lake
-    from warehouse.store.opening import in_memory
+    from warehouse.store.connecting import in_memory
 
     if args.dry_run and not path.exists() and not is_lake(path):
         with in_memory() as database:

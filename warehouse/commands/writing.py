@@ -91,7 +91,7 @@ def _opened(path: Path | None, folder: Path) -> Database:
     """
     from warehouse.loading.sample import sample
     from warehouse.storage import is_lake
-    from warehouse.store.opening import open_to_export
+    from warehouse.store.connecting import open_to_export
 
     if path is not None and is_lake(path):
         from warehouse.lake.log import read_log

@@ -18,8 +18,8 @@ from warehouse.lake.making import check_name_is_free
 from warehouse.lake.place import Folder, LakePlace, cannot_be_written, damaged
 from warehouse.lake.settling import settle
 from warehouse.lake.states import TABLES, columns_of_tables, fill, keep_fingerprints, open_lake, open_state, written
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import name
 
 TRIES = 3

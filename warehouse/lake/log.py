@@ -19,8 +19,8 @@ from warehouse.faults import WarehouseError
 from warehouse.lake import delta
 from warehouse.lake.data_files import DataFile, columns_of, write_file
 from warehouse.lake.place import CHECK, DATA_FILE, LOG, LakePlace, damaged
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.schema import SCHEMA_VERSION
 from warehouse.store.sql import Sql, join, parquet, values
 from warehouse.version import __version__

@@ -14,8 +14,8 @@ from warehouse.lake.log import LakeLog, LakeState, read_log
 from warehouse.lake.place import LakePlace
 from warehouse.lake.verified import verify
 from warehouse.query.as_of import AsOf, NoSuchStateError
+from warehouse.store.connecting import in_memory
 from warehouse.store.database import Database
-from warehouse.store.opening import in_memory
 from warehouse.store.sql import Sql, join, name, parquet, values
 from warehouse.tasks.records import FACT_TABLES
 

@@ -18,8 +18,8 @@ from warehouse.lake.place import LakePlace
 from warehouse.lake.states import TABLES, TableColumns, columns_of_tables, fill, keep_fingerprints, rows_of, written
 from warehouse.publishing import temporary
 from warehouse.store import fingerprints
+from warehouse.store.connecting import open_new, open_to_load
 from warehouse.store.database import Database
-from warehouse.store.opening import open_new, open_to_load
 from warehouse.store.schema import statements
 from warehouse.store.sql import Sql, name, parquet, values
 from warehouse.tasks.records import FACT_TABLES

@@ -16,9 +16,9 @@ from grammar.value import value
 from warehouse.digests import sha256
 from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
+from warehouse.store.connecting import in_memory, open_own
 from warehouse.store.database import Database
 from warehouse.store.library import LIBRARY
-from warehouse.store.opening import in_memory, open_own
 from warehouse.store.replacement import making
 from warehouse.user_folders import user_folder
 from warehouse.version import __version__

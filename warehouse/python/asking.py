@@ -426,7 +426,7 @@ def created(path: str | os.PathLike[str] | None, *, lake: bool = False) -> Wareh
             return Session.in_memory()
         if lake or is_lake(Path(path)):
             from warehouse.lake.making import make_lake
-            from warehouse.store.opening import in_memory
+            from warehouse.store.connecting import in_memory
 
             make_lake(os.fspath(path), "init", lambda folder: in_memory())
         else:

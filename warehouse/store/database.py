@@ -1,5 +1,5 @@
-"""An open warehouse: runs SQL on it. `warehouse.store.opening` opens one. Loading and the query compiler know what the
-tables mean; this module does not.
+"""An open warehouse: runs SQL on it. `warehouse.store.connecting` opens one. Loading and the query compiler know what
+the tables mean; this module does not.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from warehouse import ending, publishing
 from warehouse.faults import DiskFullError, WarehouseError
+from warehouse.store.connecting import LOGS, logs_of, look_into, open_database, open_new, open_to_load
 from warehouse.store.database import Database
 from warehouse.store.file_header import check_file
 from warehouse.store.lock import WAIT, loading_lock, nobody, nobody_loads
-from warehouse.store.opening import LOGS, logs_of, look_into, open_database, open_new, open_to_load
 from warehouse.store.schema import Asking, check_schema, schema_version, statements
 from warehouse.store.sql import Sql, join, name
 from warehouse.tasks.records import FORMS

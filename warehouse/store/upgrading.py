@@ -8,9 +8,9 @@ from pathlib import Path
 
 from warehouse.faults import WarehouseError
 from warehouse.store import fingerprints
+from warehouse.store.connecting import look_into
 from warehouse.store.file_header import check_file
 from warehouse.store.lock import nobody
-from warehouse.store.opening import look_into
 from warehouse.store.replacement import Tell, replacing_any
 from warehouse.store.schema import SCHEMA_VERSION, schema_version
 from warehouse.store.sql import Sql

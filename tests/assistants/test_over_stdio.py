@@ -150,7 +150,7 @@ def test_it_ends_quietly_while_it_answers(warehouse_file: Path, number: signal.S
     asked = [{"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}} for number in range(2, 302)]
     lines = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *asked]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    for _ in range(4):
+    for _ in range(2):
         with started("--db", str(warehouse_file)) as process:
             assert process.stdin is not None
             assert process.stdout is not None

@@ -36,6 +36,7 @@ def test_a_lake_answers_as_a_warehouse_does(lake: LakePlace, tmp_path: Path) -> 
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_others_may_load_before_a_load_is_stored(lake: LakePlace, tmp_path: Path) -> None:
     first, other = scores(tmp_path, "A", 5, documents=3), scores(tmp_path, "B", 7, documents=5)
     done, moved = loaded(lake, first, partial(loaded, lake, other))
@@ -62,6 +63,7 @@ def test_a_contradiction_is_refused_whoever_was_first(lake: LakePlace, tmp_path:
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_a_load_is_prepared_again_if_another_lake_takes_the_place_of_this_one(lake: LakePlace, tmp_path: Path) -> None:
     """A backup that is copied over a lake may have as many changes."""
     backup = Path(shutil.copytree(lake.called, tmp_path / "backup"))
@@ -80,6 +82,7 @@ def test_a_load_is_prepared_again_if_another_lake_takes_the_place_of_this_one(la
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_what_others_stored_already_is_not_stored_again(lake: LakePlace, tmp_path: Path) -> None:
     file = scores(tmp_path, "A")
     done, moved = loaded(lake, file, partial(loaded, lake, file))
@@ -101,6 +104,7 @@ def test_an_error_while_loading_leaves_the_lake_as_it_was(lake: LakePlace, tmp_p
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_a_forgotten_import_is_gone_and_its_past_is_not(lake: LakePlace, tmp_path: Path) -> None:
     loaded(lake, scores(tmp_path, "A"))
     loaded(lake, scores(tmp_path, "B"))
@@ -115,6 +119,7 @@ def test_a_forgotten_import_is_gone_and_its_past_is_not(lake: LakePlace, tmp_pat
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_a_load_of_several_files_is_forgotten_one_by_one(lake: LakePlace, tmp_path: Path) -> None:
     """One change brought both imports, and so did its files, among them what it declared about documents."""
     files = [scores(tmp_path, "A", test_set="T"), scores(tmp_path, "B", test_set="U")]
@@ -133,6 +138,7 @@ def test_a_load_of_several_files_is_forgotten_one_by_one(lake: LakePlace, tmp_pa
     assert sound(lake)
 
 
+@pytest.mark.long
 def test_the_number_of_an_import_is_not_given_twice(lake: LakePlace, tmp_path: Path) -> None:
     loaded(lake, scores(tmp_path, "A"))
     change_lake(lake, "forget", lambda database: forget(database, 1))
@@ -150,6 +156,7 @@ def test_the_time_that_an_import_shows_finds_it(lake: LakePlace, tmp_path: Path)
     assert [row["system"] for row in then.rows] == ["A"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["x[1]", "what?", "ü", "a b"])
 def test_a_lake_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     with in_memory() as nothing:

@@ -64,6 +64,7 @@ def test_the_empty_lakes_of_tests_are_as_they_are_made(tmp_path: Path) -> None:
     assert sound(copy)
 
 
+@pytest.mark.long
 def test_a_lake_writes_over_nothing_but_a_lake(warehouses: dict[str, Path], tmp_path: Path) -> None:
     lake, folder = tmp_path / "lake", tmp_path / "folder"
     folder.mkdir()

@@ -134,6 +134,7 @@ def test_writers_wait_while_a_lake_is_overwritten(lake: LakePlace, tmp_path: Pat
     assert not (Path(lake.called) / "change.lock").exists()
 
 
+@pytest.mark.long
 def test_a_load_that_meets_an_overwritten_lake_goes_into_the_new_one(lake: LakePlace, tmp_path: Path) -> None:
     loaded(lake, scores(tmp_path, "A"))
     done, _ = loaded(lake, scores(tmp_path, "B"), lambda: make_lake(lake.called, "copy", nothing, force=True))

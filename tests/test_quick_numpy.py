@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.quick_numpy import DOCSTRINGS, LATER, SIGNATURES, TYPES, _Later, _Signatures
+from warehouse.quick_numpy import DOCSTRINGS, LATER, TYPES, _Later
 
 IMPORTED = "from warehouse.quick_numpy import import_numpy_quickly; import_numpy_quickly(); import sys, numpy; "
 COMMAND = "import sys; from warehouse.commands.program import command; sys.exit(command())"
@@ -59,6 +59,8 @@ def test_the_types_can_be_imported_later() -> None:
         "numpy.array([1, 2]).ctypes.data_as(numpy.ctypeslib.ctypes.POINTER(numpy.ctypeslib.c_intp))[1]",
         "numpy.matrix('1 2; 3 4').tolist()",
         "__import__('inspect').signature(numpy.mean)",
+        "getattr(numpy._core.overrides, 'inspect', __import__('inspect')).cleandoc('  a\\n    b')",
+        "getattr(numpy._core.overrides, 'inspect', __import__('inspect')).signature(numpy.mean)",
         "numpy.ma.masked_array([1, 2], [0, 1]).sum(), numpy.ctypeslib.c_intp",
         "numpy.lib.introspect.opt_func_info(func_name='add', signature='float64')",
     ],
@@ -67,16 +69,13 @@ def test_what_is_imported_later_does_the_same(code: str) -> None:
     assert printed(IMPORTED + f"print({code})") == printed(f"import numpy; print({code})")
 
 
-@pytest.mark.parametrize("name", [*LATER, SIGNATURES])
+@pytest.mark.parametrize("name", LATER)
 def test_each_of_them_can_be_imported_later(name: str) -> None:
     assert printed(f"from warehouse.quick_numpy import _Later; print(_Later('{name}').__file__)").endswith(".py")
 
 
 def test_what_stands_for_a_module_has_what_the_module_has() -> None:
-    stand_in = _Signatures(SIGNATURES)
-    stand_in.imported = True
-    assert stand_in.cleandoc is inspect.cleandoc
-    assert stand_in.signature is inspect.signature
+    assert _Later("inspect").cleandoc is inspect.cleandoc
     assert _Later("ctypes").__path__ == ctypes.__path__
     with pytest.raises(AttributeError, match="has no attribute 'absent'"):
         _ = _Later("ast").absent
@@ -103,4 +102,4 @@ def test_a_comparison_imports_it_so_and_needs_nothing_that_is_left_out(tmp_path:
     _, done = (subprocess.run(asked, capture_output=True, text=True, check=True, env=env) for _ in range(2))
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "numpy.random" in imported
-    assert imported.isdisjoint({*DOCSTRINGS, *LATER, TYPES, SIGNATURES, "_hashlib"})
+    assert imported.isdisjoint({*DOCSTRINGS, *LATER, TYPES, "_hashlib"})

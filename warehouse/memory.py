@@ -58,9 +58,10 @@ def allowed() -> int:
     return size
 
 
-def more() -> str:
-    """What allows more memory, as a hint."""
-    return f"{SETTING}={max(8, -(-2 * allowed() // 10**9))}GB allows more memory"
+def more(needed: int | None = None) -> str:
+    """What allows more memory, as a hint: as many bytes as are needed, or more than now if that is not known."""
+    size = max(8 * 10**9, 2 * allowed()) if needed is None else needed
+    return f"{SETTING}={-(-size // 10**9)}GB allows more"
 
 
 def of_database() -> str:

@@ -23,7 +23,7 @@ TYPES = "numpy._typing"
 SEEDS = "secrets"
 """numpy takes seeds from there where it is given none. It would import OpenSSL for other functions."""
 SIGNATURES = "inspect"
-LATER = ("ast", "ctypes", "pickle", "platform", "textwrap")
+LATER = ("ast", "ctypes", SIGNATURES, "pickle", "platform", "textwrap")
 """These are imported when numpy first needs something of them, which few functions do."""
 
 
@@ -60,16 +60,19 @@ class _Loader:
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
         module.__loader__ = module.__spec__.loader = self._loader
-        signatures = _Signatures(SIGNATURES)
-        stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | {name: _Later(name) for name in LATER}
-        stand_ins |= {TYPES: _Types(TYPES), SEEDS: _seeds(), SIGNATURES: signatures}
+        later = {name: _Later(name) for name in LATER}
+        # Nobody is shown docstrings and signatures.
+        shown = {"cleandoc": lambda docstring: docstring, "signature": lambda function: None}
+        vars(later[SIGNATURES]).update(shown)
+        stand_ins = {name: ModuleType(name) for name in DOCSTRINGS} | later | {TYPES: _Types(TYPES), SEEDS: _seeds()}
         new = {name: stand_in for name, stand_in in stand_ins.items() if name not in sys.modules}
         sys.modules.update(new)
         try:
             self._loader.exec_module(module)
             import numpy.random  # noqa: F401
         finally:
-            signatures.imported = True
+            for name in shown:
+                delattr(later[SIGNATURES], name)
             # Whoever imports one of them later gets the real one.
             for name, stand_in in new.items():
                 _remove(name, stand_in)
@@ -113,18 +116,6 @@ class _Later(ModuleType):
     def __getattr__(self, name: str) -> Any:
         _remove(self.__name__, self)
         return getattr(_imported(self.__name__), name)
-
-
-class _Signatures(_Later):
-    """Stands for the module that reads signatures. While it is imported, numpy asks it for them, and for docstrings
-    without indentation, to show them to people."""
-
-    imported = False
-
-    def __getattr__(self, name: str) -> Any:
-        if self.imported or name not in ("cleandoc", "signature"):
-            return super().__getattr__(name)
-        return (lambda docstring: docstring) if name == "cleandoc" else (lambda function: None)
 
 
 class _Types(ModuleType):

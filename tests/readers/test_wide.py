@@ -302,7 +302,7 @@ def test_many_columns(database: Database, load_text: Load, complaints: Complaint
 
 def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, tmp_path: Path) -> None:
     def stage(staging: Staging) -> tuple[Staged, ...]:
-        raise MemoryShortError("EVALHOUSE_MEMORY=8GB allows more memory")
+        raise MemoryShortError("EVALHOUSE_MEMORY=8GB allows more")
 
     file = tmp_path / "a.csv"
     file.write_text("a,b\n")
@@ -310,7 +310,7 @@ def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, 
         load(database, file, replace(READERS["wide"], stage=stage))
     assert refused.value.hints == (
         "split it into files of fewer rows and load those",
-        "EVALHOUSE_MEMORY=8GB allows more memory",
+        "EVALHOUSE_MEMORY=8GB allows more",
     )
 
 

@@ -212,5 +212,5 @@ def check(how: p.Testing, entry: p.Entry, pairs: int, documents: int) -> None:
     raise QueryError(
         f"{pairs:,} pairs of {many:,} systems with {documents:,} {plural(entry.noun)} on {entry.test_set.name} could "
         f"take {bound / 1e6:,.0f} MB, and {most / 1e6:,.0f} MB are allowed",
-        hints=(fewer, f"{memory.SETTING}={-(-bound // 10**9)}GB allows more"),
+        hints=(fewer, memory.more(bound)),
     )

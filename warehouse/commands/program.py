@@ -9,7 +9,6 @@ import os
 import sys
 
 from warehouse import TYPE_CHECKING, ending
-from warehouse.quick_numpy import import_numpy_quickly
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +23,6 @@ def command() -> int:
     ending.at_once()
     from warehouse.memory import keep_no_addresses
 
-    import_numpy_quickly()
     keep_no_addresses()
     try:
         status = main()

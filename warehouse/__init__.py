@@ -6,13 +6,9 @@ This module imports nothing heavy, because every command imports it.
 from __future__ import annotations
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from warehouse.version import __version__
-
-TYPE_CHECKING = False
-"""The value that type checkers take for true. Importing typing would take longer than everything that `--help` needs of
-this package.
-"""
 
 if TYPE_CHECKING:
     from warehouse.session import Session

@@ -4,29 +4,28 @@ done.
 Until a command begins there is nothing to clean up, so SIGINT, SIGTERM and SIGHUP end the process at once. While a
 command runs, signals become exceptions, so that unfinished work is removed on the way out. If an exception has no
 effect (in a call that blocks, or in a library that swallows it), a thread that Python notifies of signals ends the
-process after a moment. This module imports nothing slow: until it is imported, Python answers a signal with a
-traceback.
+process after a moment. This module imports little: until it is imported, Python answers a signal with a traceback.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
 import _thread
 import os
+import signal
 import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any, Never
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-    from typing import Any, Never
-
-SIGNALS = tuple(getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name))
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 GRACE = 0.5
 """How many seconds a command may take to clean up."""
 
-_MAIN = _thread.get_ident()
+_MAIN = threading.get_ident()
 
 _stage = ""
 _heard: list[int] = []
@@ -35,7 +34,7 @@ _lasting = set(SIGNALS)
 UNFINISHED: set[str] = set()
 """Files and folders to remove when the process ends now, because nobody else can use them."""
 
-PATIENCE = _thread.RLock()
+PATIENCE = threading.RLock()
 """While a thread holds this lock, the process is not ended from outside, so that no half-written work is left."""
 
 
@@ -51,13 +50,13 @@ def in_order() -> None:
     if the exception does not.
     """
     global _stage
-    if _stage != "at once" or _thread.get_ident() != _MAIN:
+    if _stage != "at once" or threading.get_ident() != _MAIN:
         return
     _stage = "in order"
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    _signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    _thread.start_new_thread(_watch, (reading,))
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading,), daemon=True).start()
     sys.unraisablehook = _all_but_interruptions(sys.unraisablehook)
     _listen(_raise)
 
@@ -69,7 +68,7 @@ def ends_process() -> bool:
 
 def leave_ctrl_c() -> None:
     """From now on, Ctrl-C only raises an exception: a person who types wants to go on."""
-    _lasting.discard(_signal.SIGINT)
+    _lasting.discard(signal.SIGINT)
 
 
 def heard() -> bool:
@@ -79,14 +78,14 @@ def heard() -> bool:
 
 def status() -> int:
     """The exit status of a command that a signal stopped."""
-    return 128 + (_heard[-1] if _heard else _signal.SIGINT)
+    return 128 + (_heard[-1] if _heard else signal.SIGINT)
 
 
 def _listen(hear: Callable[[int, FrameType | None], object]) -> None:
     for number in SIGNALS:
         # A signal that is ignored, as with nohup, stays ignored.
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, hear)
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, hear)
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
@@ -95,8 +94,9 @@ def _raise(number: int, frame: FrameType | None) -> None:
         return
     _heard.append(number)
     # The prompt of the shell replaces the file descriptor that the other thread reads, so this thread ends the process.
+    # It is started by _thread, because the signal may have come while `threading` holds a lock that starting takes.
     _thread.start_new_thread(_end, (number,))
-    if number == _signal.SIGINT:
+    if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
 
@@ -109,8 +109,6 @@ def _watch(reading: int) -> None:
 
 def _end(number: int) -> None:
     """Gives the process time to end by itself, and then ends it."""
-    import time
-
     if number not in _lasting:
         return
     time.sleep(GRACE)
@@ -134,8 +132,8 @@ def leave(status: int) -> Never:
 
 def _remove(path: str) -> None:
     """Removes a file or folder; errors are ignored."""
+    # Most processes leave nothing that has to be removed.
     import shutil
-    from contextlib import suppress
 
     # Another thread may still add files to it.
     for _ in range(3):

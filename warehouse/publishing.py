@@ -14,8 +14,10 @@ import errno
 import json
 import os
 import re
+import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -86,7 +88,7 @@ def clear(folder: Path) -> None:
 
 def scratch() -> Path:
     """A new temporary folder that lives no longer than the process, in the system's folder for temporary files."""
-    folder = _folder_for_temporary_files()
+    folder = Path(tempfile.gettempdir())
     if str(folder) not in _cleared:
         _cleared.append(str(folder))
         _clear(folder, _SCRATCH)
@@ -112,30 +114,7 @@ def discard(path: Path) -> None:
 
 def _remove(folder: Path) -> None:
     """Removes a folder and everything in it; errors are ignored."""
-    try:
-        # Most have nothing but the lock in them, and shutil takes longer to import than they take to remove.
-        if os.listdir(folder) == [_LOCK]:
-            (folder / _LOCK).unlink()
-        folder.rmdir()
-    except OSError:
-        import shutil
-
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _folder_for_temporary_files() -> Path:
-    """The folder that `tempfile.gettempdir` names, without its import if it is the first that it would look at."""
-    first = next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), "/tmp")
-    if (
-        os.name == "nt"
-        or "tempfile" in sys.modules
-        or not os.path.isdir(first)
-        or not os.access(first, os.W_OK | os.X_OK)
-    ):
-        import tempfile
-
-        first = tempfile.gettempdir()
-    return Path(os.path.abspath(first))
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _let_go(path: Path) -> None:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
-
-_ON_LINUX = {
-    "config": ("XDG_CONFIG_HOME", "~/.config"),
-    "cache": ("XDG_CACHE_HOME", "~/.cache"),
-    "data": ("XDG_DATA_HOME", "~/.local/share"),
-}
-"""For each kind of folder, the variable that names it, and where it is if the variable is not set."""
+from typing import Literal
 
 
-def user_folder(kind: str) -> Path:
-    """The folder for one kind of files: config, cache or data. It need not exist.
-
-    platformdirs knows where it is. On Linux it is found without platformdirs, whose import takes as long as twenty
-    queries.
-    """
-    if sys.platform == "linux" and "ANDROID_ROOT" not in os.environ:
-        variable, default = _ON_LINUX[kind]
-        folder = os.environ.get(variable, "").strip() or os.path.expanduser(default)
-        if os.path.isabs(folder):
-            return Path(folder, "evalhouse")
+def user_folder(kind: Literal["config", "cache", "data"]) -> Path:
+    """The folder for one kind of files, where platformdirs says that it is. It need not exist."""
+    # `--help` asks for no folder.
     import platformdirs
 
-    paths = {
-        "config": platformdirs.user_config_path,
-        "cache": platformdirs.user_cache_path,
-        "data": platformdirs.user_data_path,
-    }
-    return paths[kind]("evalhouse")
+    match kind:
+        case "config":
+            return platformdirs.user_config_path("evalhouse")
+        case "cache":
+            return platformdirs.user_cache_path("evalhouse")
+        case "data":
+            return platformdirs.user_data_path("evalhouse")

@@ -8,16 +8,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
-from warehouse import TYPE_CHECKING
 from warehouse.commands import MISUSED
 from warehouse.commands.streams import columns_said
 from warehouse.commands.table import COMMANDS
 from warehouse.commands.talk import say
 from warehouse.version import __version__
-
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
 
 GIVEN_NOTHING = {
     "db": None,

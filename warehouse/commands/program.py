@@ -5,10 +5,14 @@ Standard output carries only data; notes, progress and errors go to standard err
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from warehouse import TYPE_CHECKING, ending
+from warehouse import ending
 
 if TYPE_CHECKING:
     import argparse
@@ -31,16 +35,9 @@ def command() -> int:
         status = stopped.code if isinstance(stopped.code, int) else 0
     except KeyboardInterrupt:
         status = ending.status()
-    threading = sys.modules.get("threading")
-    if (
-        not ending.heard()
-        and threading
-        and any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
-    ):
+    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
+    if not ending.heard() and any(not thread.daemon for thread in others):
         return status
-    import atexit
-    from contextlib import suppress
-
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):

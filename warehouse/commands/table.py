@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-
-from warehouse import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from warehouse.loading.staging.unpacking import Bound

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grammar.value import value
-from warehouse.digests import sha256
 from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
 from warehouse.store.connecting import in_memory, open_own

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Literal
+from zlib import crc32
 
 from grammar.clauses import as_typed
 from grammar.value import replace, value
@@ -39,8 +40,6 @@ class TestSet:
     @property
     def stream(self) -> int:
         """What random numbers depend on besides the seed: the name of the test set, not the order of loading."""
-        from zlib import crc32  # not needed at the start of every command
-
         return crc32(self.own_name.encode())
 
 

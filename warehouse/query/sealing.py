@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from math import nan
 
 from grammar.value import replace
-from warehouse.digests import sha256
 from warehouse.results import TEXTS, Cell, Result, Table
 
 SEAL = "numbers "

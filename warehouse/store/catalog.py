@@ -8,10 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 from grammar.value import value as record
-from warehouse.digests import sha256
 from warehouse.measures.correctness import ACCURACY
 from warehouse.store.database import Database
 from warehouse.store.declarations import Declaration, declarations, observed_in

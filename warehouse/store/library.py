@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import duckdb
-else:
-    # The functions of the library are bound when they are first called, because binding all ten thousand takes as long
-    # as several queries.
-    on_import = sys.getdlopenflags() if hasattr(sys, "getdlopenflags") else None
-    if on_import is not None:
-        sys.setdlopenflags(os.RTLD_LAZY)
-    try:
-        # This is the compiled part of the package. The Python code around it (relations, expressions, query graphs) is
-        # not used here, and importing it takes longer than most queries.
-        import _duckdb as duckdb
-    except ImportError:  # other releases keep it elsewhere
-        import duckdb
-    finally:
-        if on_import is not None:
-            sys.setdlopenflags(on_import)
+import duckdb
 
 __all__ = ["LIBRARY", "duckdb"]
 

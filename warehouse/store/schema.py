@@ -12,10 +12,10 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warehouse.digests import sha256
 from warehouse.faults import WarehouseError
 from warehouse.store.library import duckdb
 from warehouse.store.sql import Sql

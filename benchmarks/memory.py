@@ -1,10 +1,10 @@
-"""The memory that `explain` says a statement takes at most, beside the memory that it takes.
+"""The memory that statements take.
 
     python benchmarks/memory.py [--large] [--folder FOLDER]
 
 makes the warehouses it needs in a folder (a temporary one, unless a folder is named, which keeps them) and prints a
-Markdown table: the bound, the peak of a process that answers the statement with `--format csv`, their ratio, and the
-seconds of all processors. With `--large`, also all pairs of a thousand systems on 10,000 documents, and a million
+Markdown table: the peak of a process that answers the statement with `--format csv`, and the seconds of all
+processors. With `--large`, also all pairs of a thousand systems on 10,000 documents, and a million
 shuffles of a million documents with a million different values.
 """
 
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 from generate import write
-from timing import environment, evalhouse, in_folder, load, spent
+from timing import evalhouse, in_folder, load, spent
 
 SIZES = ((2, 1_000), (20, 1_000), (100, 1_000), (300, 3_000), (20, 30_000), (2, 300_000))
 STATEMENTS = (
@@ -86,28 +84,15 @@ def of_values(folder: Path, documents: int) -> Path:
     return db
 
 
-def bound(statement: str, db: Path) -> int:
-    """What `explain` says, in bytes."""
-    command = evalhouse("query", f"explain {statement}", "--db", str(db), "--format", "tsv")
-    explained = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
-    return sum(int(found.replace(",", "")) for found in re.findall(r"takes at most ([\d,]+) MB", explained)) * 10**6
-
-
 def row(statement: str, of: str, db: Path) -> None:
     """Prints a row of the table."""
-    most = bound(statement, db)
     one = spent(evalhouse("query", statement, "--db", str(db), "--format", "csv"), db.parent)
-    ratio = most / one.memory
-    print(
-        f"| `{statement}` | {of} | {most / 1e6:,.0f} MB | {one.memory / 1e6:,.0f} MB | {ratio:.1f} "
-        f"| {one.processor:,.1f} s |",
-        flush=True,
-    )
+    print(f"| `{statement}` | {of} | {one.memory / 1e6:,.0f} MB | {one.processor:,.1f} s |", flush=True)
 
 
 def measure(folder: Path, args: argparse.Namespace) -> None:
     """Prints the table."""
-    print("| statement | of | at most | measured | ratio | processors |\n|---|---|---|---|---|---|")
+    print("| statement | of | memory | processors |\n|---|---|---|---|")
     for systems, documents in SIZES:
         db, of = made(folder, systems, documents), f"{systems:,} × {documents:,}"
         for statement in STATEMENTS[: 1 if systems == 2 else 3]:
@@ -123,7 +108,7 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
 
 def main() -> None:
     """Measures in the folder that is named, or in a temporary one."""
-    parser = argparse.ArgumentParser(description="compares the memory that statements take with what explain says")
+    parser = argparse.ArgumentParser(description="measures the memory that statements take")
     parser.add_argument("--large", action="store_true", help="also the two largest cases, which take minutes")
     in_folder(parser, measure)
 

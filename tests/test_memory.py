@@ -15,10 +15,12 @@ from typing import cast
 import duckdb
 import pytest
 
+from grammar.errors import QueryError
 from tests.conftest import write_csv
 from warehouse import memory
 from warehouse.commands.program import main
 from warehouse.loading.ingest import load
+from warehouse.session import Session
 from warehouse.store import database
 from warehouse.store.replacement import making
 from warehouse.store.sql import Sql
@@ -158,6 +160,89 @@ def test_all_pairs_of_ten_thousand_are_refused_at_once(crowd: Path, statement: s
     assert "2,000 MB are allowed" in said
     assert re.search(r"EVALHOUSE_MEMORY=\d\dGB allows more", said)
     assert used < MOST // 4
+
+
+ALL_PAIRS = "compare m for all on T"
+UNCHECKED = (
+    "import sys\n"
+    "from warehouse.commands.program import command\n"
+    "from warehouse.query.comparison import pairs\n"
+    "pairs._refuse_what_cannot_fit = lambda entry, count: None\n"
+    "sys.exit(command())\n"
+)
+"""The command, without the check that refuses before anything is read."""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not limit memory")
+def test_what_the_check_lets_pass_is_refused_by_the_system(crowd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("EVALHOUSE_MEMORY", "500MB")
+    command = [sys.executable, "-c", UNCHECKED, "query", ALL_PAIRS, "--db", "w.duckdb"]
+    done = subprocess.run(command, cwd=crowd, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "error: this needs more than 0.5 GB of memory\n  EVALHOUSE_MEMORY=8GB allows more" in done.stderr
+
+
+def test_what_cannot_fit_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Session.open() as session:
+        monkeypatch.setattr(memory, "most", lambda: 100_000)
+        monkeypatch.setattr(session.database, "columns", None)
+        with pytest.raises(QueryError, match="136 pairs of 17 systems with 100 messages on TST3 could take") as refused:
+            session.run("compare F for all on TST3")
+    fewer, more = refused.value.hints
+    assert fewer == "name fewer systems, or compare them against one"
+    assert more == "EVALHOUSE_MEMORY=1GB allows more"
+
+
+STATEMENTS = (
+    "compare m for S1, S2 on T",
+    ALL_PAIRS,
+    "compare m for all on T test studentized shuffles 9999",
+    "compare m for all on T interval percentile shuffles 999",
+    "compare m for all on T adjust maxt shuffles 999",
+    "compare m for all on T margin 1% shuffles 999",
+    "compare m for all against S1 on T shuffles 100000",
+    "compare m for S1, S2 on T exact",
+    "group m for all on T shuffles 999",
+    "rank m for all on T shuffles 999",
+    "table m for all on T against S1 shuffles 999",
+    "power m for S1, S2 on T",
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_forty_systems_on_two_thousand_documents_fit_into_the_least_that_can_be_set(
+    statement: str, forty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALHOUSE_MEMORY", "500MB")
+    status, used, said = run("query", statement, "--db", "w.duckdb", "--threads", "2", folder=forty)
+    assert status == 0, said
+    assert used < memory.LEAST // 1_000
+
+
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of forty systems that answered two thousand questions."""
+    folder = tmp_path_factory.mktemp("forty")
+    rows = (
+        ("T", f"S{system}", f"D{document}", "m", (system * document + document // 7) % 101 / 100)
+        for system in range(1, 41)
+        for document in range(2_000)
+    )
+    file = write_csv(folder / "rows.csv", "test_set system document measure value", rows)
+    with making(folder / "w.duckdb") as database:
+        load(database, file, "values")
+    return folder
+
+
+def test_a_program_that_manages_its_own_memory_may_take_what_the_machine_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_of_machine", lambda: 64 * 10**9)
+    monkeypatch.setattr(memory, "_bounded", [])
+    assert memory.most() == 64 * 10**9
+    monkeypatch.setattr(memory, "_bounded", [True])
+    assert memory.most() == memory.allowed()
 
 
 def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:

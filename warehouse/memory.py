@@ -17,17 +17,6 @@ MOST = 2_000_000_000
 LEAST = 500_000_000
 """The smallest size that can be set, in bytes."""
 
-OWN = 130_000_000
-"""How many bytes the program itself takes before it reads anything: Python, its libraries, and the catalogue of the
-warehouse. `evalhouse query "show tests"` takes 80 MB, a comparison of few documents 115 MB.
-"""
-
-PARTS = 60_000_000
-"""How many bytes are allowed for what is computed in parts of a fixed size."""
-
-STEP = 50_000_000
-"""Bounds are rounded up to a multiple of this many bytes, so small questions have the same bound on every machine."""
-
 SETTING = "EVALHOUSE_MEMORY"
 """The variable of the environment that sets another size."""
 
@@ -85,16 +74,6 @@ def _of_machine() -> int:
     with suppress(AttributeError, ValueError, OSError):
         return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
     return 0
-
-
-def with_own(working: int) -> int:
-    """The most bytes of a process that needs `working` bytes for its answer, in whole steps."""
-    return -(-(OWN + PARTS + working) // STEP) * STEP
-
-
-def said(bound: int) -> str:
-    """A bound in the words of `explain`."""
-    return f"takes at most {bound // 10**6:,} MB"
 
 
 _bounded: list[bool] = []

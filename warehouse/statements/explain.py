@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from grammar import nodes as n
 from grammar.printer import to_text
 from grammar.value import value
-from warehouse import memory
-from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.results import Column, Result, Table
 from warehouse.statements.questions import question
-
-SCANNED = 30
-"""Bytes of each row that DuckDB sums. What it may hold is limited, and it spills the rest."""
-
-NUMBER = 150
-"""Bytes of each number that is read and computed with."""
-
-READ = 6
-"""How many numbers a row has at most, where they have not been read yet."""
 
 
 @value
@@ -58,22 +47,11 @@ def _lines(plan: ExplainPlan, facts: Facts) -> Iterator[Line]:
     for query in statement.compile(question):
         yield "sql", query.sql.text
         yield "parameters", ", ".join(repr(parameter) for parameter in query.sql.params)
-    weighed = list(statement.weigh(question, facts)) if statement.weigh else []
-    yield from weighed
+    if statement.weigh:
+        yield from statement.weigh(question, facts)
     if statement.executor:
         executor = statement.executor
         yield "executor", executor if isinstance(executor, str) else executor(question)
-    if not any(stage == "memory" for stage, _ in weighed):
-        yield "memory", memory.said(_at_most(question.entries, statement.compile(question), facts))
-
-
-def _at_most(entries: Sequence[p.Entry], queries: Queries, facts: Facts) -> int:
-    """The most bytes that the process takes for a question that no tests of pairs answer."""
-    rows = sum(max(entry.stored, len(entry.stored_systems)) * entry.documents for entry in entries)
-    numbers = sum(len(column) for of in facts.values() if isinstance(of, dict) for column in of.values())
-    if not facts and any(query.form in ("columns", "narrow") for query in queries):
-        numbers = READ * rows
-    return memory.with_own(min(rows * SCANNED, memory.share_of_database()) + numbers * NUMBER)
 
 
 EXPLAIN = Statement(

@@ -4,17 +4,15 @@ computed up to their sums.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from warehouse import memory
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
 from warehouse.query.comparison.intervals import RESAMPLES, percent
 from warehouse.query.comparison.margins import margin_line
-from warehouse.query.comparison.memory_bounds import Comparing, at_most, counting_at_most
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.procedures import Choice, choose, paired_sums, together
+from warehouse.query.comparison.procedures import choose, paired_sums, together
 from warehouse.query.path import Line
 from warehouse.significance.bootstrap.interval_kinds import named_interval
 from warehouse.significance.paired import Paired
@@ -33,18 +31,11 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
     """How each comparison is tested."""
     entries: dict[str, p.Entry] = {}
     ordered: set[bool] = set()
-    parts: list[Comparing] = []
-    over, exact = False, 0
     for batch in batches:
-        of_test_sets = zip(*(comparison.over or (comparison,) for comparison in batch), strict=True)
-        parts += map(Comparing.of, of_test_sets)
-        over = bool(batch[0].over)
         for comparison in batch:
             entries[comparison.entry.test_set.name] = comparison.entry
             ordered.add(comparison.statistic.ordered)
-            choice = yield from _executor(comparison)
-            if choice is not None and choice.exactly:
-                exact = max(exact, counting_at_most(choice.costs))
+            yield from _executor(comparison)
             if how.margin is not None:
                 yield "margin", margin_line(comparison)
     yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
@@ -58,7 +49,6 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
     if True in ordered:
         yield "interval", f"{percent(how.level)}, by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
-    yield "memory", memory.said(at_most(parts, how, over, exact))
 
 
 def _why(entry: p.Entry) -> str:
@@ -74,26 +64,24 @@ def _shuffles(comparison: Comparison) -> str:
     return f"shuffles until every verdict is decided, at most {most_shuffles(comparison):,},"
 
 
-def _executor(comparison: Comparison) -> Generator[Line, None, Choice | None]:
-    """How the pairs of one statistic would be tested, why, and at what cost; and what was chosen, if there is a
-    choice.
-    """
+def _executor(comparison: Comparison) -> Iterator[Line]:
+    """How the pairs of one statistic would be tested, why, and at what cost."""
     label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs:,} pairs" if pairs > 1 else label
     if not named_test(comparison.how.test).exchanges:
         drawn = f", {_shuffles(comparison)}" if named_test(comparison.how.test).draws else ""
         yield "executor", f"{head}, the {comparison.how.test} test of each{drawn.rstrip(',')}"
-        return None
+        return
     if comparison.replicates:
         counts = " and ".join(str(len(values)) for values in comparison.replicates)
         yield "executor", f"{head}, the replicates ({counts}) divided anew between the systems"
-        return None
+        return
     choice = choose(comparison, priced=pairs <= PRICED)
     shuffles = _shuffles(comparison)
     paired = paired_sums(comparison, comparison.pairs[0])
     if isinstance(paired, PairedCounts) and not choice.exactly:
         yield "executor", f"{head}, {shuffles} evaluated one by one: it is not a ratio of sums"
-        return choice
+        return
     if choice.exactly:
         ways = ", ".join(dict.fromkeys(cost.way for cost in choice.costs))
         yield "executor", f"{head}, exact by {ways}: {choice.reason}"
@@ -108,4 +96,3 @@ def _executor(comparison: Comparison) -> Generator[Line, None, Choice | None]:
         steps = sum(cost.operations for cost in choice.costs)
         most = max(cost.bytes for cost in choice.costs)
         yield "cost", f"the exact test takes about {steps:.1g} steps and {most / 1e6:.1f} MB"
-    return choice

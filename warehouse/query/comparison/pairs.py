@@ -14,11 +14,11 @@ import numpy as np
 
 from grammar.errors import QueryError
 from grammar.value import replace, value
+from warehouse import memory
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.averaged_sums import average_of
-from warehouse.query.comparison.memory_bounds import check
-from warehouse.query.comparison.observations import Observations, observation_queries, observed
+from warehouse.query.comparison.observations import Observations, observation_queries, observed, read_columns
 from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.conventions import is_bounded
@@ -30,9 +30,16 @@ from warehouse.significance.distinct import Distinct
 from warehouse.significance.paired import Floats, Integers, Many
 from warehouse.significance.shuffles.randomization import draws_by_itself
 from warehouse.significance.tests import Test, named_adjustment, named_test
+from warehouse.tasks.observed import plural
 
 Pair = tuple[int, int]
 """The places of two systems among those of an entry."""
+
+NUMBER = 16
+"""Bytes of each number of a row while it is read: in DuckDB, and in numpy."""
+
+PAIR = 550
+"""Bytes of a pair in the result."""
 
 
 @value(slots=False)
@@ -227,11 +234,10 @@ def _count(entry: p.Entry, against: p.System | None) -> int:
 def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None, over: bool = False) -> Queries:
     """What brings the comparisons of an entry, which may be averaged with others `over` test sets.
 
-    Raises QueryError where they could take more memory than is allowed.
+    Raises QueryError where they clearly need more memory than is allowed.
     """
     entry = with_baseline(entry, against)
-    if not entry.in_units:
-        check(how, entry, _count(entry, against), entry.documents)
+    _refuse_what_cannot_fit(entry, _count(entry, against))
     if not entry.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
@@ -239,6 +245,24 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
 
     of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
     return (*observation_queries(how, _by_document(entry)), *of_runs)
+
+
+def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
+    """Raises QueryError where the numbers that are read, or the results of the pairs, take more memory than is allowed.
+
+    What else a comparison needs is smaller, and the operating system refuses it if it is too much.
+    """
+    # A statistic that is read by itself has rows of its own. Each row also names its system and its document.
+    numbers = sum(len(read_columns(part)) + 2 for part in entry.observed_apart)
+    needed = len(entry.systems) * entry.documents * numbers * NUMBER + pairs * len(entry.statistics) * PAIR
+    if needed <= memory.most():
+        return
+    fewer = "name fewer systems" if pairs < len(entry.systems) else "name fewer systems, or compare them against one"
+    raise QueryError(
+        f"{pairs:,} pairs of {len(entry.systems):,} systems with {entry.documents:,} {plural(entry.noun)} on "
+        f"{entry.test_set.name} could take {needed / 1e6:,.0f} MB, and {memory.most() / 1e6:,.0f} MB are allowed",
+        hints=(fewer, memory.more(needed)),
+    )
 
 
 def _by_document(entry: p.Entry) -> p.Entry:
@@ -299,15 +323,13 @@ def comparisons(
     """The comparisons of an entry, those together that have the same observations and so can share shuffles.
 
     `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, for a
-    statistic that is undefined, and where it could take more memory than is allowed.
+    statistic that is undefined.
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
     splits = _may_split(entry) and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
         counted = observed(how, _by_document(part), facts)
-        if entry.in_units:
-            check(how, entry, len(pairs), counted.cluster.size)
         observations = counted if _looked_at_again(how, part) else replace(counted, counts={}, known={})
         batch = []
         for statistic in part.statistics:

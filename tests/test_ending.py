@@ -18,11 +18,11 @@ from threading import Thread
 
 import pytest
 
-import warehouse
 from tests.counting import Count
 from tests.store.texts import SCORES, THREE
 from warehouse.loading.ingest import load
 from warehouse.loading.sample import fill
+from warehouse.session import Session
 from warehouse.store.connecting import open_database
 from warehouse.store.replacement import making
 from warehouse.store.soundness import check
@@ -152,7 +152,7 @@ WORDS = {
     "verify": ["verify", "past.json"],
     "export-scores": ["export-scores", "out.csv", "--kind", "published", "--force"],
     "export-scores of all": ["export-scores", "out", "--force"],
-    "export-lake": ["export-lake", "lake", "--force"],
+    "copy": ["copy", "w.duckdb", "lake", "--lake", "--force"],
     "fmt": ["fmt", "study.eval"],
     "completion": ["completion", "bash"],
     "demo": ["demo"],
@@ -183,7 +183,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wide.csv").write_text(f"test_set,document,{header}\nTST3,D," + ",".join("x" for _ in range(10_000)))
     study = "score F for all on TST3;\nplot compare F for all on TST3;\n"
     (folder / "study.eval").write_text(study + "".join(f"compare F for all on TST{k};\n" for k in (3, 4)))
-    with warehouse.open(folder / "w.duckdb") as session:
+    with Session.open(folder / "w.duckdb") as session:
         (folder / "past.json").write_text(session.run("compare F for all on TST3").to_json())
     (folder / "out").mkdir()
     os.mkfifo(folder / "fifo")
@@ -197,7 +197,7 @@ def told(folder: Path, command: str, number: int, after: float) -> float | None:
     """
     for made in ("new.duckdb", "copy.duckdb"):
         (folder / made).unlink(missing_ok=True)
-    database = [] if "--db" in WORDS[command] or command in ("help", "demo", "completion") else ["--db", "w.duckdb"]
+    database = [] if "--db" in WORDS[command] or command in ("help", "demo", "completion", "copy") else ["--db", "w.duckdb"]
     environment = {"TMPDIR": str(folder / "temporary"), "XDG_CACHE_HOME": str(folder / "cache")}
     command_line = [sys.executable, "-c", FIRST, *WORDS[command], *database]
     took = None
@@ -268,7 +268,7 @@ def test_nothing_is_said_of_imports_that_are_interrupted(busy: Path, after: floa
 
 WRITING = [
     "sample data", "a script", "results in a file", "load", "init", "backup", "export-scores", "export-scores of all",
-    "export-lake", "fmt",
+    "copy", "fmt",
 ]  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def kills(folder: Path, chance: random.Random, command: str, times: int, count: 
     count("commands that write, killed at random moments; the next needed no help", times)
 
 
-@pytest.mark.parametrize("command", ["export-lake", "export-scores of all"])
+@pytest.mark.parametrize("command", ["copy", "export-scores of all"])
 def test_what_comes_after_a_kill_needs_no_help(busy: Path, command: str, count: Count) -> None:
     kills(busy, random.Random(command), command, 2, count)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import cli
-import warehouse
 from tests.conftest import write_csv
 from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
 from warehouse.commands.opened import open_session
@@ -33,7 +32,7 @@ def load(path: Path, system: str) -> None:
 
 
 def test_a_later_load_is_seen_and_said(path: Path) -> None:
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         assert session.run("show systems").rows == []
         session.run("let $who = A; show systems")
         load(path, "A")
@@ -59,7 +58,7 @@ def test_a_load_is_seen_that_is_stored_while_the_warehouse_is_being_opened(
 
     with monkeypatch.context() as slow:
         slow.setattr("warehouse.session.open_warehouse", slowly)
-        session = warehouse.open(path)
+        session = Session.open(path)
     with session:
         assert systems(session) == ["A"]
         load(path, "B")
@@ -70,7 +69,7 @@ def test_a_load_is_seen_that_is_stored_while_the_warehouse_is_being_opened(
 
 
 def test_ones_own_change_is_no_news(path: Path) -> None:
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         session.run("define measure twice = correct * 2; show measures")
         assert session.run("show systems").notes == ()
 
@@ -83,19 +82,19 @@ def test_a_change_is_done_also_where_the_warehouse_cannot_be_opened_again(
         raise WarehouseError(f"{path} cannot be read: Too many open files")
 
     load(path, "A")
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         monkeypatch.setattr("warehouse.session_warehouse.open_warehouse", busy)
         with pytest.raises(WarehouseError) as caught:
             session.run("forget import 1")
         monkeypatch.undo()
     assert caught.value.message.startswith(f"{path} was changed, but cannot be opened again: ")
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         assert session.run("show systems").rows == []
 
 
 def test_a_warehouse_that_is_gone_is_said(path: Path) -> None:
     load(path, "A")
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         path.unlink()
         assert session.run("score m for A on T").notes == (f"{path} is not there any more: this is what was in it",)
 

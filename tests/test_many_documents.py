@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from grammar.errors import QueryError
 from tests.empty import create
 from warehouse.loading.ingest import load
@@ -36,7 +35,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def session(warehouses: dict[str, Path]) -> Session:
-    return warehouse.open(warehouses["sample"])
+    return Session.open(warehouses["sample"])
 
 
 @pytest.mark.long
@@ -44,7 +43,7 @@ def session(warehouses: dict[str, Path]) -> Session:
 def test_alike_documents_counted_give_what_single_ones_give(
     question: str, warehouses: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with warehouse.open(warehouses["worked" if "BLEU" in question else "sample"]) as session:
+    with Session.open(warehouses["worked" if "BLEU" in question else "sample"]) as session:
         one_by_one = session.run(question)
         monkeypatch.setattr(observe, "MANY", 1)
         counted = session.run(question)
@@ -138,7 +137,7 @@ def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeyp
     with create(tmp_path / "w.duckdb") as database:
         load(database, tmp_path / "s.csv", "scores")
     monkeypatch.setattr(observe, "MANY", 1)
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    with Session.open(tmp_path / "w.duckdb") as session:
         with pytest.raises(QueryError, match="is missing for some systems: d2"):
             session.run("compare recall for A, B on T")
         (row,) = session.run("compare recall for A, B on T missing drop").rows

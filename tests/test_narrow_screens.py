@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-import warehouse
 from warehouse.render import Style, render
 from warehouse.render.style import width
 from warehouse.results import Column, Result, Table, TableSection
@@ -40,7 +39,7 @@ QUESTIONS = (
 
 @pytest.fixture(scope="module")
 def sample() -> Iterator[Session]:
-    with warehouse.open() as session:
+    with Session.open() as session:
         yield session
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import warehouse
 from warehouse.render.progress import clock
+from warehouse.session import Session
 
 QUESTIONS = [
     "compare F for GE, UMASS on TST3 shuffles 50000",
@@ -23,7 +23,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_share_done_grows_to_the_whole_of_each_test_set(question: str) -> None:
     shares: list[float] = []
-    with warehouse.open() as session:
+    with Session.open() as session:
         unwatched = session.run(question).rows
         with session.watched(shares.append):
             assert session.run(question).rows == unwatched
@@ -37,7 +37,7 @@ def test_whoever_watches_can_end_a_comparison() -> None:
     def stop(share: float) -> None:
         raise KeyboardInterrupt
 
-    with warehouse.open() as session:
+    with Session.open() as session:
         with pytest.raises(KeyboardInterrupt), session.watched(stop):
             session.run(QUESTIONS[0])
         assert session.run("compare F for GE, UMASS on TST3").rows

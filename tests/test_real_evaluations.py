@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from tests.empty import create
 from warehouse.loading.ingest import load
 from warehouse.session import Session
@@ -24,7 +23,7 @@ def muc4(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> Session:
         load(database, folder / "score_tuples.csv", "scores", columns=SITE)
         load(database, folder / "decisions.csv", "decisions", columns=SITE)
         load(database, folder / "key_labels.csv", "labels", columns={"document": "message_id"})
-    return warehouse.open(path)
+    return Session.open(path)
 
 
 def test_f_on_tst3_is_as_published(muc4: Session) -> None:

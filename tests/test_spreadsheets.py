@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cli
-import warehouse
+from warehouse.session import Session
 from warehouse.store.connecting import open_database
 from warehouse.store.sql import Sql
 
@@ -69,5 +69,5 @@ def test_what_is_exported_comes_back(path: Path, ending: str, warehouses: dict[s
     )
     with open_database(path) as before, open_database(again) as after:
         assert after.rows(names) == before.rows(names) == sorted((name, "=HYPERLINK()", name) for name in FORMULAS)
-    with warehouse.open(again) as session:
+    with Session.open(again) as session:
         assert len(session.run("score m for all on T").rows) == len(FORMULAS)

@@ -134,7 +134,7 @@ def test_a_copy_and_a_lake_have_texts(quiz: Path, tmp_path: Path, capsys: pytest
     with open_database(tmp_path / "copy.duckdb") as database:
         assert database.rows(Sql("select count(*) from texts")) == [(24,)]
         assert check(database) == ()
-    assert cli.main(["export-lake", "lake", "--db", "w.duckdb"]) == 0
+    assert cli.main(["copy", "w.duckdb", "lake"]) == 0
     with open_warehouse(tmp_path / "lake") as database:
         assert database.rows(Sql("select count(*) from texts")) == [(24,)]
         assert check(database) == ()

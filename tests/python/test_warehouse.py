@@ -35,6 +35,15 @@ def path(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(made, tmp_path))
 
 
+@pytest.mark.long
+def test_nothing_warns(tmp_path: Path) -> None:
+    """A program runs with every warning made an error."""
+    script = tmp_path / "script.py"
+    script.write_text("import evalhouse as eh\nwith eh.open() as w:\n    w.score('F1', 'all', on='TST3')\n")
+    done = subprocess.run([sys.executable, "-W", "error", str(script)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_warehouse_is_made_once(path: Path) -> None:
     with pytest.raises(eh.WarehouseError, match="exists already"):
         eh.create(path)

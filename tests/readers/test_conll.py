@@ -10,7 +10,6 @@ import pytest
 import seqeval.metrics
 import seqeval.scheme
 
-import warehouse
 from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
@@ -19,6 +18,7 @@ from warehouse.loading.readers.conll import EXAMPLE
 from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.staging.mentions import Mention, entities
 from warehouse.loading.staging.tagging import Scheme
+from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
@@ -171,7 +171,7 @@ def test_a_folder_of_gold_and_answers_is_loaded_by_name(tmp_path: Path) -> None:
     (news / "systems" / "crf.conll").write_text(columns(WORDS, FOUND))
     (news / "systems" / "oracle.conll").write_text(columns(WORDS, NAMES))
     create(tmp_path / "w.duckdb").close()
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    with Session.open(tmp_path / "w.duckdb") as session:
         session.run(f'load "{news}" as auto')
         rows = {row["system"]: row["F(beta=1)"] for row in session.run("score F for all on news").rows}
         assert rows == {"crf": 0.5, "oracle": 1.0}

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from tests.empty import create
 from tests.store.texts import Complaints, Load
 from warehouse.faults import DataError
@@ -22,6 +21,7 @@ from warehouse.loading.staging import lines as opening
 from warehouse.loading.staging.lines import documents
 from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
+from warehouse.session import Session
 from warehouse.store.database import Database
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
@@ -189,7 +189,7 @@ def test_a_statement_loads_with_the_reader_of_another_package(offered: list[Read
     offered[0] = replace(BARS, reads=full, stage=partial(lines, columns=columns))
     (tmp_path / "in.txt").write_text("D1|BLEU|31.4|T|S\n")
     create(tmp_path / "w.duckdb").close()
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    with Session.open(tmp_path / "w.duckdb") as session:
         assert session.run(f'load "{tmp_path}/in.txt" as auto').rows[0]["reader"] == "bars"
         assert session.run("score BLEU for S on T").rows[0]["BLEU"] == 31.4
 

@@ -17,7 +17,6 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-import warehouse
 from grammar.errors import QueryError
 from tests.empty import create
 from warehouse.faults import DataError
@@ -26,6 +25,7 @@ from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize
 from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
 from warehouse.loading.staging.zstandard import zstd
+from warehouse.session import Session
 from warehouse.store.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,7 +198,7 @@ def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None
         (folder / f"{name}.csv").write_text(READERS[name].example)
     path = tmp_path / "w.duckdb"
     create(path).close()
-    with warehouse.open(path) as session:
+    with Session.open(path) as session:
         rows = session.run(f'load "{folder}" as auto').rows
         assert [(row["reader"], row["rows_new"]) for row in rows] == [("labels", 1), ("scores", 1), ("systems", 1)]
         assert session.run("score recall for all on TST3").rows[0]["recall"] == 0.75

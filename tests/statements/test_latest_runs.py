@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from grammar.errors import QueryError
 from tests.empty import create
 from warehouse.loading.ingest import load
@@ -40,7 +39,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
         for name, text in (("values", VALUES), ("runs", RUNS), ("systems", MODELS)):
             (tmp_path / f"{name}.csv").write_text(text)
             load(database, tmp_path / f"{name}.csv", name)
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    with Session.open(tmp_path / "w.duckdb") as session:
         yield session
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from grammar.errors import QueryError
 from tests.empty import create
 from warehouse.loading.ingest import load
@@ -30,7 +29,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     (folder / "v.csv").write_text("\n".join(["test_set,system,document,measure,value", *rows]))
     with create(folder / "w.duckdb") as database:
         load(database, folder / "v.csv", "values")
-    with warehouse.open(folder / "w.duckdb") as session:
+    with Session.open(folder / "w.duckdb") as session:
         yield session
 
 
@@ -78,7 +77,7 @@ def test_a_filter_that_a_log_has_not_is_an_error_that_names_those_that_it_has(tm
     log.write_text("".join(map(sample.format, filters)))
     with create(tmp_path / "w.duckdb") as database:
         load(database, log, "lm-eval", fields={"system": "gpt"})
-    with warehouse.open(tmp_path / "w.duckdb") as session:
+    with Session.open(tmp_path / "w.duckdb") as session:
         for asked in ("exact_match", "accuracy", *(f"exact_match:{each}" for each in filters)):
             assert session.run(f'score "{asked}" for all on gsm8k').rows[0][asked] == 1
         with pytest.raises(QueryError) as caught:

@@ -166,16 +166,16 @@ def _load_in_place(folder: Path) -> None:
 
 
 def _forget(folder: Path) -> None:
-    import warehouse
+    from warehouse.session import Session
 
-    with warehouse.open(folder / "w.duckdb") as session:
+    with Session.open(folder / "w.duckdb") as session:
         session.run("forget import 1")
 
 
 def _define(folder: Path) -> None:
-    import warehouse
+    from warehouse.session import Session
 
-    with warehouse.open(folder / "w.duckdb") as session:
+    with Session.open(folder / "w.duckdb") as session:
         list(session.results("define measure twice = 2 * recall"))
 
 
@@ -197,9 +197,9 @@ def _load_into_a_lake(folder: Path) -> None:
 
 
 def _change_a_lake(folder: Path, statement: str) -> None:
-    import warehouse
+    from warehouse.session import Session
 
-    with warehouse.open(folder) as session:
+    with Session.open(folder) as session:
         list(session.results(statement))
 
 

@@ -259,8 +259,8 @@ def test_a_backup_is_made_while_others_read_and_while_one_loads(whole: Path, tmp
     shutil.copy(whole, path)
     (tmp_path / "one.csv").write_text(SCORES + "T,GE,D9,1,1,1,0\n")
     reading = (
-        "import sys, warehouse\n"
-        "with warehouse.open(sys.argv[1]) as w:\n"
+        "import sys, evalhouse\n"
+        "with evalhouse.open(sys.argv[1]) as w:\n"
         "    for _ in sys.stdin:\n"
         "        print(w.run('sql \"select count(*) from score\"').rows[0]['count_star()'], flush=True)\n"
     )

@@ -547,7 +547,7 @@ class TestInPlace:
     def test_a_reader_is_told_to_wait_and_a_loader_waits_for_readers(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         reading = (
-            "import sys, warehouse\nwith warehouse.open(sys.argv[1]):\n print('open', flush=True); sys.stdin.read()"
+            "import sys, evalhouse\nwith evalhouse.open(sys.argv[1]):\n print('open', flush=True); sys.stdin.read()"
         )
         command = [sys.executable, "-c", reading, str(path)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
@@ -559,7 +559,7 @@ class TestInPlace:
             assert caught.value.message == said
             reader.communicate("")
         with in_place(path):
-            asking = "import sys, warehouse\ntry: warehouse.open(sys.argv[1])\nexcept Exception as e: print(e)"
+            asking = "import sys, evalhouse\ntry: evalhouse.open(sys.argv[1])\nexcept Exception as e: print(e)"
             command = [sys.executable, "-c", asking, str(path)]
             printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert printed == f"{path} is being written by process {os.getpid()}\n"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import warehouse
 from tests.empty import create
 from warehouse.faults import DataError
 from warehouse.loading.exporting import ENDINGS, export_all, export_form, of_earlier_exports
 from warehouse.loading.ingest import load
 from warehouse.loading.readers.recognition import recognize
+from warehouse.session import Session
 from warehouse.store.connecting import open_database, open_to_export
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
@@ -87,7 +87,7 @@ def test_all_rows_come_back_as_they_were(name: str, warehouses: dict[str, Path],
     with again(folder, tmp_path / "again.duckdb") as database:
         assert contents(database) == before
     question = "compare recall, F for all on all missing drop" if name == "sample" else "score recall, F for all on all"
-    with warehouse.open(warehouses[name]) as first, warehouse.open(tmp_path / "again.duckdb") as second:
+    with Session.open(warehouses[name]) as first, Session.open(tmp_path / "again.duckdb") as second:
         assert first.run(question).rows == second.run(question).rows
 
 

@@ -142,7 +142,7 @@ COMMANDS = {
     "run": ["run", "study.eval"],
     "export a file": ["export-scores", "out.csv"],
     "export a folder": ["export-scores", "FOLDER"],
-    "export a lake": ["export-lake", "lake"],
+    "copy to a lake": ["copy", "WAREHOUSE", "lake"],
 }
 
 
@@ -176,13 +176,18 @@ def state(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+def words_of(command: str, path: Path) -> list[str]:
+    """A command line that uses the warehouse at this path."""
+    words = [{"FOLDER": "mine", "WAREHOUSE": str(path)}.get(word, word) for word in COMMANDS[command]]
+    return words if "WAREHOUSE" in COMMANDS[command] else [*words, "--db", str(path)]
+
+
 def refused(
     kind: str, command: str, path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
     before = state(path.parent)
-    words = [word.replace("FOLDER", "mine") for word in COMMANDS[command]]
-    assert cli.main([*words, "--db", str(path)]) == 3
+    assert cli.main(words_of(command, path)) == 3
     printed, complaint = capsys.readouterr()
     first, *hints = complaint.splitlines()
     said = CRAFTED[kind][1]
@@ -385,8 +390,7 @@ def opened(words: list[str], folder: Path, path: Path) -> set[str]:
     log = folder / "log.strace"
     traced = ["strace", "-f", "-qq", "-e", "trace=%file", "-o", str(log), sys.executable, str(ROOT / "cli.py")]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "HOME": str(folder / "home")}
-    command = [*traced, *words, "--db", str(path)]
-    done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([*traced, *words], cwd=path.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     assert SECRET not in done.stdout + done.stderr
     calls = re.findall(
@@ -414,7 +418,7 @@ def test_nothing_is_opened_but_the_file_what_is_beside_it_and_the_spill_folder(
         code = holders[number % len(holders)].replace("PAYLOAD", PAYLOADS[number % len(PAYLOADS)])
         path = craft(sound, folder, code)
         command = list(COMMANDS)[number % len(COMMANDS)]
-        words = [word.replace("FOLDER", "mine") for word in COMMANDS[command]]
+        words = words_of(command, path)
         spared = ("", ".wal", ".lock", ".import", ".import.wal")
         # A load looks at its own file first, and a backup keeps its place. The folder for temporary files is looked
         # through for what was left there.

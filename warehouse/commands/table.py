@@ -142,11 +142,6 @@ def _export_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite files")
 
 
-def _lake_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="a new folder")
-    parser.add_argument("--force", action="store_true", help="overwrite a lake")
-
-
 def _copy_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FROM", help="a warehouse file or a lake")
     new = "a new lake, or a new file if it ends in .duckdb or .db; an address such as s3://BUCKET/evals is a lake"
@@ -286,8 +281,6 @@ def run(args: argparse.Namespace) -> int:
             from warehouse.commands.writing import export as command
         case "export-eee":
             from warehouse.commands.writing import export_records as command
-        case "export-lake":
-            from warehouse.commands.writing import export_as_lake as command
         case "mcp":
             from warehouse.commands.assisting import assist as command
         case "serve":
@@ -346,12 +339,6 @@ COMMANDS = (
         "write values and published figures as records of Every Eval Ever",
         "evalhouse export-eee records --organization Acme --db evals.duckdb",
         _records_words,
-    ),
-    Command(
-        "export-lake",
-        "write a warehouse as a lake; deprecated, as copy does it",
-        "evalhouse export-lake muc.lake --db muc.duckdb",
-        _lake_words,
     ),
     Command(
         "mcp",

@@ -1,5 +1,5 @@
 """The commands that export a warehouse: `export-scores` writes rows to files that `load` accepts, `export-eee` writes
-records of Every Eval Ever, and `export-lake` writes everything as a lake.
+records of Every Eval Ever.
 """
 
 from __future__ import annotations
@@ -47,18 +47,6 @@ def export(args: argparse.Namespace) -> int:
         note(args, "there are no rows to export")
     for file in of_earlier_exports(target, written) if target.is_dir() else ():
         note(args, f"{file} is of an earlier export: there are no such rows now")
-    return DONE
-
-
-def export_as_lake(args: argparse.Namespace) -> int:
-    """Writes a warehouse as a lake."""
-    from warehouse.lake.making import make_lake
-
-    folder, path = Path(args.folder), question_path(args)
-    make_lake(args.folder, "copy", partial(_opened, path), force=args.force)
-    note(args, f"{folder} is a lake with all of {path or 'the sample data'}")
-    instead = f"evalhouse copy {path} {folder}" if path else f"evalhouse init {folder} --lake --sample"
-    note(args, f"export-lake is deprecated: write {instead}")
     return DONE
 
 

@@ -1,5 +1,5 @@
-"""The code is structured as ARCHITECTURE.md describes: no import cycles, every package in the layers that import-linter
-checks, and one meaning for each name of a class and of a file.
+"""The code is structured as ARCHITECTURE.md describes: no import cycles, and every package in the layers that
+import-linter checks.
 """
 
 from __future__ import annotations
@@ -7,8 +7,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -27,10 +26,6 @@ SOURCES = [
     *sorted((ROOT / "grammar").rglob("*.py")),
     *sorted((ROOT / "warehouse").rglob("*.py")),
 ]
-
-SHARED_FILE_NAMES = {"__init__", *TASKS, *STATEMENTS}
-"""File names that stand in several rooms, since each room has its part of a task or of a statement."""
-
 
 OF_THEIR_OWN = {
     "warehouse/commands/program.py": "load is a command there",
@@ -91,25 +86,6 @@ def test_every_room_is_described(imports: grimp.ImportGraph) -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rooms = [room.replace(".", "/") for room in imports.find_children("warehouse")]
     assert [room for room in sorted(rooms) if f"`{room}/`" not in text and f"`{room}.py`" not in text] == []
-
-
-def test_no_file_is_named_like_another() -> None:
-    files = named_alike((source.stem, source) for source in SOURCES)
-    assert {name: places for name, places in files.items() if name not in SHARED_FILE_NAMES} == {}
-
-
-def test_no_class_is_named_like_another() -> None:
-    """Nor is a name for a type, such as a union of classes."""
-    classes = [(name, source) for source in SOURCES for node in nodes(source) for name in _types_named(node)]
-    assert named_alike(classes) == {}
-
-
-def _types_named(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.ClassDef(name=name):
-            yield name
-        case ast.Assign(targets=[ast.Name(id=name)]) if name[0].isupper() and not name.isupper():
-            yield name
 
 
 def test_names_say_what_they_hold() -> None:
@@ -213,11 +189,3 @@ def test_paths_that_are_named_are_there(page: str) -> None:
     named = set(re.findall(r"`([\w./-]*/[\w./-]*|[\w-]+\.(?:py|md|toml|lark|sql|tables))`", text))
     assert named
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
-
-
-def named_alike(named: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
-    """Names that occur more than once, and where."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for name, source in named:
-        places[name].append(str(source.relative_to(ROOT)))
-    return {name: sources for name, sources in places.items() if len(sources) > 1}

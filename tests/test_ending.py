@@ -197,7 +197,8 @@ def told(folder: Path, command: str, number: int, after: float) -> float | None:
     """
     for made in ("new.duckdb", "copy.duckdb"):
         (folder / made).unlink(missing_ok=True)
-    database = [] if "--db" in WORDS[command] or command in ("help", "demo", "completion", "copy") else ["--db", "w.duckdb"]
+    without = "--db" in WORDS[command] or command in ("help", "demo", "completion", "copy")
+    database = [] if without else ["--db", "w.duckdb"]
     environment = {"TMPDIR": str(folder / "temporary"), "XDG_CACHE_HOME": str(folder / "cache")}
     command_line = [sys.executable, "-c", FIRST, *WORDS[command], *database]
     took = None

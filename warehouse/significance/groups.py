@@ -35,37 +35,9 @@ class Groups:
 
 
 def letters(different: ArrayLike, order: Sequence[int]) -> Groups:
-    """The groups of a ranking, given which pairs differ, of shape (systems, systems).
-
-    `order` lists the systems from the best to the worst.
-
-    Parameters
-    ----------
-    different : array_like of shape (systems, systems)
-        Whether two systems differ significantly; symmetric.
-    order : sequence of int
-        The systems from the best to the worst.
-
-    Returns
-    -------
-    Groups
-        The groups, and the letters of each system.
-
-    Raises
-    ------
-    ValueError
-        Where the matrix is not square and symmetric, and where the ranking does not name each system once.
-
-    References
-    ----------
-    Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of
-    Computational and Graphical Statistics 13, 456-466.
-
-    Examples
-    --------
-    >>> from warehouse.significance.groups import letters
-    >>> letters([[0, 0, 1], [0, 0, 0], [1, 0, 0]], order=[0, 1, 2]).members
-    ((0, 1), (1, 2))
+    """The groups of a ranking, given which pairs differ, of shape (systems, systems) and symmetric (Piepho 2004,
+    Journal of Computational and Graphical Statistics 13, 456-466). `order` lists the systems from the best to the
+    worst, each once; ValueError is raised for anything else.
     """
     matrix = np.asarray(different, dtype=bool)
     systems = matrix.shape[0] if matrix.ndim else 0

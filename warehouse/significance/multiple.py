@@ -38,27 +38,8 @@ Levels: TypeAlias = "Sequence[float | None] | NDArray[np.float64]"
 
 
 def bonferroni(levels: Levels) -> Floats:
-    """Each level times the number of levels, at most 1; of shape (m,). None and nan give nan and are not counted.
-
-    Parameters
-    ----------
-    levels : sequence of float or None
-        Levels of significance of the shape (m,); None and nan for a test that was not possible.
-
-    Returns
-    -------
-    numpy.ndarray of shape (m,)
-        The adjusted levels in the same order, at most 1; nan where there was none.
-
-    References
-    ----------
-    Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64.
-
-    Examples
-    --------
-    >>> from warehouse.significance.multiple import bonferroni
-    >>> bonferroni([0.01, 0.04, None, 0.03]).round(4).tolist()
-    [0.03, 0.12, nan, 0.09]
+    """Each level times the number of levels, at most 1; of shape (m,) (Dunn 1961, Journal of the American Statistical
+    Association 56, 52-64). None and nan, for a test that was not possible, give nan and are not counted.
     """
     known, adjusted = _known(levels)
     adjusted[known] = np.minimum(adjusted[known] * np.count_nonzero(known), 1.0)
@@ -66,28 +47,8 @@ def bonferroni(levels: Levels) -> Floats:
 
 
 def holm(levels: Levels) -> Floats:
-    """Holm's step-down adjustment (Holm 1979): of shape (m,), never above Bonferroni's. None and nan as there.
-
-    Parameters
-    ----------
-    levels : sequence of float or None
-        Levels of significance of the shape (m,); None and nan for a test that was not possible.
-
-    Returns
-    -------
-    numpy.ndarray of shape (m,)
-        The adjusted levels in the same order, at most 1; nan where there was none.
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6,
-    65-70.
-
-    Examples
-    --------
-    >>> from warehouse.significance.multiple import holm
-    >>> holm([0.01, 0.04, None, 0.03]).round(4).tolist()
-    [0.03, 0.06, nan, 0.06]
+    """Holm's step-down adjustment (Holm 1979, Scandinavian Journal of Statistics 6, 65-70): of shape (m,), never above
+    Bonferroni's. None and nan as there.
     """
     known, adjusted = _known(levels)
     order = np.argsort(adjusted[known], kind="stable")
@@ -98,28 +59,8 @@ def holm(levels: Levels) -> Floats:
 
 
 def benjamini_hochberg(levels: Levels) -> Floats:
-    """The false discovery rate adjustment (Benjamini & Hochberg 1995): of shape (m,). None and nan as above.
-
-    Parameters
-    ----------
-    levels : sequence of float or None
-        Levels of significance of the shape (m,); None and nan for a test that was not possible.
-
-    Returns
-    -------
-    numpy.ndarray of shape (m,)
-        The adjusted levels in the same order, at most 1; nan where there was none.
-
-    References
-    ----------
-    Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of the Royal Statistical
-    Society B 57, 289-300.
-
-    Examples
-    --------
-    >>> from warehouse.significance.multiple import benjamini_hochberg
-    >>> benjamini_hochberg([0.01, 0.04, None, 0.03]).round(4).tolist()
-    [0.03, 0.04, nan, 0.04]
+    """The false discovery rate adjustment (Benjamini & Hochberg 1995, Journal of the Royal Statistical Society B 57,
+    289-300): of shape (m,). None and nan as above.
     """
     known, adjusted = _known(levels)
     order = np.argsort(adjusted[known], kind="stable")
@@ -132,48 +73,12 @@ def benjamini_hochberg(levels: Levels) -> Floats:
 def westfall_young(
     many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Floats:
-    """Levels adjusted by the step-down maximum of statistics, of shape (pairs,) (Westfall & Young 1993).
+    """Levels adjusted by the step-down maximum of statistics, of shape (pairs,), in the order of the pairs (Westfall &
+    Young 1993, Resampling-based multiple testing).
 
     An adjusted level is never below the pair's own (nge + 1) / (shuffles + 1); with a single pair it is equal to that.
     Strong control requires that the joint distribution of the differences is symmetric for systems that do not differ.
-
-    Parameters
-    ----------
-    many : ManySystems
-        Counts of the systems on the same units.
-    pairs : sequence of (int, int)
-        The pairs that are compared, by the places of their systems.
-    draws : Draws
-        How many shuffles, and the seed and the stream of their coins.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    work : Work, default ALONE
-        The number of threads and the progress callback. It does not change any result.
-
-    Returns
-    -------
-    numpy.ndarray of shape (pairs,)
-        The adjusted levels, in the order of the pairs.
-
-    Raises
-    ------
-    ValueError
-        For pairs that are not two of the systems.
-
-    References
-    ----------
-    Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing. Wiley.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.draws import Draws
-    >>> from warehouse.significance.multiple import westfall_young
-    >>> westfall_young(recall.many, [(0, 1)], Draws(shuffles=9999, seed=1992)).round(4).tolist()
-    [0.2496]
+    Raises ValueError for pairs that are not two of the systems.
     """
     check_sides(sides)
     if not pairs:
@@ -235,50 +140,14 @@ def _order(family: Family) -> Places:
 
 
 def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
-    """Randomized Tukey HSD (Carterette 2012): nge of every pair, of shape (systems, systems).
+    """Randomized Tukey HSD (Carterette 2012, ACM Transactions on Information Systems 30, 4:1-34): nge of every pair, of
+    shape (systems, systems).
 
     In each unit the systems' tuples are permuted at random; nge counts the shuffles whose largest difference between
     two pseudo systems is at least that of the pair, and p = (nge + 1) / (shuffles + 1) holds for the whole family.
     One-sided, entry [a, b] is compared with the signed difference of a minus b; the largest difference is also the
     largest signed difference. The diagonal is the number of shuffles. Differences within 1e-9 of each other's size
     count as ties.
-
-    Parameters
-    ----------
-    many : ManySystems
-        Counts of the systems on the same units.
-    draws : Draws
-        How many shuffles, and the seed and the stream of their coins.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    work : Work, default ALONE
-        The number of threads and the progress callback. It does not change any result.
-
-    Returns
-    -------
-    numpy.ndarray of shape (systems, systems)
-        How many shuffles reach each pair's difference.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Carterette, B. (2012). Multiple testing in statistical analysis of systems-based information retrieval
-    experiments. ACM Transactions on Information Systems 30, 4:1-34.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.draws import Draws
-    >>> from warehouse.significance.multiple import tukey
-    >>> tukey(recall.many, Draws(shuffles=99, seed=1992)).shape
-    (2, 2)
     """
     check_sides(sides)
     values = many.values()

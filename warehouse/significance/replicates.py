@@ -57,41 +57,11 @@ def replicate_test(
 
     Without `draws` every division is counted, and p is the share of those whose difference is at least the observed
     one. The statistic is the observed difference; with `studentized` it is Welch's t, recomputed in every division, so
-    that the replicates of one system may vary more than those of the other (Janssen 1997). A division in which nothing
-    varies then counts as extreme.
+    that the replicates of one system may vary more than those of the other (Janssen 1997, Statistics & Probability
+    Letters 36, 9-21). A division in which nothing varies then counts as extreme.
 
-    Parameters
-    ----------
-    values_a, values_b : sequence of float of shape (replicates,)
-        The value of each replicate of the one system, and of the other.
-    draws : Draws, optional
-        How many divisions are drawn at random; without it all are counted.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    studentized : bool, default False
-        Whether the statistic is Welch's t instead of the difference of the means.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For a system without replicates, studentized for one with a single replicate, and for more divisions than
-        can be counted.
-
-    References
-    ----------
-    Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
-    problem. Statistics & Probability Letters 36, 9-21.
-
-    Examples
-    --------
-    >>> from warehouse.significance.replicates import replicate_test
-    >>> replicate_test([0.71, 0.74, 0.73], [0.69, 0.70, 0.68]).p
-    0.1
+    Raises ValueError for a system without replicates, studentized for one with a single replicate, and for more
+    divisions than can be counted.
     """
     check_sides(sides)
     if not len(values_a) or not len(values_b):

@@ -95,7 +95,6 @@ class PairNotes:
                 self._measures[comparison.statistic.label] = None
 
     def notes(self) -> Iterator[str]:
-        """All notes."""
         if len(self._alike) <= ONE_BY_ONE:
             for pair in self._alike:
                 differ = "differs" if pair.differing == 1 else "differ"

@@ -77,7 +77,6 @@ class Drawing:
         return "\n".join(filter(None, parts)) + "\n"
 
     def block(self, block: PageBlock) -> str:
-        """One block."""
         return _DRAWN[type(block)](self, block) + "\n"
 
     def step(self, share: float) -> str:

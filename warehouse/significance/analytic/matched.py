@@ -57,75 +57,18 @@ def settled(values_a: Floats, values_b: Floats, doubts: Floats) -> Floats:
 
 
 def sign(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
-    """The sign test: exact, by the binomial distribution of wins among the units that differ.
-
-    `differences` has the shape (units,). The statistic is the number of units in which the first system is ahead.
-
-    Parameters
-    ----------
-    differences : array_like of shape (units,)
-        The value of the first system in each unit minus that of the second.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Conover, W. J. (1999). Practical nonparametric statistics, 3rd edition. Wiley, section 3.4.
-
-    Examples
-    --------
-    >>> from warehouse.significance.analytic.matched import sign
-    >>> sign([2, 0, 3, 0, 4, 1, -1]).p
-    0.375
+    """The sign test of differences of shape (units,): exact, by the binomial distribution of wins among the units that
+    differ (Conover 1999, Practical nonparametric statistics, section 3.4). The statistic is the number of units in
+    which the first system is ahead.
     """
     values = _values(differences)
     return _binomial(int(np.count_nonzero(values > 0)), int(np.count_nonzero(values < 0)), sides)
 
 
 def mcnemar(only_first: int, only_second: int, sides: Sides = "two-sided") -> Outcome:
-    """McNemar's test, exact: items that only the first system has right against those that only the second has.
-
-    The statistic is the first of the two numbers.
-
-    Parameters
-    ----------
-    only_first : int
-        How many items the first system alone has right.
-    only_second : int
-        How many the second alone has right.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        Where one is negative.
-
-    References
-    ----------
-    McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages.
-    Psychometrika 12, 153-157.
-
-    Examples
-    --------
-    >>> from warehouse.significance.analytic.matched import mcnemar
-    >>> round(mcnemar(8, 2).p, 6)
-    0.109375
+    """McNemar's test, exact: items that only the first system has right against those that only the second has (McNemar
+    1947, Psychometrika 12, 153-157). The statistic is the first of the two numbers. Raises ValueError where one is
+    negative.
     """
     if only_first < 0 or only_second < 0:
         raise ValueError(f"numbers of items cannot be negative: {only_first}, {only_second}")
@@ -133,39 +76,12 @@ def mcnemar(only_first: int, only_second: int, sides: Sides = "two-sided") -> Ou
 
 
 def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
-    """Wilcoxon's signed-rank test of differences of shape (units,).
+    """Wilcoxon's signed-rank test of differences of shape (units,) (Wilcoxon 1945, Biometrics Bulletin 1, 80-83).
 
-    Zeros are left out and ties share their mean rank. Exact where there are at most EXACT_UNITS units without zeros
-    or ties, or at most EXACT_TIED_UNITS; otherwise by the normal approximation, its variance corrected for ties,
-    without correction for continuity (as scipy.stats.wilcoxon decides). The statistic is the smaller of the two
-    rank sums, one-sided that of the units in which the first system is ahead.
-
-    Parameters
-    ----------
-    differences : array_like of shape (units,)
-        The value of the first system in each unit minus that of the second.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80-83.
-
-    Examples
-    --------
-    >>> from warehouse.significance.analytic.matched import wilcoxon
-    >>> wilcoxon([2, 0, 3, 0, 4, 1, -1]).p
-    0.1875
+    Zeros are left out and ties share their mean rank. Exact where there are at most EXACT_UNITS units without zeros or
+    ties, or at most EXACT_TIED_UNITS; otherwise by the normal approximation, its variance corrected for ties, without
+    correction for continuity (as scipy.stats.wilcoxon decides). The statistic is the smaller of the two rank sums,
+    one-sided that of the units in which the first system is ahead.
     """
     check_sides(sides)
     values = _values(differences)
@@ -191,35 +107,11 @@ def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
 
 
 def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
-    """Student's t test of differences of shape (units,) with units − 1 degrees of freedom; the statistic is t.
+    """Student's t test of differences of shape (units,) with units − 1 degrees of freedom (Student 1908, Biometrika 6,
+    1-25); the statistic is t.
 
-    Parameters
-    ----------
-    differences : array_like of shape (units,)
-        The value of the first system in each unit minus that of the second.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two units, and for a difference that is the same in every unit and not 0: it has no variance
-        to divide by.
-
-    References
-    ----------
-    Student (1908). The probable error of a mean. Biometrika 6, 1-25.
-
-    Examples
-    --------
-    >>> from warehouse.significance.analytic.matched import t
-    >>> round(t([2, 0, 3, 0, 4, 1, -1]).p, 6)
-    0.107596
+    Raises ValueError for fewer than two units, and for a difference that is the same in every unit and not 0: it has no
+    variance to divide by.
     """
     check_sides(sides)
     values = scaled(_values(differences).astype(np.float64))

@@ -31,44 +31,6 @@ def bootstrap_test(
     The null distribution is that of the resampled differences, shifted so that it is centred at 0 (Noreen 1989; Efron &
     Tibshirani 1993, section 16.4). nge counts |d* − d| ≥ |d|, one-sided d* − d ≥ d, and p = (nge + 1) / (resamples +
     1). A resample without a value counts as extreme. Identical systems give p = 1.
-
-    Parameters
-    ----------
-    paired : Paired or PairedCounts
-        Counts of two systems on the same units; a unit is what is exchanged.
-    draws : Draws
-        How many resamples, and the seed and the stream that they are drawn from.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    work : Work, default ALONE
-        The number of threads and the progress callback. It does not change any result.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Noreen, E. W. (1989). Computer-intensive methods for testing hypotheses. Wiley.
-
-    Efron, B. and Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall, section 16.4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.draws import Draws
-    >>> from warehouse.significance.bootstrap.shifted import bootstrap_test
-    >>> bootstrap_test(recall, Draws(shuffles=9999, seed=1992)).nge
-    119
     """
     check_sides(sides)
     many = paired.many

@@ -31,38 +31,8 @@ def cost(paired: Paired) -> Cost:
 
 
 def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
-    """The exact significance level of the difference of two systems.
-
-    Parameters
-    ----------
-    paired : Paired
-        Numerators and denominators of two systems, each an integer array of the shape (units,).
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        Where `cost` says that the test is not possible.
-
-    References
-    ----------
-    Chinchor, N. (1992). The statistical significance of the MUC-4 results. MUC-4, 30-50.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.exact.counting import exact_test
-    >>> exact_test(recall).p
-    0.25
+    """The exact significance level of the difference of two systems (Chinchor 1992, MUC-4, 30-50), of integers of shape
+    (units,). Raises ValueError where `cost` says that the test is not possible.
     """
     observed = Extreme.of(paired, sides)
     estimate, lattice = _cost(paired, observed)

@@ -97,44 +97,6 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     The coins depend only on the seed, the stream and the number of units (see `coins`), so other measures on the same
     units and other pairs have the same shuffles. Only a pair with `few_distinct` differences has draws of its own, and
     after the first 100,000 shuffles a pair with 1,000 differing units (see `own_coins`). Identical systems give p = 1.
-
-    Parameters
-    ----------
-    paired : Paired
-        Numerators and denominators of two systems, each an integer array of the shape (units,).
-    draws : Draws
-        How many shuffles, and the seed and the stream of their coins.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    work : Work, default ALONE
-        The number of threads and the progress callback. It does not change any result.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Noreen, E. W. (1989). Computer-intensive methods for testing hypotheses. Wiley.
-
-    Chinchor, N. (1992). The statistical significance of the MUC-4 results. MUC-4, 30-50.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.draws import Draws
-    >>> from warehouse.significance.shuffles.randomization import randomization_test
-    >>> randomization_test(recall, Draws(shuffles=9999, seed=1992)).p
-    0.2496
     """
     extreme = Extreme.of(paired, sides)
     chosen, distinct = _method(paired)

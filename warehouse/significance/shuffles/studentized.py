@@ -49,50 +49,11 @@ _SUMS = 1 << 20
 def studentized_test(
     paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Outcome:
-    """The studentized exchange of two systems (Janssen 1997; Chung and Romano 2013); the statistic is t.
+    """The studentized exchange of two systems (Janssen 1997, Statistics & Probability Letters 36, 9-21; Chung and
+    Romano 2013, Annals of Statistics 41, 484-507); the statistic is t.
 
     If the denominators of a ratio are equal in every unit, t has the same order as the differences, so this test is the
     same as randomization. An exchange after which a system has no value, or nothing varies, counts as extreme.
-
-    Parameters
-    ----------
-    paired : Paired or PairedCounts
-        Counts of two systems on the same units; a unit is what is exchanged.
-    draws : Draws
-        How many shuffles, and the seed and the stream of their coins.
-    sides : {"two-sided", "one-sided"}, default "two-sided"
-        One-sided asks whether the first system is better.
-    work : Work, default ALONE
-        The number of threads and the progress callback. It does not change any result.
-
-    Returns
-    -------
-    Outcome
-        `p` in (0, 1], how it was found, and the statistic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown value of `sides`.
-
-    References
-    ----------
-    Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
-    problem. Statistics & Probability Letters 36, 9-21.
-
-    Chung, E. and Romano, J. P. (2013). Exact and asymptotically robust permutation tests. Annals of Statistics 41,
-    484-507.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warehouse.significance.paired import Paired
-    >>> a, b, possible = np.array([7, 3, 9, 4, 6]), np.array([5, 3, 6, 4, 2]), np.array([10, 4, 10, 8, 9])
-    >>> recall = Paired(a, possible, b, possible)
-    >>> from warehouse.significance.draws import Draws
-    >>> from warehouse.significance.shuffles.studentized import studentized_test
-    >>> studentized_test(recall, Draws(shuffles=9999, seed=1992)).p
-    0.2496
     """
     check_sides(sides)
     if isinstance(paired, Paired) and steady(paired.many):

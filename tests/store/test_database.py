@@ -559,7 +559,7 @@ class TestInPlace:
             assert caught.value.message == said
             reader.communicate("")
         with in_place(path):
-            asking = "import sys, evalhouse\ntry: evalhouse.open(sys.argv[1])\nexcept evalhouse.Error as e: print(e.message)"
+            asking = "import sys, evalhouse as eh\ntry: eh.open(sys.argv[1])\nexcept eh.Error as e: print(e.message)"
             command = [sys.executable, "-c", asking, str(path)]
             printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert printed == f"{path} is being written by process {os.getpid()}\n"

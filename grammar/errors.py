@@ -54,3 +54,7 @@ class QueryError(EvalhouseError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return QueryError, (self.message, self.span, self.hints), {"drawn": self.drawn}
+
+
+class UnfinishedError(QueryError):
+    """The text ends too early, so more text could correct it."""

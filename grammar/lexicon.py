@@ -16,12 +16,12 @@ MOST_DIGITS = 28
 
 GRAMMAR = Path(__file__).with_name("language.lark")
 
-_LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
+LANGUAGE = GRAMMAR.read_text(encoding="utf-8")
 
-KEYWORDS = frozenset(re.findall(r"^[A-Z_]+(?:\.[0-9])?: +/\(\?ai:([a-z-]+)\)\\b", _LANGUAGE, re.MULTILINE))
+KEYWORDS = frozenset(re.findall(r"^[A-Z_]+(?:\.[0-9])?: +/\(\?ai:([a-z-]+)\)\\b", LANGUAGE, re.MULTILINE))
 """All keywords. Those that are not reserved are bare names wherever the keyword is not possible."""
 
-(_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?ai:([a-z|-]+)\)", _LANGUAGE, re.MULTILINE)
+(_RESERVED,) = re.findall(r"^NOT_RESERVED: /\(\?!\(\?ai:([a-z|-]+)\)", LANGUAGE, re.MULTILINE)
 RESERVED = frozenset(_RESERVED.split("|"))
 """Words that are names only in quotes."""
 

@@ -1,13 +1,13 @@
 """Parses text to statements, and answers the shell's questions about unfinished text. Every error is a QueryError.
 
-Importing this module is cheap, because the nodes and the parser's tables are loaded when they are first needed.
+Importing this module is cheap, because the nodes, lark and its parser are loaded when they are first needed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grammar.errors import QueryError
+from grammar.errors import QueryError, UnfinishedError
 
 if TYPE_CHECKING:
     from grammar import nodes
@@ -20,19 +20,20 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
 
     Raises QueryError for the first thing that is wrong.
     """
-    from grammar.parsing.building import BUILDER
-    from grammar.parsing.drafts import finished
-    from grammar.parsing.limits import check_depth, check_text
-    from grammar.parsing.machine import Machine, RefusedError
+    from lark import UnexpectedInput
+
+    from grammar.parsing.building import statement_of
+    from grammar.parsing.lark_parser import parser
+    from grammar.parsing.reading import check_depth, check_text
 
     check_text(text)
     try:
-        pieces = Machine(BUILDER).parsed(text)
-    except RefusedError:
+        pieces: Any = parser().parse(text)
+    except UnexpectedInput:
         from grammar.editing.mistakes import explained
 
         raise explained(text) from None
-    statements = tuple(finished(piece, text) for piece in pieces)
+    statements = tuple(statement_of(piece, text) for piece in pieces)
     for statement in statements:
         check_depth(statement)
     return statements
@@ -43,12 +44,9 @@ def is_complete(text: str) -> bool:
 
     A text with a mistake before its end is complete, because more text would not correct it.
     """
-    from grammar.parsing.drafts import UnfinishedError
-    from grammar.parsing.limits import UnclosedTextError
-
     try:
         return bool(parse(text))
-    except (UnfinishedError, UnclosedTextError):
+    except UnfinishedError:
         return False
     except QueryError:
         return True

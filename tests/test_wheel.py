@@ -15,7 +15,6 @@ NEEDED = [
     "evalhouse.py",
     "evalhouse-stubs/__init__.pyi",
     "grammar/language.lark",
-    "grammar/language.tables",
     "warehouse/store/schema.sql",
     "warehouse/py.typed",
     "warehouse/sample_data/README.md",

@@ -6,8 +6,7 @@ from grammar.clauses import CLAUSES, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
-from grammar.parsing.machine import END
-from grammar.parsing.reading import Reading, read, this_statement
+from grammar.parsing.reading import END, read, this_statement
 from grammar.value import value
 
 
@@ -35,12 +34,12 @@ def expected(text: str) -> Expected:
     if last and last[0].kind in {"comment", "error"} and last[0].span.end == len(text):
         return Expected((), (), len(text))
     reading = read(text[:start])
-    if reading.mistake is not None and reading.mistake < len(text[:start].rstrip()):
+    if reading.mistake < len(text[:start].rstrip()):
         return Expected((), (), start)
+    accepted = reading.accepted()
     place = place_after(this_statement(reading.tokens))
-    return Expected(
-        _keywords(reading, place, text[start:].lower()), _kinds(reading.accepted, place), start, bool(place.question)
-    )
+    keywords = _keywords(accepted, place, text[start:].lower())
+    return Expected(keywords, _kinds(accepted, place), start, bool(place.question))
 
 
 def _start_of_last_word(text: str) -> int:
@@ -53,18 +52,18 @@ def _start_of_last_word(text: str) -> int:
 _SYNONYMS = {"macro", "micro", *(word for clause in CLAUSES for word in clause.synonyms)}
 
 
-def _keywords(reading: Reading, place: Place, typed: str) -> tuple[str, ...]:
+def _keywords(accepted: frozenset[str], place: Place, typed: str) -> tuple[str, ...]:
     """The keywords that may follow. If a comma is possible, `and` and `vs` are not offered. Synonyms are offered only
     after the user has begun to type them.
     """
-    passed_over = {"and", "vs"} if "COMMA" in reading.accepted else set()
+    passed_over = {"and", "vs"} if "COMMA" in accepted else set()
     passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
     keywords: list[str] = []
-    for word in filter(None, map(keyword, reading.accepted)):
+    for word in filter(None, map(keyword, accepted)):
         if word in passed_over:
             continue
         clauses = [clause for clause in CLAUSES if word in clause.first_words]
-        if place.statement and END in reading.accepted and clauses and not continues(place.last_word, word):
+        if place.statement and END in accepted and clauses and not continues(place.last_word, word):
             keywords.extend(
                 word if word in clause.synonyms else clause.words for clause in clauses if _may_follow(clause, place)
             )

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal
 from grammar.arithmetic import FUNCTIONS
 from grammar.errors import QueryError
 from grammar.lexicon import KEYWORDS, NUMBER, keyword
-from grammar.parsing.limits import check_text
+from grammar.parsing.building import span_of
+from grammar.parsing.reading import check_text, read
 from grammar.span import Span
 from grammar.value import value
 
 if TYPE_CHECKING:
-    from grammar.parsing import machine
+    import lark
 
 Kind = Literal["keyword", "function", "name", "number", "text", "variable", "comment", "operator", "error"]
 
@@ -75,12 +76,10 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
 
     Returns the place where the next statement begins.
     """
-    from grammar.parsing.reading import read
-
     reading = read(text[start:])
     at = start
     for place, token in enumerate(reading.tokens):
-        begin, end = start + token.start, start + token.end
+        begin, end = start + span_of(token).start, start + span_of(token).end
         marked.extend(_guessed(text, at, begin))  # comments: nothing else can be between tokens
         marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
@@ -91,7 +90,7 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     return len(text)
 
 
-def _kind(token: machine.Lexeme, following: Sequence[machine.Lexeme]) -> Kind:
+def _kind(token: lark.Token, following: Sequence[lark.Token]) -> Kind:
     if keyword(token.type):
         return "keyword"
     if token.type == "WORD" and token.lower() in FUNCTIONS and _are_expressions([other.type for other in following]):

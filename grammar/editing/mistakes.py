@@ -1,6 +1,6 @@
 """Explains why a text does not parse: it turns the place where parsing stopped into a sentence that users can act on.
 
-It takes a text that the machine refuses and returns the error. It does not decide what is valid.
+It takes a text that the parser refuses and returns the error. It does not decide what is valid.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from lark import Token
+
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
 from grammar.editing.hints import near
 from grammar.editing.places import Place, place_after
-from grammar.errors import QueryError
+from grammar.errors import QueryError, UnfinishedError
 from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
-from grammar.parsing.drafts import UnfinishedError
-from grammar.parsing.machine import END, Lexeme
-from grammar.parsing.reading import read, this_statement
+from grammar.parsing.building import span_of
+from grammar.parsing.reading import END, read, this_statement
 from grammar.span import Span
 from grammar.value import value
 
@@ -85,7 +86,7 @@ class Stop:
 
     word: str
     span: Span
-    before: Lexeme | None
+    before: Token | None
     stretch: str
     place: Place
     accepted: frozenset[str]
@@ -125,27 +126,28 @@ def _stop(text: str) -> Stop:
     tokens = this_statement(reading.tokens)
     place = place_after(tokens)
     before = tokens[-1] if tokens else None
-    at = len(text) if reading.mistake is None else reading.mistake
+    accepted = reading.accepted()
+    at = reading.mistake
     if not text[at:]:
-        end = reading.tokens[-1].end if reading.tokens else 0
-        return Stop("", Span(end, end), before, "", place, reading.accepted)
+        end = span_of(reading.tokens[-1]).end if reading.tokens else 0
+        return Stop("", Span(end, end), before, "", place, accepted)
     in_expression = place.statement == "define" or place.kind in {"attribute", "value"}
-    if before is not None and before.type in _COMPARISONS and before.end == at and text[at] in "=<>":
-        at = before.start  # the second half of ==, <> or =>
+    if before is not None and before.type in _COMPARISONS and span_of(before).end == at and text[at] in "=<>":
+        at = span_of(before).start  # the second half of ==, <> or =>
         before = tokens[-2] if len(tokens) > 1 else None
     match = (_WORD_OF_EXPRESSION if in_expression else _WORD).match(text, at)
     word = match.group() if match else text[at]
     stretch = _stretch(text, before, at)
-    return Stop(word, Span(at, at + len(word)), before, stretch, place, reading.accepted, text[at:])
+    return Stop(word, Span(at, at + len(word)), before, stretch, place, accepted, text[at:])
 
 
-def _stretch(text: str, before: Lexeme | None, at: int) -> str:
+def _stretch(text: str, before: Token | None, at: int) -> str:
     """The text from the name that ends at `at` to the next space, comma or similar sign; empty if no name ends
     there.
     """
-    if before is None or before.type != "NAME" or before.end != at:
+    if before is None or before.type != "NAME" or span_of(before).end != at:
         return ""
-    match = _STRETCH.match(text, before.start)
+    match = _STRETCH.match(text, span_of(before).start)
     return match.group() if match else ""
 
 

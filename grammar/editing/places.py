@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lark import Token
+
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
 from grammar.lexicon import keyword
-from grammar.parsing.machine import Lexeme
 from grammar.value import value
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
@@ -33,7 +34,7 @@ class Place:
     last_word: str
 
 
-def place_after(tokens: Sequence[Lexeme]) -> Place:
+def place_after(tokens: Sequence[Token]) -> Place:
     """The place after these tokens of one statement."""
     words = [keyword(token.type) for token in tokens]
     statement = words[0] if words and words[0] in STATEMENTS else ""
@@ -42,7 +43,7 @@ def place_after(tokens: Sequence[Lexeme]) -> Place:
     names = _names_behind(words, begun)
     kind = STATEMENTS[question or statement].names if statement else ""
     calls: list[bool] = []
-    before: Lexeme | None = None
+    before: Token | None = None
     for at, token in enumerate(tokens):
         if token.type == "LPAR":
             calls.append(_takes_parameters(before, kind))
@@ -76,7 +77,7 @@ def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[
     return names
 
 
-def _takes_parameters(before: Lexeme | None, kind: str) -> bool:
+def _takes_parameters(before: Token | None, kind: str) -> bool:
     """Whether a parenthesis contains parameters. It does after the name of a measure or system, but not after that of a
     function.
     """

@@ -1,3 +1,3 @@
-"""Turns text into nodes in steps: limits, parsing, drafts. For a text with a mistake, it finds how far the text can be
-read.
+"""Turns a text into nodes: lark parses it, and calls the builder for each rule. For a text with a mistake, it finds how
+far the text can be read.
 """

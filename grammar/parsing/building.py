@@ -1,7 +1,9 @@
 """Turns the rules of language.lark into nodes: one method per rule, called while parsing, so nothing here recurses.
 
-Questions become drafts: drafts.py finds clauses that are written twice, or `to "file"` without `plot`. The methods of
-questions and of most clauses have the same form, so they are made from the tables in clauses.py.
+Questions first become drafts, whose clauses are not yet assigned to fields. `statement_of` assigns them when the whole
+text is read. It refuses a clause that is written twice, `to "file"` without `plot` or `export`, `at least` without
+`expect`, and a statement without a clause that it requires. The methods of questions and of most clauses have the same
+form, so they are made from the tables in clauses.py.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lark import Token, Transformer
+
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape
-from grammar.errors import QueryError
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
+from grammar.errors import QueryError, UnfinishedError
 from grammar.lexicon import normalized, number_value, unquoted
-from grammar.parsing.machine import Lexeme
 from grammar.span import NOWHERE, Span
 from grammar.value import replace, value
 
@@ -66,8 +69,9 @@ Parsed = Any
 
 def span_of(piece: Parsed) -> Span:
     """The place of a token or a piece."""
-    if isinstance(piece, Lexeme):
-        return Span(piece.start, piece.end)
+    if isinstance(piece, Token):
+        # Only tokens that lark itself adds at the end of a text have no place.
+        return Span(piece.start_pos or 0, piece.end_pos or 0)
     span: Span = piece.span
     return span
 
@@ -77,14 +81,14 @@ def _whole(pieces: Sequence[Parsed]) -> Span:
 
 
 def _without_tokens(pieces: Sequence[Parsed]) -> tuple[Any, ...]:
-    return tuple(piece for piece in pieces if not isinstance(piece, Lexeme))
+    return tuple(piece for piece in pieces if not isinstance(piece, Token))
 
 
 def _words(pieces: Sequence[Parsed]) -> tuple[str, ...]:
-    return tuple(piece.type for piece in pieces if isinstance(piece, Lexeme))
+    return tuple(piece.type for piece in pieces if isinstance(piece, Token))
 
 
-def _name(token: Lexeme) -> str:
+def _name(token: Token) -> str:
     return normalized(unquoted(token) if token.type == "TEXT" else str(token))
 
 
@@ -121,12 +125,13 @@ def _method_of_both_fields(clause: Clause) -> Callable[[list[Parsed]], WrittenCl
     return lambda pieces: _clause(pieces, **{clause.field: pieces[1], clause.second_field: pieces[3]})
 
 
-class Builder:
+class Builder(Transformer[Token, Any]):
     """What each rule becomes. The pieces of a rule are its tokens, including signs and keywords, and the results of its
     parts.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         for word in QUESTIONS:
             setattr(self, word, self._question)
         for word in ABOUT_QUESTIONS:
@@ -137,6 +142,10 @@ class Builder:
                 setattr(self, clause.field, _method_of(clause))
             if clause.second_field:
                 setattr(self, f"{clause.field}_and_{clause.second_field}", _method_of_both_fields(clause))
+
+    def __reduce__(self) -> str:
+        """A saved parser names the builder and does not contain it, so that it has the methods of this module."""
+        return "BUILDER"
 
     def start(self, pieces: list[Parsed]) -> tuple[Any, ...]:
         return _without_tokens(pieces)
@@ -171,7 +180,7 @@ class Builder:
         return nodes.Define(name, expression, tuple(parameters), span=_whole(pieces))
 
     def show(self, pieces: list[Parsed]) -> nodes.Show:
-        what: Any = " ".join(str(word).lower() for word in pieces[1:] if isinstance(word, Lexeme))
+        what: Any = " ".join(str(word).lower() for word in pieces[1:] if isinstance(word, Token))
         return nodes.Show(what, **_clause_after(pieces), span=_whole(pieces))
 
     def load(self, pieces: list[Parsed]) -> nodes.Load:
@@ -211,24 +220,24 @@ class Builder:
 
     # --- names and values ---
 
-    def name(self, pieces: list[Lexeme]) -> nodes.Name:
+    def name(self, pieces: list[Token]) -> nodes.Name:
         return nodes.Name(_name(pieces[0]), span=_whole(pieces))
 
     bare_name = bare_word = name
 
-    def pattern(self, pieces: list[Lexeme]) -> nodes.Pattern:
+    def pattern(self, pieces: list[Token]) -> nodes.Pattern:
         return nodes.Pattern(normalized(str(pieces[0])), span=_whole(pieces))
 
-    def variable(self, pieces: list[Lexeme]) -> nodes.Variable:
+    def variable(self, pieces: list[Token]) -> nodes.Variable:
         return nodes.Variable(normalized(pieces[0][1:]), span=_whole(pieces))
 
-    def all(self, pieces: list[Lexeme]) -> nodes.All:
+    def all(self, pieces: list[Token]) -> nodes.All:
         return nodes.All(span=_whole(pieces))
 
-    def text(self, pieces: list[Lexeme]) -> nodes.Text:
+    def text(self, pieces: list[Token]) -> nodes.Text:
         return nodes.Text(unquoted(pieces[0]), span=_whole(pieces))
 
-    def number(self, pieces: list[Lexeme]) -> nodes.Number:
+    def number(self, pieces: list[Token]) -> nodes.Number:
         span = _whole(pieces)
         try:
             value = number_value(str(pieces[-1]))
@@ -297,7 +306,7 @@ class Builder:
     def is_latest(self, pieces: list[Parsed]) -> nodes.Condition:
         return _perhaps_not(nodes.IsLatest(pieces[0], span=_whole(pieces)), pieces)
 
-    def attribute(self, pieces: list[Lexeme]) -> nodes.Attribute:
+    def attribute(self, pieces: list[Token]) -> nodes.Attribute:
         return nodes.Attribute(_name(pieces[0]), _name(pieces[2]) if len(pieces) > 1 else "", span=_whole(pieces))
 
     # --- arithmetic ---
@@ -335,7 +344,7 @@ def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.
     return nodes.Not(condition, span=condition.span) if "NOT" in _words(pieces) else condition
 
 
-def _unknown_function(token: Lexeme) -> QueryError:
+def _unknown_function(token: Token) -> QueryError:
     """The error for a name before expressions in parentheses, which only functions may have."""
     from grammar.editing.hints import brief, listing, near
 
@@ -343,3 +352,71 @@ def _unknown_function(token: Lexeme) -> QueryError:
     meant = tuple(f"did you mean {function}?" for function in near(name, FUNCTIONS, at_most=1))
     named = f"a parameter comes after the name of its measure: {name}(NAME=VALUE)"
     return QueryError(f"unknown function '{name}'", span_of(token), meant or (*listing(FUNCTIONS, "functions"), named))
+
+
+# --- from drafts to statements ---
+
+
+def statement_of(piece: Parsed, text: str) -> nodes.AnyStatement:
+    """The statement for a draft; a statement that is no draft is returned unchanged. Raises QueryError."""
+    if isinstance(piece, Preceded):
+        return _statement_about(piece, text)
+    if isinstance(piece, Draft):
+        return _question_of(piece, _by_field(piece, text))
+    statement: nodes.AnyStatement = piece
+    return statement
+
+
+def _statement_about(piece: Preceded, text: str) -> nodes.AnyStatement:
+    """The statement before a question takes the clauses for which the question has no field."""
+    clauses = _by_field(piece.question, text)
+    of_question = field_names(QUESTIONS[piece.question.word])
+    question = _question_of(piece.question, {field: clauses[field] for field in clauses if field in of_question})
+    others = {field: clauses[field] for field in clauses if field not in of_question}
+    kind = ABOUT_QUESTIONS[piece.word]
+    _check(kind, others, piece.span)
+    return kind(question, **_values(others), span=piece.span)
+
+
+def _question_of(draft: Draft, clauses: dict[str, WrittenClause]) -> nodes.Question:
+    kind = QUESTIONS[draft.word]
+    _check(kind, clauses, draft.span)
+    values = _values(clauses)
+    if draft.measures is not None:
+        values["measures"] = draft.measures
+    return kind(**values, span=draft.span)
+
+
+def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:
+    """The clauses by the fields they fill. Raises QueryError if one is written twice."""
+    written: dict[str, WrittenClause] = {}
+    for clause in draft.clauses:
+        for field in clause.values:
+            first = written.setdefault(field, clause)
+            if first is not clause:
+                keyword = text[clause.keyword.start : clause.keyword.end]
+                earlier = " ".join(text[first.span.start : first.span.end].split())
+                raise QueryError(f"clause '{keyword}' is given twice, first as '{earlier}'", clause.keyword)
+    return written
+
+
+def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], span: Span) -> None:
+    """Raises QueryError for a clause that has no field in the statement, and for a missing clause that the statement
+    requires.
+    """
+    word = kind.words.split()[0]
+    for field, clause in clauses.items():
+        if field not in field_names(kind):
+            known = next(known for known in CLAUSES if known.field == field)
+            hint = f"it belongs to {' and '.join(known.statements)}"
+            raise QueryError(f"clause '{known.words}' does not apply to {word}", clause.keyword, (hint,))
+    for field, needed in kind.needs.items():
+        if field not in clauses and needed.instead not in clauses:
+            raise UnfinishedError(f"{word} needs {needed.what}", Span(span.end, span.end), needed.examples)
+
+
+def _values(clauses: dict[str, WrittenClause]) -> dict[str, Any]:
+    values = {field: clause.values[field] for field, clause in clauses.items()}
+    if spoken := sorted({clause.synonym for clause in clauses.values() if clause.synonym}):
+        values["spoken"] = tuple(spoken)
+    return values

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from grammar import nodes as n
 from grammar.editing.mistakes import as_sql
-from grammar.errors import QueryError
+from grammar.errors import QueryError, UnfinishedError
 from grammar.parser import parse
-from grammar.parsing.drafts import UnfinishedError
-from grammar.parsing.limits import UnclosedTextError
 from grammar.span import NOWHERE
 from warehouse.faults import WarehouseError
 from warehouse.query.resolving.names import Scope
@@ -28,7 +26,7 @@ def mistake(text: str, session: Session) -> QueryError | None:
         if not any(isinstance(statement, n.Let | n.Define) for statement in statements):
             for statement in statements:
                 _look_up(statement, session)
-    except (UnfinishedError, UnclosedTextError, WarehouseError):
+    except (UnfinishedError, WarehouseError):
         return None
     except QueryError as error:
         typing = error.span.end >= len(text)

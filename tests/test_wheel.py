@@ -16,6 +16,8 @@ NEEDED = [
     "evalhouse-stubs/__init__.pyi",
     "grammar/language.lark",
     "grammar/language.tables",
+    "warehouse/python/functions.py",
+    "warehouse/python/methods.py",
     "warehouse/store/schema.sql",
     "warehouse/py.typed",
     "warehouse/sample_data/README.md",

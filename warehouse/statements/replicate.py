@@ -239,6 +239,7 @@ REPLICATE = Statement(
         "check which differences on one test set hold on another",
         "replicate F for GE, UMASS, SRI from TST3 to TST4",
     ),
+    of_one_table=False,
     resolve=resolve,
     compile=compile,
     answer=answer,

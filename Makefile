@@ -1,7 +1,8 @@
 # make demo         the main job on the sample data
 # make test         the fast tests; what one runs before each commit
 # make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
-# make lint         style, types and layers
+# make lint         style, types and layers, and whether the tables of the documentation are those of the program
+# make generate     the tables and lists of the documentation that follow from the program
 # make built        the modules that are built from the program and not kept; the other targets do so too
 # make check        lint, types, layers and all tests; .ci/run runs the same, and test-oldest beside it
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
@@ -32,12 +33,19 @@ BUILT := $(addprefix warehouse/python/,methods.py functions.py evalhouse.pyi)
 BUILT_FROM := evalhouse.py $(wildcard grammar/*.py grammar/*/*.py warehouse/statements/*.py) warehouse/query/path.py \
   $(addprefix warehouse/python/,generating.py keyword_arguments.py)
 
-.PHONY: demo built test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
+# The tables of the documentation: docs/reference_tables.py makes them, and cog puts them into the pages.
+COG := $(BIN)/cog -U -I docs -p "import reference_tables as tables" --verbosity=1
+PAGES := $(wildcard docs/*.md docs/language/*.md)
+
+.PHONY: demo built generate test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
 
 built: $(BUILT)
+
+generate: .venv/installed-dev built
+	$(COG) -r $(PAGES)
 
 test: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
@@ -50,6 +58,7 @@ lint: .venv/installed-dev built
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(COG) --check --diff --check-fail-msg "make generate writes the tables again" $(PAGES)
 
 check: lint docs
 	@$(MAKE) --no-print-directory test-all

@@ -1,7 +1,9 @@
 # make demo         the main job on the sample data
 # make test         the fast tests; what one runs before each commit
 # make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
-# make lint         style, types and layers
+# make lint         style, types and layers, and whether the tables of the documentation are those of the program
+# make generate     the tables and lists of the documentation that follow from the program
+# make built        the modules that are built from the program and not kept; the other targets do so too
 # make check        lint, types, layers and all tests; .ci/run runs the same, and test-oldest beside it
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
 # make test-versions the fast tests on the lowest versions, then on the newest that there are
@@ -26,27 +28,42 @@ export PYTHONDONTWRITEBYTECODE :=
 # Fewer examples of what holds for all, too; test-all takes as many as each test says.
 FAST := -m "not (spark or browser or crash or fuzz or terminal or docs or long or soak)" --hypothesis-profile=fast
 
-.PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
+# Built, not kept: a method and a function of Python for each statement.
+BUILT := $(addprefix warehouse/python/,methods.py functions.py evalhouse.pyi)
+BUILT_FROM := evalhouse.py $(wildcard grammar/*.py grammar/*/*.py warehouse/statements/*.py) warehouse/query/path.py \
+  $(addprefix warehouse/python/,generating.py keyword_arguments.py)
+
+# The tables of the documentation: docs/reference_tables.py makes them, and cog puts them into the pages.
+COG := $(BIN)/cog -U -I docs -p "import reference_tables as tables" --verbosity=1
+PAGES := $(wildcard docs/*.md docs/language/*.md)
+
+.PHONY: demo built generate test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
 
-test: .venv/installed-test
+built: $(BUILT)
+
+generate: .venv/installed-dev built
+	$(COG) -r $(PAGES)
+
+test: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
-test-all: .venv/installed-test
+test-all: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
-lint: .venv/installed-dev
+lint: .venv/installed-dev built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(COG) --check --diff --check-fail-msg "make generate writes the tables again" $(PAGES)
 
 check: lint docs
 	@$(MAKE) --no-print-directory test-all
 
-test-oldest: .venv-oldest/installed
+test-oldest: .venv-oldest/installed built
 	.venv-oldest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
 test-versions: test-oldest
@@ -54,7 +71,7 @@ test-versions: test-oldest
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable ".[test]"
 	.venv-newest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
-test-pythons:
+test-pythons: built
 	@for python in $$(.ci/pythons); do \
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
 	  echo "Python $$version" && \
@@ -62,7 +79,7 @@ test-pythons:
 	  .venv-$$version/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS) || exit 1; \
 	done
 
-bench: .venv/installed-test
+bench: .venv/installed-test built
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/significance.py
 	$(BIN)/python benchmarks/floors.py
@@ -71,21 +88,21 @@ bench-scale: .venv/installed-test
 	$(BIN)/python $(PIP) polars
 	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
 
-fuzz: .venv/installed-test
+fuzz: .venv/installed-test built
 	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest $(PARALLEL) tests/test_fuzz_queries.py tests/test_fuzz_readers.py
 	$(BIN)/python $(PIP) atheris
 	mkdir -p .venv/fuzz
 	$(BIN)/python tests/fuzz_parser.py .venv/fuzz tests/cases -max_total_time=300 -max_len=400
 
-soak: .venv/installed-test
+soak: .venv/installed-test built
 	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n 4 --dist worksteal --durations=20 $(ACCEPT) $(TESTS)
 
-pictures: .venv/installed-test
+pictures: .venv/installed-test built
 	cd docs/pictures && for study in *.eval; do \
 		../../$(BIN)/evalhouse run $$study --sample --force --quiet --allow-files > /dev/null || exit 1; done
 	$(BIN)/python docs/pictures/schema.py
 
-docs: .venv/installed-dev
+docs: .venv/installed-dev built
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning -d build/doctrees -b man docs build/man
 
@@ -104,7 +121,10 @@ release: .venv/installed-dev
 	@ls build/release/*
 
 clean:
-	rm -rf .venv .venv-* build
+	rm -rf .venv .venv-* build $(BUILT)
+
+$(BUILT): $(BUILT_FROM) | .venv/installed
+	$(BIN)/python -m warehouse.python.generating
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -105,6 +105,8 @@ def _write_for_models(app: Any, error: Exception | None) -> None:
     if error is not None or app.builder.name != "html":
         return
     pages = {name: (PAGES / f"{name}.md").read_text(encoding="utf-8") for name in sorted(app.env.found_docs)}
+    # Comments say what the tables are made from.
+    pages = {name: re.sub(r"^<!-- .*? -->\n", "", text, flags=re.MULTILINE | re.DOTALL) for name, text in pages.items()}
     about = {name: _paragraphs(text) for name, text in pages.items() if "{include}" not in text}
     index = about.pop("index")
     lines = [f"# {project}", "", f"> {index[1]}", "", "## Pages", ""]

@@ -15,6 +15,8 @@ NEEDED = [
     "evalhouse.py",
     "evalhouse-stubs/__init__.pyi",
     "grammar/language.lark",
+    "warehouse/python/functions.py",
+    "warehouse/python/methods.py",
     "warehouse/store/schema.sql",
     "warehouse/py.typed",
     "warehouse/sample_data/README.md",

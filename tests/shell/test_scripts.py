@@ -12,7 +12,6 @@ import cli
 from warehouse.commands import table
 from warehouse.loading.readers import READERS
 from warehouse.render import FORMATS
-from warehouse.shell.commands import COMMANDS
 
 SCRIPTS = ("bash", "zsh", "fish")
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -69,7 +68,5 @@ def test_bash_completes(
     assert done.stdout.split() == offered
 
 
-def test_the_page_shows_the_help_of_every_command_and_names_every_dot_command() -> None:
+def test_the_page_shows_the_help_of_every_command() -> None:
     assert [each.name for each in table.COMMANDS if f"$ evalhouse {each.name} --help" not in PAGE] == []
-    assert [each.name for each in COMMANDS if f"`.{each.name}" not in PAGE] == []
-    assert [each.suffix for each in FORMATS if f"`{each.suffix}`" not in PAGE] == []

@@ -3,7 +3,9 @@ checkers read for `evalhouse.py` where it is installed:
 
     python -m warehouse.python.generating
 
-Run this after adding a statement or clause; a test fails until then.
+They are built, not kept: `hatch_build.py` runs this for every wheel, source distribution and editable install, and
+`make` after every change to what they are made from. So it imports none of them, nor any package that
+`build-system.requires` of `pyproject.toml` does not name.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from warehouse.python.keyword_arguments import (
     takes_systems,
 )
 from warehouse.statements import statement_of
-from warehouse.statements.questions import questions
 
 FOLDER = Path(__file__).parent
 METHODS, FUNCTIONS, STUBS = FOLDER / "methods.py", FOLDER / "functions.py", FOLDER / "evalhouse.pyi"
@@ -75,9 +76,6 @@ _OF_DATA = (
     ),
 )
 
-OTHER_DATA = (" on qa", "document.source")
-"""Texts that occur in examples of other data: the sample data have no replicates, and no sources of documents."""
-
 _ROWS = """\
 >>> import evalhouse as eh
 >>> rows = [
@@ -86,53 +84,9 @@ _ROWS = """\
 ...     for n in range(60)
 ... ]
 """
-"""The table that the examples use: 60 questions, answered by two models."""
+"""The table that examples in `Usage.of_rows` use: 60 questions, answered by two models."""
 
-_OF_ROWS = {
-    "score": """\
->>> [(row["system"], row["accuracy"]) for row in eh.score(rows, "accuracy")]  # doctest: +ELLIPSIS
-[('new', 0.75), ('base', 0.666...)]
-""",
-    "compare": """\
->>> r = eh.compare(rows, "accuracy", "new", "base")
->>> round(r[0]["difference"], 4), round(r[0]["p"], 4), r[0]["verdict"]
-(0.0833, 0.4244, 'not significant')
-""",
-    "group": """\
->>> [(row["system"], row["letters"]) for row in eh.group(rows, "accuracy", "all")]
-[('new', 'a'), ('base', 'a')]
-""",
-    "rank": """\
->>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
-[('new', 1, 2), ('base', 1, 2)]
-""",
-    "table": """\
->>> r = eh.table(rows, "accuracy", "all", against="base")
->>> [(row["system"], round(row["value"], 4), row["verdict"]) for row in r]
-[('new', 0.75, 'not significant'), ('base', 0.6667, None)]
-""",
-    "documents": """\
->>> r = eh.documents(rows, "accuracy", "new", "base", limit=3)
->>> [(row["document"], row["value_a"], row["value_b"]) for row in r]
-[('Q15', 1.0, 0.0), ('Q18', 1.0, 0.0), ('Q21', 1.0, 0.0)]
-""",
-    "differ": """\
->>> r = eh.differ(rows, "accuracy", "new", "base", by="document.subject")
->>> r[0]["slice"], r[0]["documents"], round(r[0]["difference"], 4)
-('document.subject = "law"', 30, 0.3333)
-""",
-    "power": """\
->>> r = eh.power(rows, "accuracy", "new", "base", detect=0.2, documents=120)
->>> r[0]["documents"], r[0]["power"]
-(120, 0.936)
-""",
-    "spread": """\
->>> runs = [{**row, "seed": seed} for row in rows for seed in (1, 2, 3)]
->>> [(row["system"], row["replicates"], row["sd_replicate"]) for row in eh.spread(runs, "accuracy")]
-[('base', 3, 0.0), ('new', 3, 0.0)]
-""",
-}
-"""The example of each question on these rows."""
+_SKIPPED = "  # doctest: +SKIP"
 
 Described = tuple[str, str, str, str]
 """A parameter: its name, its type in the signature, its type in the documentation, and its meaning."""
@@ -166,14 +120,8 @@ def functions() -> str:
 
 
 def of_data() -> tuple[str, ...]:
-    """The questions that make sense for a single table: those about measures on a test set in which systems can be
-    named. Curves need decisions and labels, which are two tables.
-    """
-    return tuple(
-        word
-        for word, node in QUESTIONS.items()
-        if takes_measures(word) and node is not n.Curve and not any(need in node.needs for need in ("source", "target"))
-    )
+    """The questions that make sense for a single table: those about measures, of which it has all that they need."""
+    return tuple(word for word, node in QUESTIONS.items() if takes_measures(word) and statement_of(node).of_one_table)
 
 
 def _is_filled(line: str) -> bool:
@@ -210,7 +158,7 @@ def _function(word: str) -> str:
         + _doc(
             word,
             [data, *listed, *of_data],
-            [*_ROWS.splitlines(), *_OF_ROWS[word].splitlines()],
+            _examples_of_data(word),
             wrong,
             "LoadError\n    If rows cannot be read.",
         )
@@ -276,12 +224,13 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 def _examples(word: str) -> list[str]:
     """The example of the statement as a call, and the statement that the call makes."""
-    example = statement_of(QUESTIONS[word]).usage.example
+    usage = statement_of(QUESTIONS[word]).usage
+    example = usage.example
     if " for all " in example and "shuffles" in {argument.name for argument in arguments_of(word)}:
         # Deciding every pair can take a minute.
         example = f"{example} shuffles 999" if "shuffles" not in example else example
     (statement,) = parse(example)
-    skipped = "  # doctest: +SKIP" if any(part in example for part in OTHER_DATA) else ""
+    skipped = "" if usage.of_sample else _SKIPPED
     return [
         ">>> import evalhouse as eh",
         ">>> w = eh.open()",
@@ -291,10 +240,20 @@ def _examples(word: str) -> list[str]:
     ]
 
 
-def call(statement: n.AnyStatement) -> str:
-    """A question as a call of its method. Raises ValueError if there is no such call."""
+def _examples_of_data(word: str) -> list[str]:
+    """The example of the statement about the table of the examples, or else its example as a call about a file."""
+    usage = statement_of(QUESTIONS[word]).usage
+    if usage.of_rows:
+        return [*_ROWS.splitlines(), *usage.of_rows.splitlines()]
+    (statement,) = parse(usage.example)
+    of_file = call(statement, '"results.csv"')
+    return [">>> import evalhouse as eh", f">>> eh.{of_file}{_SKIPPED}"]
+
+
+def call(statement: n.AnyStatement, *first: str) -> str:
+    """A question as a call of its method, or of its function, whose `first` argument is the data."""
     word = statement.words.split()[0]
-    given: list[str] = []
+    given = [*first]
     if isinstance(statement, n.Measured):
         measures = [to_text(measure) for measure in statement.measures]
         given.append(repr(measures[0]) if len(measures) == 1 else repr(measures))
@@ -342,7 +301,6 @@ def parts() -> Iterator[tuple[Path, str]]:
 
 def main() -> None:
     """Writes the files."""
-    assert {statement.word for statement in questions()} == set(QUESTIONS)
     for path, text in parts():
         path.write_text(text, encoding="utf-8")
 

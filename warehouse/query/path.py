@@ -92,6 +92,12 @@ class Usage:
     written: str
     meaning: str
     example: str
+    of_sample: bool = True
+    """Whether the sample data have what the example asks for."""
+    of_rows: str = ""
+    """An example in Python about the table `rows` of `warehouse.python.generating`, and what it prints. Without it the
+    documentation has the example as a call, which is not run.
+    """
 
 
 Line = tuple[str, str]
@@ -119,7 +125,8 @@ class Statement:
 
     `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is
     arithmetic on what they brought. For `explain`, `subject` says what is asked of an entry, `weigh` how the plan would
-    be executed where that follows from the facts, and `executor` where the plan says it or it is always the same.
+    be executed where that follows from the facts, and `executor` where the plan says it or it is always the same. A
+    question `of_one_table` can be asked of a table in memory; the others need a second test set, or a key.
     """
 
     node: type[n.Node]
@@ -131,6 +138,7 @@ class Statement:
     weigh: Callable[[Any, Facts], Iterable[Line]] | None = None
     executor: str | Callable[[Any], str] = ""
     picture: Callable[[], Picture] | None = None
+    of_one_table: bool = True
 
     @property
     def word(self) -> str:

@@ -166,6 +166,7 @@ CHANGE = Statement(
         "how values change from one test set to another, for each system and on average",
         "change precision, fallout of published for all from TST3 to TST4 trim 1",
     ),
+    of_one_table=False,
     resolve=resolve,
     compile=compile,
     answer=answer,

@@ -460,6 +460,11 @@ COMPARE = Statement(
         "compare MEASURE, …",
         "test the difference of two systems, or of every pair of several",
         "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
+        of_rows="""\
+>>> r = eh.compare(rows, "accuracy", "new", "base")
+>>> round(r[0]["difference"], 4), round(r[0]["p"], 4), r[0]["verdict"]
+(0.0833, 0.4244, 'not significant')
+""",
     ),
     resolve=resolve,
     compile=compile,

@@ -226,6 +226,7 @@ CURVE = Statement(
         "measures at every confidence threshold with bands, the best threshold, and areas",
         "curve precision, recall of filtering for GE, UMASS on TST3 utility 2, -1",
     ),
+    of_one_table=False,
     resolve=resolve,
     compile=compile,
     answer=answer,

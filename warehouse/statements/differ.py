@@ -438,6 +438,12 @@ DIFFER = Statement(
         "differ MEASURE, …",
         "where a difference comes from: slices by attributes of documents, and whether it varies between them",
         "differ F for GE, UMASS on TST3 by document.source",
+        of_sample=False,
+        of_rows="""\
+>>> r = eh.differ(rows, "accuracy", "new", "base", by="document.subject")
+>>> r[0]["slice"], r[0]["documents"], round(r[0]["difference"], 4)
+('document.subject = "law"', 30, 0.3333)
+""",
     ),
     resolve=resolve,
     compile=compile,

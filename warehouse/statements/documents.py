@@ -325,6 +325,11 @@ DOCUMENTS = Statement(
         "documents MEASURE, …",
         "the documents behind a difference, largest contributions first",
         "documents F for GE, UMASS on TST3",
+        of_rows="""\
+>>> r = eh.documents(rows, "accuracy", "new", "base", limit=3)
+>>> [(row["document"], row["value_a"], row["value_b"]) for row in r]
+[('Q15', 1.0, 0.0), ('Q18', 1.0, 0.0), ('Q21', 1.0, 0.0)]
+""",
     ),
     resolve=resolve,
     compile=compile,

@@ -172,6 +172,10 @@ GROUP = Statement(
         "group MEASURE, …",
         "significance groups: systems that share a letter do not differ significantly",
         "group F for all on TST3 level 0.10 confidence 0.99",
+        of_rows="""\
+>>> [(row["system"], row["letters"]) for row in eh.group(rows, "accuracy", "all")]
+[('new', 'a'), ('base', 'a')]
+""",
     ),
     resolve=resolve,
     compile=compile,

@@ -524,6 +524,11 @@ TABLE = Statement(
         "table MEASURE, …",
         "values as a paper prints them: the best in bold, with significance marks, intervals, ranks and a caption",
         "table recall, precision, F for all on TST3, TST4 against GE adjust holm",
+        of_rows="""\
+>>> r = eh.table(rows, "accuracy", "all", against="base")
+>>> [(row["system"], round(row["value"], 4), row["verdict"]) for row in r]
+[('new', 0.75, 'not significant'), ('base', 0.6667, None)]
+""",
     ),
     resolve=resolve,
     compile=compile,

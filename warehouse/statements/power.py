@@ -449,6 +449,11 @@ POWER = Statement(
         "power MEASURE, …",
         "how often a difference would be found with a number of documents, and how many documents are needed",
         "power F for GE, UMASS on TST3 detect 2%, 5% documents 100, 400",
+        of_rows="""\
+>>> r = eh.power(rows, "accuracy", "new", "base", detect=0.2, documents=120)
+>>> r[0]["documents"], r[0]["power"]
+(120, 0.936)
+""",
     ),
     resolve=resolve,
     compile=compile,

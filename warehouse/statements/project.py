@@ -325,6 +325,7 @@ PROJECT = Statement(
         "project measures to another generality, assuming that recall and fallout stay as measured",
         "project precision of published for all from TST3 to generality 0.01, 0.05",
     ),
+    of_one_table=False,
     resolve=resolve,
     compile=compile,
     answer=answer,

@@ -81,7 +81,7 @@ def question(node: type[n.Node]) -> Statement:
         from warehouse.statements.curve import CURVE
 
         return CURVE
-    raise KeyError(node.__name__)
+    raise KeyError(f"warehouse/statements/questions.py has no entry for {node.__name__}")
 
 
 def questions() -> tuple[Statement, ...]:

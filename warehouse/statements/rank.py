@@ -212,6 +212,10 @@ RANK = Statement(
         "rank MEASURE, …",
         "each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks",
         "rank F for all on TST3",
+        of_rows="""\
+>>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
+[('new', 1, 2), ('base', 1, 2)]
+""",
     ),
     resolve=resolve,
     compile=compile,

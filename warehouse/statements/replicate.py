@@ -49,7 +49,7 @@ class ReplicatePlan:
 
 
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
-    source, target = carried_over(statement, scope, statement.replicates)
+    source, target = carried_over(statement, scope)
     for entry in (source, target):
         check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)
@@ -239,6 +239,7 @@ REPLICATE = Statement(
         "check which differences on one test set hold on another",
         "replicate F for GE, UMASS, SRI from TST3 to TST4",
     ),
+    of_one_table=False,
     resolve=resolve,
     compile=compile,
     answer=answer,

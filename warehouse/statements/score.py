@@ -542,7 +542,13 @@ def executor(plan: ScorePlan | CorrectedPlan) -> str:
 SCORE = Statement(
     node=n.Score,
     usage=Usage(
-        "score MEASURE, …", "values of measures, one row per system", "score recall, precision, F for all on TST3"
+        "score MEASURE, …",
+        "values of measures, one row per system",
+        "score recall, precision, F for all on TST3",
+        of_rows="""\
+>>> [(row["system"], row["accuracy"]) for row in eh.score(rows, "accuracy")]  # doctest: +ELLIPSIS
+[('new', 0.75), ('base', 0.666...)]
+""",
     ),
     resolve=resolve,
     compile=compile,

@@ -261,6 +261,12 @@ SPREAD = Statement(
         "spread MEASURE, …",
         "how much documents and replicates vary, and what one more of each would gain",
         "spread accuracy for all on qa",
+        of_sample=False,
+        of_rows="""\
+>>> runs = [{**row, "seed": seed} for row in rows for seed in (1, 2, 3)]
+>>> [(row["system"], row["replicates"], row["sd_replicate"]) for row in eh.spread(runs, "accuracy")]
+[('base', 3, 0.0), ('new', 3, 0.0)]
+""",
     ),
     resolve=resolve,
     compile=compile,

@@ -42,15 +42,15 @@ class Wanted:
     """Whether the statement takes means over what documents share."""
 
     @classmethod
-    def of(cls, statement: n.Score | n.Tested | n.Documents | n.Differ) -> Wanted:
-        """What a question says that takes replicates, and says what becomes of missing documents."""
+    def of(cls, statement: n.Measured) -> Wanted:
+        """What a question says. A clause that its statement does not take was not given."""
         return cls(
             statement.measures,
-            statement.task,
-            statement.systems,
+            getattr(statement, "task", None),
+            getattr(statement, "systems", None),
             statement.span,
-            statement.replicates,
-            statement.missing,
+            getattr(statement, "replicates", None),
+            getattr(statement, "missing", None),
             Several.of(statement),
             takes_groups(statement),
         )

@@ -252,12 +252,9 @@ def _typed(node: n.Name | n.Variable | None, member: _Member) -> str:
     return text if text in member.synonyms else member.name
 
 
-def carried_over(
-    statement: n.Change | n.Replicate, scope: Scope, replicates: n.Attribute | None = None
-) -> tuple[p.Entry, p.Entry]:
+def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
     """The two entries of a question from one test set to another, with the systems that both have."""
-    missing = statement.missing if isinstance(statement, n.Replicate) else None
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates, missing)
+    wanted = Wanted.of(statement)
     source, target = (
         entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)
         for node in (statement.source, statement.target)

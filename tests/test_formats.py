@@ -8,7 +8,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -21,6 +20,7 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
 import cli
+from tests.typesetting import needs_latex
 from warehouse.faults import DataError
 from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all, style
 from warehouse.render.rectangle import unbounded_rectangles
@@ -289,11 +289,10 @@ def test_rows_for_programs_hold_every_value_in_full() -> None:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+@needs_latex
 @pytest.mark.parametrize("name", RESULTS)
 def test_latex_compiles(name: str, tmp_path: Path) -> None:
     """By pdfLaTeX, once it is told of the letters that it lacks, as a comment says."""
-    if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
     drawn = render(RESULTS[name], "latex", Style())
     beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
     assert ("% for LuaLaTeX" in drawn) == bool(beyond)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -16,7 +17,8 @@ import pytest
 
 import cli
 from tests.conftest import write_csv
-from warehouse.commands.table import COMMANDS
+from warehouse.commands import arguments, table
+from warehouse.commands.table import COMMANDS, Command
 
 HOLM = "adjust holm: step-down Bonferroni; controls the family-wise error under any dependence (Holm 1979)\n"
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,6 +55,26 @@ def test_help_of_every_command_has_an_example(command: str, capsys: pytest.Captu
         cli.main([command, "--help"])
     assert stopped.value.code == 0
     assert f"Example: evalhouse {command}" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_command_is_added_by_its_entry_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def greet(args: argparse.Namespace) -> int:
+        print(f"good {args.time}")
+        return 3
+
+    def words(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("time", metavar="TIME")
+
+    added = (*COMMANDS, Command("greet", "say a greeting", "evalhouse greet evening", words, greet))
+    for module in (table, arguments):
+        monkeypatch.setattr(module, "COMMANDS", added)
+    assert cli.main(["greet", "morning"]) == 3
+    assert capsys.readouterr().out == "good morning\n"
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert "say a greeting" in capsys.readouterr().out
 
 
 def test_no_command_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:

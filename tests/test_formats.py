@@ -8,8 +8,8 @@ import csv
 import io
 import json
 import re
-import shutil
 import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -19,6 +19,8 @@ import pytest
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
+import cli
+from tests.typesetting import needs_latex
 from warehouse.faults import DataError
 from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all, style
 from warehouse.render.rectangle import unbounded_rectangles
@@ -113,6 +115,26 @@ def side_by_side() -> Result:
     )
     how = SideBySide(("system",), (("GE",), ("UMASS",)), "test_set", ("T_1", "T_2"), ("recall", "m"))
     return Result("score recall, m for all on T_1, T_2", "recall, m", "score", Table(columns, rows), side_by_side=how)
+
+
+def test_a_format_is_added_by_its_entry_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def captions(result: Result, style: Style) -> str:
+        return result.caption + "\n"
+
+    def lines(result: Result, style: Style) -> Iterator[str]:
+        return (f"{row[0]}\n" for row in result.table.rows)
+
+    added = (*FORMATS, Format("captions", "the captions", ".cap", captions), Format("lines", "rows", ".lin", lines))
+    monkeypatch.setattr("warehouse.render.FORMATS", added)
+    result = side_by_side()
+    assert render(result, "captions", Style()) == "recall, m\n"
+    assert render_all([result, result], "captions", Style()) == "recall, m\n" * 2
+    assert render(result, "lines", Style()) == "T_1\nT_1\nT_2\n"
+    assert format_for(".cap") == "captions"
+    assert cli.main(["query", "score F for GE on TST3", "--sample", "--quiet", "--format", "lines"]) == 0
+    assert capsys.readouterr().out == "TST3\n"
 
 
 RESULTS = {"pairs": pairs(), "letters": letters(), "side-by-side": side_by_side()}
@@ -267,11 +289,10 @@ def test_rows_for_programs_hold_every_value_in_full() -> None:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+@needs_latex
 @pytest.mark.parametrize("name", RESULTS)
 def test_latex_compiles(name: str, tmp_path: Path) -> None:
     """By pdfLaTeX, once it is told of the letters that it lacks, as a comment says."""
-    if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
     drawn = render(RESULTS[name], "latex", Style())
     beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
     assert ("% for LuaLaTeX" in drawn) == bool(beyond)

@@ -1,12 +1,10 @@
-"""Tables in LaTeX, as pdfLaTeX sets them: none is wider than the text or taller than a page, whatever was asked, and
-their widths are those that were calculated.
+"""Tables in LaTeX, as pdfLaTeX sets them: none is wider than the text or taller than a page, whatever was asked, in one
+column of text or two.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import string
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import WithValues
+from tests.typesetting import needs_latex
 from warehouse.render import Style, render
-from warehouse.render.latex import latex, typeset
-from warehouse.render.latex_widths import SIZES, TEXT_WIDTH, fits, set_within
+from warehouse.render.latex import latex
+from warehouse.render.paper import LINE, on_paper
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.results import Result
 from warehouse.session import Session
-
-needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 
 STATEMENTS = (
     "score recall, precision, F, overgeneration, undergeneration, substitution, error for all on TST3, TST4",
@@ -70,7 +67,7 @@ def compiled(results: Sequence[Result], folder: Path, paper: str = "") -> str:
     drawn = "\n\\clearpage\n".join(latex(result, Style()) for result in results)
     beyond = sorted({sign for sign in drawn if ord(sign) > 0x17F and sign not in "–—‘’“”…"})
     letters = "".join(rf"\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{?}}" for sign in beyond)
-    packages = r"\usepackage{booktabs,array,longtable}"
+    packages = r"\usepackage{booktabs,array,longtable,adjustbox}"
     document = rf"\documentclass{paper}{{article}}{packages}{letters}\begin{{document}}{drawn}\end{{document}}"
     (folder / "tables.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
@@ -91,6 +88,15 @@ def too_large(log: str) -> list[str]:
 def test_no_table_is_wider_than_the_text_or_taller_than_a_page(sample: Session, tmp_path: Path, paper: str) -> None:
     results = [sample.run(statement) for statement in STATEMENTS]
     assert too_large(compiled(results, tmp_path, paper)) == []
+
+
+@pytest.mark.long
+@needs_latex
+def test_floats_fit_one_of_two_columns_of_text(sample: Session, tmp_path: Path) -> None:
+    results = [sample.run(statement) for statement in STATEMENTS]
+    floats = [result for result in results if "longtable" not in latex(result, Style())]
+    assert len(floats) > len(results) / 2
+    assert too_large(compiled(floats, tmp_path, "[twocolumn]")) == []
 
 
 @pytest.mark.long
@@ -121,56 +127,25 @@ def test_nor_is_one_with_the_longest_names_there_can_be(with_values: WithValues,
 
 
 @pytest.mark.long
-@needs_latex
-def test_letters_are_as_wide_as_they_are_taken_to_be(tmp_path: Path) -> None:
-    """No letter is wider, nor a hyphen, which may be a sign; together they are not much narrower."""
-    signs = string.digits + string.ascii_letters + string.punctuation + " ±×≤≥↓↑–—“”‘’…†‡"
-    lines = [
-        rf"{{{size.command}\sbox0{{{typeset(sign).replace(' ', '~')}}}\typeout{{W{number} {ord(sign)} \the\wd0}}}}"
-        for number, size in enumerate(SIZES)
-        for sign in signs
-    ]
-    document = r"\documentclass{article}\begin{document}" + "\n".join(lines) + r"\end{document}"
-    (tmp_path / "letters.tex").write_text(document, encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "letters.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    measured = re.findall(r"W(\d) (\d+) ([\d.]+)pt", done.stdout)
-    assert len(measured) == len(signs) * len(SIZES)
-    wide = [
-        f"{SIZES[int(number)].command} {chr(int(sign))!r} {points} {SIZES[int(number)].width_of(chr(int(sign))):.2f}"
-        for number, sign, points in measured
-        if float(points) > SIZES[int(number)].width_of(chr(int(sign))) * 1.01
-    ]
-    assert wide == []
-    taken = sum(SIZES[int(number)].width_of(chr(int(sign))) for number, sign, _ in measured)
-    assert taken < 1.1 * sum(float(points) for _, _, points in measured)
-
-
-@pytest.mark.long
-def test_what_is_set_fits_by_the_widths_that_are_computed(sample: Session) -> None:
+def test_panels_have_every_column_and_few_enough_characters(sample: Session) -> None:
     for statement in STATEMENTS[:12]:
         for rectangle in unbounded_rectangles(sample.run(statement), Style()):
-            panels = set_within(rectangle, TEXT_WIDTH)
-            assert all(fits(panel, TEXT_WIDTH) for panel in panels), statement
-            shown = [heading for panel in panels for heading in panel.rectangle.headings[rectangle.keys :]]
+            panels = on_paper(rectangle)
+            assert all(panel.width <= LINE for panel in panels), statement
+            shown = [heading for panel in panels for heading in panel.headings[rectangle.keys :]]
             assert shown == list(rectangle.headings[rectangle.keys :])
 
 
-def test_the_size_is_the_largest_in_which_a_table_fits(sample: Session) -> None:
-    six = "table recall, precision, F for GE, UMASS on TST3, TST4"
+def test_a_float_is_scaled_and_a_longtable_has_smaller_type(sample: Session) -> None:
     begins = {
-        "score recall for all on TST3": r"\begin{tabular}{lr}",
-        "table recall, F for GE, UMASS on TST3, TST4": r"\begin{tabular}{lrrrr}",
-        six: r"\begin{tabular}{lrrrrrr}",
-        f"{six} against GE digits 3": r"{\small\setlength{\tabcolsep}{5pt}",
-        f"{six} against GE interval": r"{\footnotesize\setlength{\tabcolsep}{4pt}",
+        "score recall for all on TST3": (r"\begin{adjustbox}{max width=\linewidth}", r"\begin{tabular}{lr}"),
+        "score F for GE, UMASS on TST3 by document": ("{", r"\setlength{\LTcapwidth}{\linewidth}"),
+        "score recall, precision, F, overgeneration, error for GE on TST3 by document": (
+            r"{\footnotesize\setlength{\tabcolsep}{4pt}",
+            r"\setlength{\LTcapwidth}{\linewidth}",
+        ),
     }
     for statement, begin in begins.items():
-        drawn = str(render(sample.run(statement), "latex", Style()))
-        lines = drawn.splitlines()
-        assert begin == lines[lines.index(r"\centering") + 2], drawn
+        lines = str(render(sample.run(statement), "latex", Style())).splitlines()
+        place = lines.index(begin[0])
+        assert lines[place : place + 2] == [*begin]

@@ -20,8 +20,11 @@ from warehouse.session import Session
 TEXT_WIDTH = 453.6
 """Points of a line where nothing is said of the page."""
 
-MEASURING = "#show table: it => context { let size = measure(it); [#metadata(size.width.pt()) <width>]; it }\n"
-"""Has the compiler note how wide each table would be with room enough."""
+MEASURING = (
+    f"#show table: it => context {{ let size = measure(it, width: {TEXT_WIDTH}pt); "
+    "[#metadata(size.width.pt()) <width>]; it }\n"
+)
+"""Has the compiler note how wide each table is on a line."""
 
 
 def widths(results: list[Result], folder: Path) -> list[float]:

@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent
 
 
 def drawn(report: Report, suffix: str) -> str:
-    files = REPORTS[suffix].draw(report, f"study{suffix}", Style())
+    files = REPORTS[suffix](report, f"study{suffix}", Style())
     assert list(files) == [f"study{suffix}"]
     return files[f"study{suffix}"].decode()
 

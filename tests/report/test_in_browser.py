@@ -56,7 +56,7 @@ def page(browser: Any, pictured: Report, tmp_path: Path) -> Any:
 
 
 def opened(browser: Any, described: Report, folder: Path, **media: str) -> Any:
-    (content,) = REPORTS[".html"].draw(described, "study.html", Style()).values()
+    (content,) = REPORTS[".html"](described, "study.html", Style()).values()
     file = folder / "study.html"
     file.write_bytes(content)
     prefers(browser, **media)

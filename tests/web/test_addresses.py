@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.web.addresses import Address, UndecodedError, address_of
+from warehouse.web.addresses import Address, AddressKind, UndecodedError, address_of
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
-KINDS = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}
+KINDS: dict[AddressKind, int] = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}
 
 
 def parsed(path: str) -> Address | None:
@@ -24,7 +24,7 @@ def parsed(path: str) -> Address | None:
     st.lists(NAMES, min_size=3, max_size=3),
     st.lists(st.tuples(NAMES, NAMES), max_size=3),
 )
-def test_an_address_comes_back(kind: str, names: list[str], chosen: list[tuple[str, str]]) -> None:
+def test_an_address_comes_back(kind: AddressKind, names: list[str], chosen: list[tuple[str, str]]) -> None:
     address = Address(kind, tuple(names[: KINDS[kind]]), tuple(chosen))
     assert parsed(address.path) == address
 

@@ -1,5 +1,6 @@
 """COMMANDS, the one table of the commands: for each command its description, an example, its arguments and the function
-that runs it. Each command decides what its arguments mean; its module is imported only when it is run.
+that runs it. Each command decides what its arguments mean. Its module is imported only when it is run, so that `--help`
+and a short query do not wait for the modules of all commands.
 """
 
 from __future__ import annotations
@@ -13,12 +14,21 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A command: its name, a description in one line, an example, and its own arguments."""
+    """A command: its name, a description in one line, an example, its own arguments, and what runs it and returns the
+    exit status.
+    """
 
-    __slots__ = ("example", "meaning", "name", "words")
+    __slots__ = ("example", "meaning", "name", "run", "words")
 
-    def __init__(self, name: str, meaning: str, example: str, words: Callable[[argparse.ArgumentParser], None]) -> None:
-        self.name, self.meaning, self.example, self.words = name, meaning, example, words
+    def __init__(
+        self,
+        name: str,
+        meaning: str,
+        example: str,
+        words: Callable[[argparse.ArgumentParser], None],
+        run: Callable[[argparse.Namespace], int],
+    ) -> None:
+        self.name, self.meaning, self.example, self.words, self.run = name, meaning, example, words, run
 
 
 # --- the arguments of each command ------------------------------------------------------------------------------------
@@ -248,122 +258,232 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 # --- what runs each command -------------------------------------------------------------------------------------------
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command that the line names, or the shell if it names none. Imports only the module of that command."""
-    match args.command:
-        case None:
-            from warehouse.commands.conversation import shell as command
-        case "query":
-            from warehouse.commands.answering import query as command
-        case "run":
-            from warehouse.commands.running import run as command
-        case "load":
-            from warehouse.commands.loading import load_files as command
-        case "fmt":
-            from warehouse.commands.formatting import lay_out as command
-        case "init":
-            from warehouse.commands.keeping import init as command
-        case "info":
-            from warehouse.commands.keeping import info as command
-        case "check":
-            from warehouse.commands.keeping import check as command
-        case "backup":
-            from warehouse.commands.keeping import back_up as command
-        case "copy":
-            from warehouse.commands.lake_keeping import copy as command
-        case "compact":
-            from warehouse.commands.lake_keeping import compact as command
-        case "upgrade":
-            from warehouse.commands.keeping import bring_up_to_date as command
-        case "verify":
-            from warehouse.commands.verifying import verify as command
-        case "export-scores":
-            from warehouse.commands.writing import export as command
-        case "export-eee":
-            from warehouse.commands.writing import export_records as command
-        case "mcp":
-            from warehouse.commands.assisting import assist as command
-        case "serve":
-            from warehouse.commands.serving import serve as command
-        case "publish":
-            from warehouse.commands.publishing_site import publish as command
-        case "config":
-            from warehouse.commands.configuring import config as command
-        case "completion":
-            from warehouse.commands.completing import completion as command
-        case _:
-            from warehouse.commands.demonstration import demo as command
-    return command(args)
+def _query(args: argparse.Namespace) -> int:
+    from warehouse.commands.answering import query
+
+    return query(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from warehouse.commands.running import run
+
+    return run(args)
+
+
+def _load(args: argparse.Namespace) -> int:
+    from warehouse.commands.loading import load_files
+
+    return load_files(args)
+
+
+def _fmt(args: argparse.Namespace) -> int:
+    from warehouse.commands.formatting import lay_out
+
+    return lay_out(args)
+
+
+def _init(args: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import init
+
+    return init(args)
+
+
+def _info(args: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import info
+
+    return info(args)
+
+
+def _check(args: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import check
+
+    return check(args)
+
+
+def _backup(args: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import back_up
+
+    return back_up(args)
+
+
+def _copy(args: argparse.Namespace) -> int:
+    from warehouse.commands.lake_keeping import copy
+
+    return copy(args)
+
+
+def _compact(args: argparse.Namespace) -> int:
+    from warehouse.commands.lake_keeping import compact
+
+    return compact(args)
+
+
+def _upgrade(args: argparse.Namespace) -> int:
+    from warehouse.commands.keeping import bring_up_to_date
+
+    return bring_up_to_date(args)
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from warehouse.commands.verifying import verify
+
+    return verify(args)
+
+
+def _export_scores(args: argparse.Namespace) -> int:
+    from warehouse.commands.writing import export
+
+    return export(args)
+
+
+def _export_eee(args: argparse.Namespace) -> int:
+    from warehouse.commands.writing import export_records
+
+    return export_records(args)
+
+
+def _mcp(args: argparse.Namespace) -> int:
+    from warehouse.commands.assisting import assist
+
+    return assist(args)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from warehouse.commands.serving import serve
+
+    return serve(args)
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from warehouse.commands.publishing_site import publish
+
+    return publish(args)
+
+
+def _config(args: argparse.Namespace) -> int:
+    from warehouse.commands.configuring import config
+
+    return config(args)
+
+
+def _completion(args: argparse.Namespace) -> int:
+    from warehouse.commands.completing import completion
+
+    return completion(args)
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from warehouse.commands.demonstration import demo
+
+    return demo(args)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
-COMMANDS = (
+COMMANDS: tuple[Command, ...] = (
     Command(
         "query",
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
+        _query,
     ),
-    Command("run", "run a study", "evalhouse run study.eval --param finalists=GE --report study.html", _run_words),
+    Command(
+        "run", "run a study", "evalhouse run study.eval --param finalists=GE --report study.html", _run_words, _run
+    ),
     Command(
         "load",
         "load files into a warehouse",
         "evalhouse load results/",
         _load_words,
+        _load,
     ),
-    Command("fmt", "format scripts in the canonical layout", "evalhouse fmt study.eval --check", _fmt_words),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words),
-    Command("info", "show what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words),
-    Command("check", "check a warehouse for damage", "evalhouse check --db muc.duckdb", _no_words),
-    Command("backup", "copy a warehouse safely", "evalhouse backup monday.duckdb", _new_file),
+    Command("fmt", "format scripts in the canonical layout", "evalhouse fmt study.eval --check", _fmt_words, _fmt),
+    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _init),
+    Command("info", "show what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _info),
+    Command("check", "check a warehouse for damage", "evalhouse check --db muc.duckdb", _no_words, _check),
+    Command("backup", "copy a warehouse safely", "evalhouse backup monday.duckdb", _new_file, _backup),
     Command(
-        "copy", "copy a warehouse, from a file to a lake or back", "evalhouse copy muc.duckdb muc.lake", _copy_words
+        "copy",
+        "copy a warehouse, from a file to a lake or back",
+        "evalhouse copy muc.duckdb muc.lake",
+        _copy_words,
+        _copy,
     ),
     Command(
         "compact",
         "merge the small files of a lake",
         "evalhouse compact --db muc.lake --keep-past 30",
         _compact_words,
+        _compact,
     ),
-    Command("upgrade", "upgrade a warehouse of an older version", "evalhouse upgrade --db muc.duckdb", _no_words),
-    Command("verify", "check that saved results still reproduce", "evalhouse verify table2.json", _verify_words),
+    Command(
+        "upgrade", "upgrade a warehouse of an older version", "evalhouse upgrade --db muc.duckdb", _no_words, _upgrade
+    ),
+    Command(
+        "verify", "check that saved results still reproduce", "evalhouse verify table2.json", _verify_words, _verify
+    ),
     Command(
         "export-scores",
         "write rows to files that load can read",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
+        _export_scores,
     ),
     Command(
         "export-eee",
         "write values and published figures as records of Every Eval Ever",
         "evalhouse export-eee records --organization Acme --db evals.duckdb",
         _records_words,
+        _export_eee,
+    ),
+    Command(
+        "export-lake",
+        "write a warehouse as a lake; deprecated, as copy does it",
+        "evalhouse export-lake muc.lake --db muc.duckdb",
+        _lake_words,
+        _export_lake,
     ),
     Command(
         "mcp",
         "let assistants ask questions, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
+        _mcp,
     ),
     Command(
         "serve",
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
         _serve_words,
+        _serve,
     ),
     Command(
         "publish",
         "write the pages of serve as files, for any web server",
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
+        _publish,
     ),
-    Command("config", "show the settings of all commands, and where they are set", "evalhouse config", _no_words),
+    Command(
+        "config", "show the settings of all commands, and where they are set", "evalhouse config", _no_words, _config
+    ),
     Command(
         "completion",
         "print completion for bash, zsh or fish",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
+        _completion,
     ),
-    Command("demo", "run the main tasks on the sample data, from start to finish", "evalhouse demo", _no_words),
+    Command("demo", "run the main tasks on the sample data, from start to finish", "evalhouse demo", _no_words, _demo),
 )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command that the line names, or the shell if it names none."""
+    if args.command is None:
+        from warehouse.commands.conversation import shell
+
+        return shell(args)
+    [command] = [command for command in COMMANDS if command.name == args.command]
+    return command.run(args)

@@ -105,7 +105,8 @@ def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
             return Operation(renamed(left, names), operator, renamed(right, names))
         case Call(function, arguments):
             return Call(function, tuple(renamed(argument, names) for argument in arguments))
-    return expression
+        case Constant():
+            return expression
 
 
 def has_calls(expression: Expression) -> bool:
@@ -113,7 +114,10 @@ def has_calls(expression: Expression) -> bool:
     match expression:
         case Operation(left, _, right):
             return has_calls(left) or has_calls(right)
-    return isinstance(expression, Call)
+        case Call():
+            return True
+        case Constant() | Count():
+            return False
 
 
 def degree(expression: Expression) -> Fraction:
@@ -121,21 +125,36 @@ def degree(expression: Expression) -> Fraction:
     all counts double (2·a − b).
     """
     match expression:
+        case Constant():
+            return Fraction(0)
         case Count():
             return Fraction(1)
-        case Operation(left, "*", right):
-            return degree(left) + degree(right)
-        case Operation(left, "/", right):
-            return degree(left) - degree(right)
-        case Operation(left, _, right):
-            return max(degree(left), degree(right))
-        case Call("min", arguments):
-            return min(map(degree, arguments))
-        case Call("abs" | "max", arguments):
-            return max(map(degree, arguments))
-        case Call("sqrt", (argument,)):
-            return degree(argument) / 2
-    return Fraction(0)
+        case Operation(left, operator, right):
+            return _combined_degree(degree(left), operator, degree(right))
+        case Call(function, arguments):
+            return _called_degree(function, [degree(argument) for argument in arguments])
+
+
+def _combined_degree(left: Fraction, operator: Operator, right: Fraction) -> Fraction:
+    match operator:
+        case "*":
+            return left + right
+        case "/":
+            return left - right
+        case "+" | "-":
+            return max(left, right)
+
+
+def _called_degree(function: FunctionName, degrees: Sequence[Fraction]) -> Fraction:
+    match function:
+        case "min":
+            return min(degrees)
+        case "abs" | "max":
+            return max(degrees)
+        case "sqrt":
+            return degrees[0] / 2
+        case "log" | "exp":
+            return Fraction(0)
 
 
 def divided(expression: Expression, scale: int) -> Expression:
@@ -147,7 +166,8 @@ def divided(expression: Expression, scale: int) -> Expression:
             return Operation(divided(left, scale), operator, divided(right, scale))
         case Call(function, arguments):
             return Call(function, tuple(divided(argument, scale) for argument in arguments))
-    return expression
+        case Constant():
+            return expression
 
 
 # --- exactly ----------------------------------------------------------------------------------------------------------

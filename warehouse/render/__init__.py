@@ -1,12 +1,12 @@
 """Renders results as text. FORMATS is the only table of formats, in display order; `render` looks up a format and draws
-the result.
+the result. The module that draws is imported only then, because rich alone takes a tenth of a second.
 
 Rendering sees only results: it computes nothing new, and it never prints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from grammar.value import value
 from warehouse.render.style import Style
@@ -23,85 +23,132 @@ class Format:
     meaning: str
     suffix: str
     """The extension of files in this format."""
-    whole: bool = False
-    """Whether several results form one document in which results cannot simply follow each other."""
+    drawing: Callable[[Result, Style], str | Iterator[str]]
+    """Draws a result as one text, or as parts that follow each other."""
+    document: Callable[[Sequence[Result], Style], str] | None = None
+    """Draws several results as one document; None if results can simply follow each other."""
     has_notes: bool = False
     """Whether the drawing includes the notes."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether several results form one document in which results cannot simply follow each other."""
+        return self.document is not None
 
     def draw(self, result: Result, style: Style) -> str:
         """Draws a result as text."""
         return "".join(self.parts(result, style))
 
     def parts(self, result: Result, style: Style) -> Iterable[str]:
-        """Draws a result as text in one or more parts. The module that draws is imported only here, because rich alone
-        takes a tenth of a second.
-        """
-        match self.name:
-            case "json":
-                from warehouse.render.data import json as in_parts
-            case "ndjson":
-                from warehouse.render.data import ndjson as in_parts
-            case "csv":
-                from warehouse.render.data import csv as in_parts
-            case "tsv":
-                from warehouse.render.data import tsv as in_parts
-            case _:
-                return (self._whole(result, style),)
-        return in_parts(result, style)
-
-    def _whole(self, result: Result, style: Style) -> str:
-        """Draws a result for people to read."""
-        match self.name:
-            case "table":
-                from warehouse.render.console import table as draw
-            case "markdown":
-                from warehouse.render.markup import markdown as draw
-            case "latex":
-                from warehouse.render.latex import latex as draw
-            case "typst":
-                from warehouse.render.typst import typst as draw
-            case _:
-                from warehouse.render.web import html as draw
-        return draw(result, style)
+        """Draws a result as text in one or more parts."""
+        drawn = self.drawing(result, style)
+        return (drawn,) if isinstance(drawn, str) else drawn
 
     def draw_all(self, results: Sequence[Result], style: Style) -> str:
         """Draws several results as one document."""
-        if self.whole:
-            from warehouse.render.web import page
-
-            return page(results, style)
+        if self.document is not None:
+            return self.document(results, style)
         return "".join(self.draw(result, style) for result in results)
 
 
+# --- what draws each format -------------------------------------------------------------------------------------------
+
+
+def _table(result: Result, style: Style) -> str:
+    from warehouse.render.console import table
+
+    return table(result, style)
+
+
+def _json(result: Result, style: Style) -> Iterator[str]:
+    from warehouse.render.data import json
+
+    return json(result, style)
+
+
+def _ndjson(result: Result, style: Style) -> Iterator[str]:
+    from warehouse.render.data import ndjson
+
+    return ndjson(result, style)
+
+
+def _csv(result: Result, style: Style) -> Iterator[str]:
+    from warehouse.render.data import csv
+
+    return csv(result, style)
+
+
+def _tsv(result: Result, style: Style) -> Iterator[str]:
+    from warehouse.render.data import tsv
+
+    return tsv(result, style)
+
+
+def _markdown(result: Result, style: Style) -> str:
+    from warehouse.render.markup import markdown
+
+    return markdown(result, style)
+
+
+def _latex(result: Result, style: Style) -> str:
+    from warehouse.render.latex import latex
+
+    return latex(result, style)
+
+
+def _typst(result: Result, style: Style) -> str:
+    from warehouse.render.typst import typst
+
+    return typst(result, style)
+
+
+def _html(result: Result, style: Style) -> str:
+    from warehouse.render.web import html
+
+    return html(result, style)
+
+
+def _page(results: Sequence[Result], style: Style) -> str:
+    from warehouse.render.web import page
+
+    return page(results, style)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", ".txt"),
+    Format("table", "a table for people; the default on a terminal", ".txt", _table),
     Format(
         "json",
         "one object per statement: statement, caption, signature, columns, rows, summary, notes",
         ".json",
+        _json,
         has_notes=True,
     ),
-    Format("ndjson", "one object per row", ".ndjson"),
-    Format("csv", "the rows, comma-separated with a header line", ".csv"),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv"),
-    Format("markdown", "a table with its caption, notes and signature, in Markdown", ".md", has_notes=True),
+    Format("ndjson", "one object per row", ".ndjson", _ndjson),
+    Format("csv", "the rows, comma-separated with a header line", ".csv", _csv),
+    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv", _tsv),
+    Format("markdown", "a table with its caption, notes and signature, in Markdown", ".md", _markdown, has_notes=True),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
         ".tex",
+        _latex,
         has_notes=True,
     ),
     Format(
         "typst",
         "a figure for a paper in Typst: caption, notes, and the signature as a comment",
         ".typ",
+        _typst,
         has_notes=True,
     ),
     Format(
         "html",
         "a self-contained page; a click on a heading sorts the table",
         ".html",
-        whole=True,
+        _html,
+        _page,
         has_notes=True,
     ),
 )

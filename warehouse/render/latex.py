@@ -1,29 +1,20 @@
 """The LaTeX format: booktabs tables that are never wider than the text, with every character printed as it is.
 
-A table is set in the largest type in which it fits. If it does not fit in \\footnotesize, its texts are broken into
-lines. If it is still too wide, it is divided into panels, one below the other. A table taller than a page becomes a
-longtable. `latex_widths` calculates the width in advance.
+A table is a float, and adjustbox scales it down if it is wider than the line. A very wide one is divided into panels,
+one below the other. A table taller than a page becomes a longtable, which cannot be scaled: its type is chosen by the
+number of its characters. This module measures nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import ceil
 
-from warehouse.render.latex_widths import (
-    LONGEST_HEADING,
-    SIZES,
-    TEXT_HEIGHT,
-    TEXT_WIDTH,
-    SetTable,
-    TypeSize,
-    heading_is_broken,
-    lines_of,
-    set_within,
-)
 from warehouse.render.panels import Figure, Rectangle, spans
+from warehouse.render.paper import LINE, LONGEST_HEADING, heading_is_broken, is_broken, on_paper, short_enough
 from warehouse.render.rectangle import notes_below, unbounded_rectangles
-from warehouse.render.style import UNDEFINED, Style, clean
+from warehouse.render.style import UNDEFINED, Style, clean, width
 from warehouse.results import Result
 
 _LATEX = {
@@ -59,47 +50,58 @@ _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 _SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
 """A sign before a number, but not a sign within a power of ten."""
 
-LONG, WIDE = 0.2, 0.8
-"""A word that takes a larger share of a line than the first number may be broken after punctuation. A part of it that
-takes a larger share than the second number is cut into pieces as wide as the first.
-"""
+CHARACTER = 0.55
+"""The ems that a float, which can be scaled, gives each character of a line of broken text."""
 
-_BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
+TALLEST = 38
+"""A float has at most so many lines, with its caption and notes."""
 
-FULL = 0.9
-"""A float takes at most this share of the height of a page."""
+SIZES = (
+    (0.68, ""),
+    (0.86, r"\footnotesize\setlength{\tabcolsep}{4pt}"),
+    (1.0, r"\scriptsize\setlength{\tabcolsep}{3pt}"),
+)
+"""The type of a longtable that takes at most such a share of the characters of a line."""
+
+
+Length = Callable[[int], str]
+"""The length, in LaTeX, of a line of so many characters."""
 
 
 def latex(result: Result, style: Style) -> str:
     """A `table`, or longtables if it would be taller than a page, with the caption and the notes. The signature is a
     comment at the top.
     """
-    drawn = [set_within(rectangle, TEXT_WIDTH) for rectangle in unbounded_rectangles(result, style)]
+    drawn = [on_paper(rectangle) for rectangle in unbounded_rectangles(result, style)]
     notes = notes_below(result)
     caption = rf"\caption{{{breakable(result.caption)}}}" if result.caption else ""
     caption += rf"\label{{{result.grid.label}}}" if result.grid and result.grid.label else ""
-    height = sum(panel.height for panels in drawn for panel in panels) + _height_of_texts(result.caption, notes)
     below = [rf"{{\footnotesize\raggedright {breakable(note)}\par}}" for note in notes]
-    if height > FULL * TEXT_HEIGHT:
+    first = [f"% {clean(result.signature)}"]
+    if sum(_height(panel) for panels in drawn for panel in panels) + _lines(result.caption, *notes) > TALLEST:
         lines = [*_over_pages(drawn, caption), *below]
-        packages = "booktabs,array,longtable"
+        first += [r"% \usepackage{booktabs,array,longtable}", r"% with two columns of text: \onecolumn before it"]
     else:
         lines = [*_floating(drawn, caption), *([r"\par\smallskip"] if below else []), *below, r"\end{table}"]
-        packages = "booktabs,array"
-    first = [f"% {clean(result.signature)}", rf"% \usepackage{{{packages}}}"]
+        first += [r"% \usepackage{booktabs,array,adjustbox}"]
     if any(_BEYOND_LATIN.search(line) for line in lines):
         first.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*first, *lines]) + "\n\n"
 
 
-def _height_of_texts(caption: str, notes: Sequence[str]) -> float:
-    """The height of the caption and the notes, in points."""
-    normal, _, footnote, *_ = SIZES
-    of_notes = sum(lines_of(note, TEXT_WIDTH, footnote) for note in notes) * footnote.leading
-    return lines_of(caption, TEXT_WIDTH, normal) * normal.leading + of_notes + 3 * normal.leading
+def _lines(*texts: str) -> int:
+    """About how many lines texts take below each other, each beginning a line."""
+    return sum(ceil(width(text) / LINE) for text in texts)
 
 
-def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
+def _height(panel: Rectangle) -> int:
+    """About how many lines a table takes. Lines that are broken between words are not full."""
+    broken = [place for place in range(len(panel.headings)) if is_broken(panel, place)]
+    rows = (max([1, *(ceil(1.3 * width(row[place]) / panel.limits[place]) for place in broken)]) for row in panel.rows)
+    return 3 + any("\n" in heading for heading in panel.headings) + sum(rows)
+
+
+def _floating(drawn: Sequence[Sequence[Rectangle]], caption: str) -> list[str]:
     """A float with the tables one below the other. The caller ends it after the notes."""
     lines = [r"\begin{table}[htbp]", r"\centering"]
     lines += [caption] if caption else []
@@ -108,34 +110,47 @@ def _floating(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
         for panel in of_rectangle:
             lines += [] if first else [r"\par\medskip"]
             first = False
-            title = panel.rectangle.title if panel is of_rectangle[0] else ""
+            title = panel.title if panel is of_rectangle[0] else ""
             lines += [rf"\textit{{{breakable(title)}}}\par\smallskip"] if title else []
-            begin, end = rf"\begin{{tabular}}{{{_columns(panel)}}}", r"\end{tabular}"
-            group = _group(panel)
-            lines += [*group, begin, *_head(panel), *rows_of(panel), r"\bottomrule", end + "}" * len(group)]
+            lines += [
+                r"\begin{adjustbox}{max width=\linewidth}",
+                rf"\begin{{tabular}}{{{_columns(panel, _in_ems)}}}",
+                *_head(panel, _in_ems),
+                *rows_of(panel),
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{adjustbox}",
+            ]
     return lines
 
 
-def _over_pages(drawn: Sequence[Sequence[SetTable]], caption: str) -> list[str]:
+def _over_pages(drawn: Sequence[Sequence[Rectangle]], caption: str) -> list[str]:
     """Tables that continue over pages, one below the other. The first one has the caption."""
     lines: list[str] = []
     for of_rectangle in drawn:
         for panel in of_rectangle:
-            title = panel.rectangle.title if panel is of_rectangle[0] else ""
+            title = panel.title if panel is of_rectangle[0] else ""
             lines += [rf"\begin{{center}}\textit{{{breakable(title)}}}\end{{center}}\nopagebreak"] if title else []
             lines += longtable(panel, caption)
             caption = ""
     return lines
 
 
-def longtable(panel: SetTable, caption: str = "") -> list[str]:
-    """A table that continues over pages, with its headings on each page."""
+def longtable(panel: Rectangle, caption: str = "", line: int = LINE) -> list[str]:
+    """A table that continues over pages, with its headings on each page, in type for a line of so many characters."""
+    size = next((size for share, size in SIZES if panel.width <= share * line), SIZES[-1][1])
+
+    def share(characters: int) -> str:
+        # Two characters more, for the space at both ends.
+        return rf"{characters / (line + 2):.3f}\linewidth"
+
+    head = _head(panel, share)
     return [
-        *(_group(panel) or ["{"]),
+        f"{{{size}",
         *([r"\setlength{\LTcapwidth}{\linewidth}"] if caption else []),
-        rf"\begin{{longtable}}{{{_columns(panel)}}}",
-        *([caption + r"\\", *_head(panel), r"\endfirsthead"] if caption else []),
-        *_head(panel),
+        rf"\begin{{longtable}}{{{_columns(panel, share)}}}",
+        *([caption + r"\\", *head, r"\endfirsthead"] if caption else []),
+        *head,
         r"\endhead",
         *rows_of(panel),
         r"\bottomrule",
@@ -143,73 +158,70 @@ def longtable(panel: SetTable, caption: str = "") -> list[str]:
     ]
 
 
-def _group(panel: SetTable) -> list[str]:
-    """The beginning of the group that sets the type of a table, if that is not the normal size."""
-    size = panel.size
-    return [] if size is SIZES[0] else [rf"{{{size.command}\setlength{{\tabcolsep}}{{{size.room:g}pt}}"]
+def _in_ems(characters: int) -> str:
+    return f"{CHARACTER * characters:.1f}em"
 
 
-def _columns(panel: SetTable) -> str:
+def _columns(panel: Rectangle, length: Length) -> str:
     """The column specification of `tabular`. Columns that are broken into lines have a width."""
     return "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{int(panel.broken[place])}pt}}"
-        if place in panel.broken
+        rf">{{\raggedright\arraybackslash}}p{{{length(panel.limits[place])}}}"
+        if is_broken(panel, place)
         else "r"
         if numeric
         else "l"
-        for place, numeric in enumerate(panel.rectangle.numeric)
+        for place, numeric in enumerate(panel.numeric)
     )
 
 
-def rows_of(panel: SetTable) -> list[str]:
+def rows_of(panel: Rectangle) -> list[str]:
     """The lines of a table."""
+    broken = {place for place in range(len(panel.headings)) if is_broken(panel, place)}
     return [
         " & ".join(
-            breakable(text, panel.broken[place], panel.size)
-            if place in panel.broken
-            else _cell(panel.rectangle, number, place, text)
+            breakable(text, panel.limits[place]) if place in broken else _cell(panel, number, place, text)
             for place, text in enumerate(row)
         ).rstrip()
         + r" \\"
-        for number, row in enumerate(panel.rectangle.rows)
+        for number, row in enumerate(panel.rows)
     ]
 
 
-def _head(panel: SetTable) -> list[str]:
+def _head(panel: Rectangle, length: Length) -> list[str]:
     """The rules and the headings. If test sets are side by side, each is named above its columns."""
-    headings = panel.rectangle.headings
+    headings = panel.headings
     lower = [heading.rpartition("\n")[2].rstrip() for heading in headings]
-    shown = [_heading(panel, place, text) for place, text in enumerate(lower)]
+    shown = [_heading(panel, place, text, length) for place, text in enumerate(lower)]
     lines = [" & ".join(shown) + r" \\", r"\midrule"]
     if not any("\n" in heading for heading in headings):
         return [r"\toprule", *lines]
     above, rules = [], []
     for head, places in spans(headings):
-        above.append(_over(panel, head, places) if head else "")
+        above.append(_over(head, places, length) if head else "")
         if head:
             rules.append(rf"\cmidrule(lr){{{places[0] + 1}-{places[-1] + 1}}}")
     return [r"\toprule", " & ".join(above).lstrip() + r" \\", " ".join(rules), *lines]
 
 
-def _heading(panel: SetTable, place: int, heading: str) -> str:
+def _heading(panel: Rectangle, place: int, heading: str, length: Length) -> str:
     """A heading, broken into lines if it is too wide."""
-    if place in panel.broken:
-        return breakable(heading, panel.broken[place], panel.size)
-    side = r"\raggedleft" if panel.rectangle.numeric[place] else r"\raggedright"
-    return _broken_heading(panel, heading, side)
+    if is_broken(panel, place):
+        return breakable(heading, panel.limits[place])
+    side = r"\raggedleft" if panel.numeric[place] else r"\raggedright"
+    return _broken_heading(heading, side, length)
 
 
-def _over(panel: SetTable, head: str, places: Sequence[int]) -> str:
+def _over(head: str, places: Sequence[int], length: Length) -> str:
     """A heading over several columns."""
-    shown = _broken_heading(panel, head, r"\centering")
+    shown = _broken_heading(head, r"\centering", length)
     return rf"\multicolumn{{{len(places)}}}{{c}}{{{shown}}}"
 
 
-def _broken_heading(panel: SetTable, heading: str, side: str) -> str:
-    if not heading_is_broken(panel, heading):
+def _broken_heading(heading: str, side: str, length: Length) -> str:
+    if not heading_is_broken(heading):
         return typeset(heading)
-    inner = breakable(heading, LONGEST_HEADING, panel.size)
-    return rf"\parbox[b]{{{LONGEST_HEADING:.0f}pt}}{{{side} {inner}}}"
+    inner = breakable(heading, LONGEST_HEADING)
+    return rf"\parbox[b]{{{length(LONGEST_HEADING)}}}{{{side} {inner}}}"
 
 
 def _cell(rectangle: Rectangle, number: int, place: int, text: str) -> str:
@@ -259,28 +271,8 @@ def typeset(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in clean(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
-def breakable(text: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
-    """A text with places where a long word may be broken: after punctuation that is not part of a number, and at
-    intervals in parts that are about as wide as the line.
+def breakable(text: str, within: int = LINE) -> str:
+    """A text with places where a long word may be broken, for lines of so many characters: after punctuation that is
+    not part of a number, and at intervals in parts that are about as long as the line.
     """
-    return " ".join(_breakable(word, within, size) for word in clean(text).split(" "))
-
-
-def _breakable(word: str, within: float, size: TypeSize) -> str:
-    return r"\allowbreak{}".join(map(typeset, short_enough(word, within, size)))
-
-
-def short_enough(word: str, within: float, size: TypeSize) -> list[str]:
-    """A word in parts; a line may end after each part."""
-    if size.width_of(word) <= LONG * within:
-        return [word]
-    return [part for piece in _BEHIND_SIGNS.split(word) for part in _divided(piece, within, size)]
-
-
-def _divided(piece: str, within: float, size: TypeSize) -> list[str]:
-    """A part of a word, divided again if it is about as wide as the line."""
-    taken = size.width_of(piece)
-    if taken <= WIDE * within:
-        return [piece]
-    step = max(1, int(LONG * within / taken * len(piece)))
-    return [piece[start : start + step] for start in range(0, len(piece), step)]
+    return " ".join(r"\allowbreak{}".join(map(typeset, short_enough(word, within))) for word in clean(text).split(" "))

@@ -128,12 +128,12 @@ def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style:
     limits = widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
-    over = _narrowed(limits, [place for place, c in enumerate(columns) if c.kind == "text"], NARROWEST, over)
+    over = narrow(limits, [place for place, c in enumerate(columns) if c.kind == "text"], NARROWEST, over)
     while over > 0 and gap > TIGHT:
         over -= len(limits) - 1
         gap -= 1
     names = [place for place, column in enumerate(columns) if column.kind == "name"]
-    over = _narrowed(limits, names, SHORTEST, over)
+    over = narrow(limits, names, SHORTEST, over)
     # A system may be the heading of its values.
     cells = widths([""] * len(columns), rows)
     for place in sorted(range(len(columns)), key=lambda place: cells[place] - limits[place]):
@@ -311,7 +311,7 @@ def _short_level(level: Cell, digits: int) -> str:
     return text if text.startswith("<") else text.removeprefix("0") if text.startswith("0") else text[: digits + 1]
 
 
-def _narrowed(limits: list[int], places: list[int], least: int, over: int) -> int:
+def narrow(limits: list[int], places: list[int], least: int, over: int) -> int:
     """Narrows the widest of some columns repeatedly, and returns by how much they are still too wide."""
     while over > 0 and places:
         place = max(places, key=lambda column: limits[column])

@@ -64,7 +64,7 @@ def cell(kind: CellKind, value: Cell, digits: int | None = None) -> str:
             return f"{value:,}"
         case "number":
             return f"{value:z.{4 if digits is None else digits}f}"
-        case _:
+        case "name" | "text" | "whole" | "letters" | "passage":
             return str(value)
 
 

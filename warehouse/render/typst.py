@@ -1,31 +1,24 @@
 """The Typst format: figures with tables that are never wider than the text. Every text is a string, so none of it can
 be markup.
 
-The type size, line breaks and panels come from `latex_widths`. Measured in ems, a Typst page has wider lines and
-narrower letters, so what fits in LaTeX fits here, too.
+Typst itself makes columns as wide as the line allows, and breaks their texts. A very wide table is divided into panels.
 """
 
 from __future__ import annotations
 
 import re
 
-from warehouse.render.latex import short_enough
-from warehouse.render.latex_widths import (
-    LONGEST_HEADING,
-    SIZES,
-    TEXT_WIDTH,
-    SetTable,
-    TypeSize,
-    heading_is_broken,
-    set_within,
-)
-from warehouse.render.panels import Figure, spans
+from warehouse.render.panels import Figure, Rectangle, spans
+from warehouse.render.paper import LINE, is_broken, on_paper, short_enough
 from warehouse.render.rectangle import notes_below, unbounded_rectangles
 from warehouse.render.style import Style, clean
 from warehouse.results import Result
 
 _SIGN = re.compile(r"(?:(?<=[\[ ])|^)-(?=\d)")
 """A sign before a number."""
+
+SMALLER = 0.7
+"""A table that takes a larger share of the characters of a line than this is set in smaller type."""
 
 MAY_BREAK = r"\u{200b}"
 """A place in a string where a line may end."""
@@ -38,7 +31,7 @@ def typst(result: Result, style: Style) -> str:
         lines.append(f"  caption: figure.caption(position: top, {text(result.caption)}),")
     lines += ["  kind: table,", "  supplement: [Table],", "  {"]
     for rectangle in unbounded_rectangles(result, style):
-        for number, panel in enumerate(set_within(rectangle, TEXT_WIDTH)):
+        for number, panel in enumerate(on_paper(rectangle)):
             if rectangle.title and not number:
                 lines.append(f"    block(emph({text(rectangle.title)}))")
             lines += [f"    {line}" for line in _table(panel)]
@@ -48,19 +41,17 @@ def typst(result: Result, style: Style) -> str:
     return "\n".join([*lines, "]"]) + "\n\n"
 
 
-def _table(panel: SetTable) -> list[str]:
+def _table(panel: Rectangle) -> list[str]:
     """A table in its size."""
-    rectangle, size = panel.rectangle, panel.size
-    places = range(len(rectangle.headings))
-    widths = (f"{panel.broken[place] / size.scale:.2f}em" if place in panel.broken else "auto" for place in places)
-    sides = ("right" if numeric else "left" for numeric in rectangle.numeric)
+    size = "0.85em" if panel.width > SMALLER * LINE else "1em"
+    sides = ("right" if numeric else "left" for numeric in panel.numeric)
     rows = [
         f"  {', '.join(_cell(panel, number, place, content) for place, content in enumerate(row))},"
-        for number, row in enumerate(rectangle.rows)
+        for number, row in enumerate(panel.rows)
     ]
     return [
-        f"block(text(size: {size.scale / SIZES[0].scale:.3g}em, table(",
-        f"  columns: ({', '.join(widths)},),",
+        f"block(text(size: {size}, table(",
+        f"  columns: ({'auto, ' * len(panel.headings)}),",
         f"  align: ({', '.join(sides)},),",
         "  stroke: none,",
         "  inset: (x: 0.45em, y: 0.3em),",
@@ -73,42 +64,28 @@ def _table(panel: SetTable) -> list[str]:
     ]
 
 
-def _head(panel: SetTable) -> list[str]:
+def _head(panel: Rectangle) -> list[str]:
     """The headings. If there are test sets, each is named above its columns, with a rule of its own."""
-    rectangle = panel.rectangle
-    lower = [
-        _heading(panel, heading.rpartition("\n")[2], "right" if numeric else "left")
-        for heading, numeric in zip(rectangle.headings, rectangle.numeric, strict=True)
-    ]
-    if not any("\n" in heading for heading in rectangle.headings):
+    lower = [text(heading.rpartition("\n")[2].rstrip()) for heading in panel.headings]
+    if not any("\n" in heading for heading in panel.headings):
         return lower
     above, rules = [], []
-    for head, places in spans(rectangle.headings):
-        shown = f"table.cell(colspan: {len(places)}, align: center, {_heading(panel, head, 'center')})"
-        above.append(shown if head else '""')
+    for head, places in spans(panel.headings):
+        above.append(f"table.cell(colspan: {len(places)}, align: center, {text(head.rstrip())})" if head else '""')
         if head:
             rules.append(f"table.hline(start: {places[0]}, end: {places[-1] + 1}, stroke: 0.5pt)")
     return [*above, *rules, *lower]
 
 
-def _heading(panel: SetTable, heading: str, side: str) -> str:
-    if not heading_is_broken(panel, heading):
-        return text(heading.rstrip())
-    width = LONGEST_HEADING / panel.size.scale
-    inner = text(heading.rstrip(), LONGEST_HEADING, panel.size)
-    return f"block(width: {width:.2f}em, align({side}, {inner}))"
-
-
-def _cell(panel: SetTable, number: int, place: int, content: str) -> str:
-    rectangle = panel.rectangle
-    figure = rectangle.figures.get((number, place))
+def _cell(panel: Rectangle, number: int, place: int, content: str) -> str:
+    figure = panel.figures.get((number, place))
     if figure is not None:
         return _marked(figure)
-    if place in rectangle.spaced:
+    if place in panel.spaced:
         return f"raw({_string(content.rstrip())})"
-    if rectangle.numeric[place]:
+    if panel.numeric[place]:
         return _string(_number(content.rstrip()))
-    return text(content.rstrip(), panel.broken.get(place, TEXT_WIDTH), panel.size)
+    return text(content.rstrip(), panel.limits[place] if is_broken(panel, place) else LINE)
 
 
 def _marked(figure: Figure) -> str:
@@ -140,9 +117,9 @@ def _number(written: str) -> str:
     return _SIGN.sub("−", written)
 
 
-def text(plain: str, within: float = TEXT_WIDTH, size: TypeSize = SIZES[0]) -> str:
-    """A text as a string that may be broken within long words."""
-    words = (map(_escaped, short_enough(word, within, size)) for word in clean(plain).split(" "))
+def text(plain: str, within: int = LINE) -> str:
+    """A text as a string that may be broken within long words, for lines of so many characters."""
+    words = (map(_escaped, short_enough(word, within)) for word in clean(plain).split(" "))
     return f'"{" ".join(map(MAY_BREAK.join, words))}"'
 
 

@@ -1,10 +1,11 @@
-"""Draws charts as files (SVG, PNG, PDF, or a page with tooltips) with vl-convert, which is the extra `plot`.
+"""Draws charts as files (SVG, PNG, PDF, or a page with tooltips). The packages that do it are the extra `plot`.
 
 Nothing is fetched from the network.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,6 @@ from typing import Any
 
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError
-from warehouse.render.pdf import in_order
 from warehouse.render.style import Theme
 from warehouse.render.vegalite import columns, dark, spec
 from warehouse.render.vegalite.looks import WIDE, Spec
@@ -59,10 +59,24 @@ def png(chart: Chart, theme: Theme = "auto") -> bytes:
 def pdf(chart: Chart, theme: Theme = "auto") -> bytes:
     """The chart as PDF. Raises WarehouseError if the extra is not installed."""
     if theme == "dark":
-        return in_order(_converter().svg_to_pdf(svg(chart, theme)))
+        return _reproducible(_converter().svg_to_pdf(svg(chart, theme)))
     described, scale = _fitted(chart)
     drawn: bytes = _converter().vegalite_to_pdf(described, scale=scale, allowed_base_urls=[])
-    return in_order(drawn)
+    return _reproducible(drawn)
+
+
+def _reproducible(drawn: bytes) -> bytes:
+    """The same PDF with its objects in the order in which they are reached from its root. vl-convert writes fonts in an
+    order that changes from one drawing to the next, but the same chart must always give the same bytes.
+    """
+    try:
+        import pikepdf
+    except ImportError:
+        raise _missing("pikepdf") from None
+    written = io.BytesIO()
+    with pikepdf.open(io.BytesIO(drawn)) as pdf:
+        pdf.save(written, deterministic_id=True)
+    return written.getvalue()
 
 
 _SIZE = re.compile(r'(?<=\s)(width|height)="([\d.]+)"')
@@ -150,7 +164,11 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError:
-        raise WarehouseError(
-            "writing a picture to a file needs the package vl-convert-python", ('pip install "evalhouse[plot]"',)
-        ) from None
+        raise _missing("vl-convert-python") from None
     return vl_convert
+
+
+def _missing(package: str) -> WarehouseError:
+    return WarehouseError(
+        f"writing a picture to a file needs the package {package}", ('pip install "evalhouse[plot]"',)
+    )

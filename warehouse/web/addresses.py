@@ -5,9 +5,12 @@ written as a path. A path can contain any name, whatever its letters.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
 from grammar.value import value
+
+AddressKind = Literal["warehouse", "test set", "pair", "document", "system"]
 
 Chosen = tuple[tuple[str, str], ...]
 """The choices, in the order of the form. A name may occur more than once."""
@@ -17,7 +20,7 @@ Chosen = tuple[tuple[str, str], ...]
 class Address:
     """Where a page is."""
 
-    kind: str
+    kind: AddressKind
     names: tuple[str, ...] = ()
     chosen: Chosen = ()
 
@@ -43,7 +46,7 @@ class Address:
         return "/" + "/".join(parts) + (f"?{urlencode(self.chosen)}" if self.chosen else "")
 
 
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_WORDS: Mapping[AddressKind, tuple[str, ...]] = {
     "warehouse": (),
     "test set": ("test-set", ""),
     "pair": ("test-set", "", "pair", "", ""),

@@ -64,19 +64,26 @@ class SiteFiles:
                 return "index.html"
             case "system":
                 return f"systems/{self._names.of('systems', address.names[0])}.html"
-        test_set = address.names[0]
-        folder = f"test-sets/{self._names.of('test-sets', test_set)}"
+            case "test set":
+                return f"{self._folder(address)}/{self._kind_of_rows(address) or 'index'}.html"
+            case "document":
+                folder = f"{self._folder(address)}/documents"
+                return f"{folder}/{self._names.of(folder, address.names[1])}.html"
+            case "pair":
+                kind = self._kind_of_rows(address)
+                pairs = f"{self._folder(address)}/pairs{f'-of-{kind}' if kind else ''}"
+                first, second = address.names[1:]
+                folder = f"{pairs}/{self._names.of(pairs, first)}"
+                return f"{folder}/{self._names.of(folder, second)}.html"
+
+    def _folder(self, address: Address) -> str:
+        """The folder of a test set."""
+        return f"test-sets/{self._names.of('test-sets', address.names[0])}"
+
+    def _kind_of_rows(self, address: Address) -> str:
+        """The kind of rows that a page shows of its test set; empty for the one that is shown first."""
         kind = address.one_of("of")
-        if kind == self._first_of(test_set):
-            kind = ""
-        if address.kind == "document":
-            return f"{folder}/documents/{self._names.of(f'{folder}/documents', address.names[1])}.html"
-        if address.kind == "pair":
-            pairs = f"{folder}/pairs{f'-of-{kind}' if kind else ''}"
-            first, second = address.names[1:]
-            first_folder = f"{pairs}/{self._names.of(pairs, first)}"
-            return f"{first_folder}/{self._names.of(first_folder, second)}.html"
-        return f"{folder}/{kind or 'index'}.html"
+        return "" if kind == self._first_of(address.names[0]) else kind
 
     def answer(self, statement: str, format: str, suffix: str) -> str:
         """The file of an answer."""

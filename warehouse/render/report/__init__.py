@@ -5,9 +5,9 @@ A report is drawn only from its description (`description`). The neighbouring pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from grammar.value import value
 from warehouse.render import files
 from warehouse.render.report.description import Passage, Report, ReportedStatement, Section, Source
 from warehouse.render.site.pieces import Piece
@@ -19,27 +19,31 @@ Files = dict[str, bytes]
 """The files of a report by name: the report first, then its pictures."""
 
 
-@value
-class ReportFormat:
-    """A format for reports, known by the extension of its file."""
-
-    suffix: str
-
-    def draw(self, report: Report, name: str, style: Style) -> Files:
-        """The files of a report, given the name of the first. The module that draws is imported only here."""
-        match self.suffix:
-            case ".html":
-                from warehouse.render.report.page import draw
-            case ".md":
-                from warehouse.render.report.plain import draw
-            case _:
-                from warehouse.render.report.typeset import draw
-        return draw(report, name, style)
+DrawReport = Callable[[Report, str, Style], Files]
+"""Draws a report as its files, given the name of the first."""
 
 
-REPORTS = {suffix: ReportFormat(suffix) for suffix in (".html", ".md", ".tex")}
-"""By file extension: a self-contained page, Markdown with its pictures as SVG files, and a LaTeX document with its
-pictures as PDF files.
+def _page(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.page import draw
+
+    return draw(report, name, style)
+
+
+def _markdown(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.plain import draw
+
+    return draw(report, name, style)
+
+
+def _latex(report: Report, name: str, style: Style) -> Files:
+    from warehouse.render.report.typeset import draw
+
+    return draw(report, name, style)
+
+
+REPORTS: dict[str, DrawReport] = {".html": _page, ".md": _markdown, ".tex": _latex}
+"""What draws a report, by file extension: as a self-contained page, as Markdown with its pictures as SVG files, or as a
+LaTeX document with its pictures as PDF files. The modules that draw are imported only then.
 """
 
 
@@ -56,7 +60,7 @@ def write(report: Report, path: Path, style: Style, force: bool) -> tuple[Path, 
     """Writes a report, either all of its files or none, and returns their paths. Raises DataError if they cannot be
     written, and WarehouseError if pictures cannot be drawn on this machine.
     """
-    drawn = REPORTS[path.suffix.casefold()].draw(report, path.name, style)
+    drawn = REPORTS[path.suffix.casefold()](report, path.name, style)
     contents = {path.with_name(name): content for name, content in drawn.items()}
     for file in contents:
         files.check_free(file, force)

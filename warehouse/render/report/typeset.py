@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from html.entities import codepoint2name
 
 from warehouse.render.latex import breakable, longtable, typeset
-from warehouse.render.latex_widths import set_within
 from warehouse.render.panels import Rectangle
+from warehouse.render.paper import on_paper
 from warehouse.render.rectangle import unbounded_rectangles
 from warehouse.render.report.description import Report, ReportedStatement, shortened
 from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
@@ -19,8 +19,8 @@ from warehouse.render.site.drawn_answers import notes
 from warehouse.render.site.pieces import Piece
 from warehouse.render.style import Style, clean
 
-TEXT_WIDTH = 470.0
-"""The width of a line in points."""
+LINE = 114
+"""The most characters of a table, as many digits as a line has in \\scriptsize."""
 
 _PREAMBLE = r"""
 \documentclass[10pt,a4paper]{article}
@@ -109,7 +109,7 @@ def _piece(piece: Piece) -> str:
 
 def _table(rectangle: Rectangle) -> str:
     """A table that continues over pages, in letters small enough for the page, and divided if necessary."""
-    return "\n".join(line for panel in set_within(rectangle, TEXT_WIDTH) for line in longtable(panel))
+    return "\n".join(line for panel in on_paper(rectangle, LINE) for line in longtable(panel, line=LINE))
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------

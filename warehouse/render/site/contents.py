@@ -5,6 +5,7 @@ addresses. The code that describes a page decides where its links lead.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from grammar.value import value
 from warehouse.render.site.drawn_answers import Linked, no_links
@@ -110,15 +111,18 @@ class Listing:
     """Whether the title is visible. It can be hidden if a heading directly above says the same."""
 
 
+ChoiceKind = Literal["boxes", "one of", "text", "statement"]
+
+
 @value
 class FormField:
-    """A field of a form: its name in the address, its label, its kind (boxes, one of, text, statement), the choices as
-    they are sent and as they are labelled, and the current choice.
+    """A field of a form: its name in the address, its label, its kind, the choices as they are sent and as they are
+    labelled, and the current choice.
     """
 
     name: str
     label: str
-    kind: str
+    kind: ChoiceKind
     options: tuple[tuple[str, str], ...] = ()
     chosen: tuple[str, ...] = ()
     hint: str = ""

@@ -269,7 +269,9 @@ def _field(choice: FormField, look: str, completes: str) -> str:
                 f'spellcheck="false" autocomplete="off" autocapitalize="off" required '
                 f'placeholder="a question, such as show test sets"{hears}>\n{escape(chosen)}</textarea></label>'
             )
-    return f'<label><span>{label}</span> <input name="{name}" value="{escape(chosen)}" placeholder="{hint}"></label>'
+        case "text":
+            written = f'value="{escape(chosen)}" placeholder="{hint}"'
+            return f'<label><span>{label}</span> <input name="{name}" {written}></label>'
 
 
 def _exact(code: str) -> str:

@@ -14,7 +14,7 @@ from warehouse.render.panels import Rectangle
 from warehouse.render.site.contents import Copies, Failure, Link, ShownAnswer, Views
 from warehouse.render.style import clean
 from warehouse.results import Cell, Result, Table
-from warehouse.web.addresses import Address
+from warehouse.web.addresses import Address, AddressKind
 from warehouse.web.inquiry import Inquiry
 from warehouse.web.links import Links
 
@@ -96,7 +96,7 @@ class _Linked:
     def __init__(self, result: Result, links: Links) -> None:
         self._links = links
         columns = result.table.columns
-        self._headings = {
+        self._headings: dict[str, AddressKind] = {
             column.heading or column.name: _LEADS[column.name] for column in columns if column.name in _LEADS
         }
         if result.triangle is not None:
@@ -129,7 +129,7 @@ class _Linked:
         return {place: href for place, href in found.items() if href}
 
 
-_LEADS = {
+_LEADS: dict[str, AddressKind] = {
     "system": "system",
     "system_a": "system",
     "system_b": "system",

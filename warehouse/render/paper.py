@@ -1,0 +1,104 @@
+"""Tables on paper, for LaTeX and Typst: which columns a panel has, which texts are broken into lines, and where a word
+may be broken.
+
+Only characters are counted here, as on a terminal. LaTeX and Typst measure type, and make a panel fit its line.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+
+from warehouse.render.panels import Rectangle, panels, spans
+from warehouse.render.rectangle import narrow
+from warehouse.render.style import width
+
+LINE = 84
+"""The most characters of a panel, with GAP between two columns: as many digits as a line of \\scriptsize has in the
+class article at ten points.
+"""
+
+GAP = 2
+
+NARROWEST = 14
+"""A text is not broken into shorter lines than this."""
+
+LONGEST_HEADING = 24
+"""Longer headings are broken into lines of this length."""
+
+WIDEST_LETTERS = 0.5
+"""If the letters of groups would take a larger share of the line than this, they are not aligned by group."""
+
+LONG, WIDE = 0.2, 0.8
+"""A word that takes a larger share of a line than the first number may be broken after punctuation. A part of it that
+takes a larger share than the second number is cut into pieces as long as the first.
+"""
+
+_BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
+
+
+def on_paper(rectangle: Rectangle, line: int = LINE) -> list[Rectangle]:
+    """A rectangle as panels of at most so many characters, whose `limits` say how long the texts of a column are.
+    Texts are broken before columns are divided.
+    """
+    rectangle = _without_wide_letters(rectangle, line)
+    # Nothing is shortened on paper.
+    parts = panels(rectangle, lambda part: _within(part, line).width <= line, sys.maxsize)
+    return [_within(part, line) for part in parts]
+
+
+def is_broken(panel: Rectangle, place: int) -> bool:
+    """Whether a column has texts that are broken into lines."""
+    return _longest(panel, place) > panel.limits[place]
+
+
+def heading_is_broken(heading: str) -> bool:
+    """Whether a heading is broken into lines."""
+    return width(heading.rstrip()) > LONGEST_HEADING
+
+
+def _within(part: Rectangle, line: int) -> Rectangle:
+    """The same columns with texts as narrow as the line needs them, if they can be."""
+    headings = [heading.rpartition("\n")[2] for heading in part.headings]
+    limits = [max(_longest(part, place), _wide(heading)) for place, heading in enumerate(headings)]
+    for head, places in spans(part.headings):
+        limits[places[-1]] += max(0, _wide(head) - sum(limits[place] for place in places) - GAP * (len(places) - 1))
+    texts = [place for place, numeric in enumerate(part.numeric) if not numeric and place not in part.spaced]
+    over = sum(limits) + GAP * (len(limits) - 1) - line
+    if texts:
+        narrow(limits, texts, NARROWEST, over)
+    return replace(part, limits=tuple(limits), gap=GAP)
+
+
+def _longest(part: Rectangle, place: int) -> int:
+    return max((width(row[place].rstrip()) for row in part.rows), default=0)
+
+
+def _wide(heading: str) -> int:
+    return min(width(heading.rstrip()), LONGEST_HEADING)
+
+
+def _without_wide_letters(rectangle: Rectangle, line: int) -> Rectangle:
+    """The same rectangle, with the letters of very many groups as a text that can be broken into lines."""
+    wide = frozenset(place for place in rectangle.spaced if _longest(rectangle, place) > WIDEST_LETTERS * line)
+    rows = tuple(
+        tuple(" ".join(text.split()) if place in wide else text for place, text in enumerate(row))
+        for row in rectangle.rows
+    )
+    return replace(rectangle, rows=rows, spaced=rectangle.spaced - wide) if wide else rectangle
+
+
+def short_enough(word: str, within: int = LINE) -> list[str]:
+    """A word in parts, for lines of so many characters; a line may end after each part."""
+    if width(word) <= LONG * within:
+        return [word]
+    return [part for piece in _BEHIND_SIGNS.split(word) for part in _divided(piece, within)]
+
+
+def _divided(piece: str, within: int) -> list[str]:
+    """A part of a word, divided again if it is about as long as the line."""
+    if width(piece) <= WIDE * within:
+        return [piece]
+    step = max(1, int(LONG * within))
+    return [piece[start : start + step] for start in range(0, len(piece), step)]

@@ -127,6 +127,9 @@ CRAFTED = {
     "a name that writes on a screen": ('create view "a\x1b[2Jb" as select 1', "holds the view a\\u001b[2Jb"),
 }
 
+NEW = {"create trigger": SINCE["trigger"], "enable_profiling": (1, 5)}
+"""What a stranger can use only from some release of DuckDB on."""
+
 COMMANDS = {
     "query": ["query", "show test sets"],
     "sql": ["query", 'sql "select count(*) from score"'],
@@ -162,8 +165,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def craft(sound: Path, folder: Path, statements: str) -> Path:
     """A warehouse as a stranger may have changed it, in a folder with a secret beside it."""
-    if "create trigger" in statements and RELEASE < SINCE["trigger"]:
-        pytest.skip("this DuckDB has no triggers")
+    for feature, since in NEW.items():
+        if feature in statements and RELEASE < since:
+            pytest.skip(f"this DuckDB has no {feature}")
     (folder / "mine").mkdir()
     secret = folder / "mine" / "secret.txt"
     secret.write_text(SECRET)
@@ -373,7 +377,7 @@ PAYLOADS = (
     "select 1 as id, 'x' as name, * from sniff_csv('SECRET')",
     "select 1 as id, 'x' as name, json from read_json_objects('SECRET')",
     "select 1 as id, 'x' as name from enable_logging(storage_path = 'FOLDER/log')",
-    "select 1 as id, 'x' as name from enable_profiling(save_location = 'SECRET')",
+    *(["select 1 as id, 'x' as name from enable_profiling(save_location = 'SECRET')"] if RELEASE >= (1, 5) else []),
 )
 BUILT_IN = ("sum", "count", "trim", "nullif", "max", "min", "lower", "length", "list", "hash", "md5", "greatest")
 

@@ -169,7 +169,10 @@ def schema_version(ask: Asking, path: Path) -> str:
 
 def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
     """The version of the schema, and the entries of the current schema that are missing."""
+    # While DuckDB 1.4 lists tables, it binds views of its own, and would call macros of the database that is in use.
+    ask(Sql("use memory.main"))
     entries = catalogue(ask, DATABASE)
+    ask(Sql(f"use {DATABASE}.main"))
     if "meta" not in {entry.name.casefold() for entry in entries}:
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
     expected = entries if digest(entries) in CATALOGUES else made()

@@ -27,7 +27,7 @@ from warehouse.store.database import Database
 from warehouse.store.file_header import extent_of
 from warehouse.store.lock import loading_lock
 from warehouse.store.replacement import backup, create, in_place, making, replacing
-from warehouse.store.schema import CATALOGUE, DATABASE, catalogue, digest
+from warehouse.store.schema import CATALOGUES, DATABASE, catalogue, digest
 from warehouse.store.soundness import check
 from warehouse.store.sql import Sql
 
@@ -278,7 +278,7 @@ class TestMaking:
         for path in (tmp_path / "made.duckdb", tmp_path / "copied.duckdb"):
             with open_database(path) as database:
                 assert check(database) == ()
-                assert digest(catalogue(database.rows, DATABASE)) == CATALOGUE
+                assert digest(catalogue(database.rows, DATABASE)) in CATALOGUES
 
     def test_every_table_and_view_says_what_it_is(self, folder: Path) -> None:
         with open_database(folder / "w.duckdb") as database:

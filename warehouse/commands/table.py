@@ -438,13 +438,6 @@ COMMANDS: tuple[Command, ...] = (
         _export_eee,
     ),
     Command(
-        "export-lake",
-        "write a warehouse as a lake; deprecated, as copy does it",
-        "evalhouse export-lake muc.lake --db muc.duckdb",
-        _lake_words,
-        _export_lake,
-    ),
-    Command(
         "mcp",
         "let assistants ask questions, over standard input and output",
         "evalhouse mcp --db muc.duckdb",

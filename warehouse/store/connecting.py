@@ -27,6 +27,8 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
+    # Files are made in the newest format that every DuckDB from 1.4 on reads and writes.
+    "storage_compatibility_version": "v1.4.0",
 }
 
 LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
@@ -141,16 +143,18 @@ def _last_block(database: Database) -> int:
     return max(int(last), *(int(database.rows(Sql(reaching, (name(table).text,)))[0][0]) for (table,) in tables))
 
 
-def open_to_load(path: Path, files: Iterable[Path], folders: Sequence[Path] = ()) -> Database:
-    """Opens the DuckDB file at `path` for writing, whatever it contains. It can read the named files and the files in
-    the named folders, and no others.
+def open_to_load(
+    path: Path, files: Iterable[Path], folders: Sequence[Path] = (), block_size: int | None = None
+) -> Database:
+    """Opens the DuckDB file at `path` for writing, whatever it contains, or makes it, with blocks of so many bytes. It
+    can read the named files and the files in the named folders, and no others.
 
     Raises WarehouseError if it cannot be opened.
     """
     with _closed_on_error(_connect(path, of_loading())) as database:
         # This comes before attaching, because attaching replays a log beside the file.
         database.confine([path, *logs_of(path), *files], folders)
-        database.attach(path, writable=True)
+        database.attach(path, writable=True, block_size=block_size)
     return database
 
 

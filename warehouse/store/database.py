@@ -321,6 +321,12 @@ class Database:
                     raise duckdb_errors.why_not_opened(error, path, writable) from None
                 time.sleep(0.02)
 
+    def copy_from(self, path: Path) -> None:
+        """Copies everything that another database file holds into this empty one. Raises WarehouseError."""
+        self.run(Sql(f"attach {_literal(path.absolute())} as former (type duckdb, read_only)"))
+        self.run(Sql(f"copy from database former to {DATABASE}"))
+        self.run(Sql("detach former"))
+
     def confine(self, files: Sequence[Path] = (), folders: Sequence[Path] = ()) -> None:
         """From here on, only these files, the files in these folders and the spill folder can be opened: no network, no
         other database. This cannot be undone. DuckDB resolves links before it compares paths.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from warehouse.faults import DiskFullError, MemoryShortError, UnreadableError, WarehouseError
 from warehouse.memory import more
-from warehouse.store.file_header import cut_off, written_by
-from warehouse.store.library import LIBRARY, duckdb
+from warehouse.store.file_header import cut_off, needed_release, written_by
+from warehouse.store.library import LIBRARY, RELEASE, duckdb, release
 
 _RESTORE = "restore it from a backup"
 
@@ -28,22 +28,22 @@ def why_not_opened(error: duckdb.Error, path: Path, writable: bool) -> Warehouse
             f"{path}.wal does not belong to {path}: it was written for an older state of it",
             (f"if the warehouse was restored from a backup, remove {path}.wal",),
         )
-    writer = written_by(path)
-    if _release(writer) > _release(LIBRARY):
+    writer = written_by(path) or "of an unknown version"
+    needed = needed_release(path)
+    if release(needed or writer) > RELEASE:
         return WarehouseError(
             f"{path} was written by DuckDB {writer}, and this is DuckDB {LIBRARY}",
-            ("install that version of duckdb, or a newer one",),
+            (
+                f"install duckdb {needed or writer} or a newer one",
+                "with that, evalhouse copy makes a file that DuckDB 1.4 reads, too",
+            ),
         )
     if "version number" in text:
         return WarehouseError(
-            f"{path} was written by DuckDB {writer or 'of an unknown version'}, which DuckDB {LIBRARY} cannot read",
+            f"{path} was written by DuckDB {writer}, which DuckDB {LIBRARY} cannot read",
             ("a version of DuckDB between the two can read it, and write what this one reads",),
         )
     return as_warehouse_error(error, path)
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 @contextlib.contextmanager

@@ -9,15 +9,23 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 from grammar.value import value
 from warehouse.faults import WarehouseError
 
 _MAGIC = slice(8, 12)
+_FORMAT = slice(12, 20)
 _LIBRARY_VERSION = slice(52, 84)
 _HEADER = 4096
 _HEADERS = 3 * _HEADER
 """A DuckDB file begins with three headers; the newer of the last two says how many blocks follow."""
+COMMON_FORMAT = 67
+"""The newest format of files that every DuckDB from 1.4 on reads and writes; DuckDB calls it v1.4.0."""
+_NEEDED = {64: "1.0", 65: "1.2", 66: "1.3", COMMON_FORMAT: "1.4", 68: "1.5", 69: "2.0"}
+"""For each format, the first release of DuckDB that reads it."""
+_FORMAT_IN_HEADERS = 999
+"""What DuckDB 2.0 writes in place of a format of its own. The last two headers have the number."""
 _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 
@@ -90,20 +98,50 @@ def cut_off(path: Path) -> WarehouseError:
 
 def written_by(path: Path) -> str:
     """The version of DuckDB that wrote a file, such as 1.2.0; empty if there is no file or the file does not say."""
+    return _head(path)[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
+
+
+def format_of(path: Path) -> int:
+    """The number of the format of a file; 0 if there is no file or the file does not say."""
+    head = _head(path)
+    if len(head) < _HEADERS:
+        return 0
+    number = int.from_bytes(head[_FORMAT], "little")
+    return _newest_header(head).format if number == _FORMAT_IN_HEADERS else number
+
+
+def needed_release(path: Path) -> str:
+    """The first release of DuckDB that reads a file, such as 2.0; empty if its format is unknown."""
+    return _NEEDED.get(format_of(path), "")
+
+
+def _head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            head = file.read(_LIBRARY_VERSION.stop)
+            return file.read(_HEADERS)
     except OSError:
-        return ""
-    return head[_LIBRARY_VERSION].split(b"\0")[0].decode("ascii", "replace").removeprefix("v")
+        return b""
 
 
 def _extent(head: bytes, size: int) -> Extent:
     if len(head) < _HEADERS:
         return Extent(size, _HEADERS, 1)
-    # Each of the two headers has: checksum, iteration, two places of metadata, number of blocks, size of a block.
-    _, blocks, block = max(struct.unpack_from("<8xQ16xQQ", head, place) for place in (_HEADER, 2 * _HEADER))
-    if block not in _BLOCK_SIZES:
+    newest = _newest_header(head)
+    if newest.block not in _BLOCK_SIZES:
         # The file has an unknown format. DuckDB will report that.
         return Extent(size, _HEADERS, 1)
-    return Extent(size, _HEADERS + int(blocks) * int(block), int(block))
+    return Extent(size, _HEADERS + newest.blocks * newest.block, newest.block)
+
+
+class _Header(NamedTuple):
+    """One of the last two headers: how often it was written, the number and the size of blocks, and the format."""
+
+    iteration: int
+    blocks: int
+    block: int
+    format: int
+
+
+def _newest_header(head: bytes) -> _Header:
+    # Each has: checksum, iteration, two places of metadata, number of blocks, size of a block, size of a vector, format.
+    return max(_Header._make(struct.unpack_from("<8xQ16xQQ8xQ", head, place)) for place in (_HEADER, 2 * _HEADER))

@@ -17,7 +17,7 @@ from warehouse import ending, publishing
 from warehouse.faults import DiskFullError, WarehouseError
 from warehouse.store.connecting import LOGS, logs_of, look_into, open_database, open_new, open_to_load
 from warehouse.store.database import Database
-from warehouse.store.file_header import check_file
+from warehouse.store.file_header import COMMON_FORMAT, check_file, extent_of, format_of
 from warehouse.store.lock import WAIT, loading_lock, nobody, nobody_loads
 from warehouse.store.schema import Asking, check_schema, schema_version, statements
 from warehouse.store.sql import Sql, join, name
@@ -111,7 +111,10 @@ def replacing_any(
             before = _state(path)
             with _writing_sentences(path):
                 _remove_copy(copy)
-                _copy(path, copy)
+                if format_of(path) > COMMON_FORMAT:
+                    _rewrite(path, copy)
+                else:
+                    _copy(path, copy)
             _check_unchanged(path, before)
             with open_to_load(copy, files) as database:
                 yield database
@@ -300,6 +303,14 @@ def _copy(path: Path, to: Path) -> None:
         shutil.copyfileobj(file, out, 1 << 20)
         about = os.fstat(file.fileno())
     publishing.like(about, to)
+
+
+def _rewrite(path: Path, to: Path) -> None:
+    """Copies a warehouse in a format that only newer versions of DuckDB read into a file that all of them read."""
+    about, block_size = path.stat(), extent_of(path).block
+    with open_to_load(to, [path, *logs_of(path)], block_size=block_size) as database:
+        publishing.like(about, to)
+        database.copy_from(path)
 
 
 def _take_place(copy: Path, path: Path, tell: Tell) -> None:

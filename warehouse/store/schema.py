@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warehouse.faults import WarehouseError
-from warehouse.store.library import duckdb
+from warehouse.store.library import RELEASE, duckdb
 from warehouse.store.sql import Sql
 
 SCHEMA_VERSION = 8
@@ -25,8 +25,11 @@ SCHEMA_VERSION = 8
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
-CATALOGUE = "babdb62cf8eebac2e4a49101541ca72c"
-"""The digest of the catalogue that schema.sql creates. If a file has another digest, for example under another version
+CATALOGUES = (
+    "31b14f5545e24f1e4498ba735fe2ecef",  # as DuckDB 1.4 and 1.5 print it
+    "babdb62cf8eebac2e4a49101541ca72c",  # as DuckDB 2.0 does
+)
+"""The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.
 """
 
@@ -44,6 +47,12 @@ LISTS = {
 """For each kind of entry, the query that lists names and definitions. Functions have full names, because a file may
 define functions of its own.
 """
+
+SINCE = {"coordinate system": (1, 5), "trigger": (2, 0)}
+"""The release of DuckDB that began to have a kind of entry. Earlier ones cannot list it, and read no file with one."""
+
+_FALSE_OF_1 = "CAST('f' AS BOOLEAN)"
+"""How DuckDB 1 writes the default `false` into a file. DuckDB 2 writes `false`, and both print what a file has."""
 
 _ACTS = re.compile(r"\b(?:DEFAULT|GENERATED|CHECK|COLLATE|REFERENCES)\b")
 """What makes a table do more than hold rows. Other programs may keep plain tables in a warehouse."""
@@ -105,8 +114,9 @@ def catalogue(ask: Asking, of: str, kinds: Iterable[str] = LISTS) -> frozenset[C
     here = f" and database_name = '{of}'"
     # DuckDB takes less time for one query per kind than for one query over all.
     return frozenset(
-        CatalogueEntry(kind, schema, name, " ".join(filter(None, defined)))
+        CatalogueEntry(kind, schema, name, " ".join(filter(None, defined)).replace(_FALSE_OF_1, "false"))
         for kind in kinds
+        if SINCE.get(kind, RELEASE) <= RELEASE
         for schema, name, *defined in ask(Sql("select schema_name, " + LISTS[kind] + here))
     )
 
@@ -159,10 +169,13 @@ def schema_version(ask: Asking, path: Path) -> str:
 
 def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
     """The version of the schema, and the entries of the current schema that are missing."""
+    # While DuckDB 1.4 lists tables, it binds views of its own, and would call macros of the database that is in use.
+    ask(Sql("use memory.main"))
     entries = catalogue(ask, DATABASE)
+    ask(Sql(f"use {DATABASE}.main"))
     if "meta" not in {entry.name.casefold() for entry in entries}:
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
-    expected = entries if digest(entries) == CATALOGUE else made()
+    expected = entries if digest(entries) in CATALOGUES else made()
     foreign = [entry for entry in sorted(entries - expected) if not _holds_rows_only(entry, expected)]
     known = any(entry.name == "meta" for entry in entries & expected)
     version = "unknown"

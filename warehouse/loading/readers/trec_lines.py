@@ -74,7 +74,7 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     """
     first, end, _ = start_of(staging, _FIRST_LINE).partition(b"\n")
     columns = _columns(len(first.split(b" ")))
-    if not (columns and end) or compression_of(staging.source) != "none" or is_archive(staging.source):
+    if not (columns and end) or compression_of(staging.source) != "uncompressed" or is_archive(staging.source):
         return ()
     [text] = map(plain_text, documents(staging))
     if text is None:

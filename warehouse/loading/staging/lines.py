@@ -38,7 +38,7 @@ CHUNK = 1024 * 1024
 MOST_MEMBERS = 100_000
 """How many members of an archive are read at most."""
 
-Compression = Literal["none", "gzip", "zstd"]
+Compression = Literal["uncompressed", "gzip", "zstd"]
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd"}
 
 
@@ -63,7 +63,7 @@ def start_of(staging: Staging, size: int = 4) -> bytes:
 
 def compression_of(source: Path) -> Compression:
     """How a file is compressed, according to the last part of its name."""
-    return COMPRESSIONS.get(source.suffix.lower(), "none")
+    return COMPRESSIONS.get(source.suffix.lower(), "uncompressed")
 
 
 def is_archive(source: Path) -> bool:

@@ -66,14 +66,14 @@ def stage_table(staging: Staging, match: Match = match) -> Staged:
     source = staging.source
     endings = [ending.lower() for ending in source.suffixes]
     compression = compression_of(source)
-    if compression != "none":
+    if compression != "uncompressed":
         endings.pop()
     ending = endings[-1] if endings else ""
     if ending == ".parquet":
         return _stage_parquet(staging, match)
     if ending in WORKBOOKS:
         with csv_of_workbook(staging) as sheet:
-            rows = _Text(replace(staging, source=sheet, called=staging.called or str(staging.source)), "none")
+            rows = _Text(replace(staging, source=sheet, called=staging.called or str(staging.source)), "uncompressed")
             return replace(_stage_csv(rows, ",", match), lines=None)
     text = _Text(staging, compression)
     if ending in JSON_BY_LINE:
@@ -374,7 +374,7 @@ class _Text:
                         count += 1
             except JSONError as error:
                 raise self.staging.refusal(f"this is not JSON: {error.message}", error.line) from None
-            yield made, "none", count
+            yield made, "uncompressed", count
 
 
 class _Rows:

@@ -6,7 +6,7 @@ It never fails: text that cannot be read gets the kind error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from grammar.arithmetic import FUNCTIONS
@@ -63,7 +63,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     try:
         check_text(text)
     except QueryError:
-        return _guessed(text, 0, len(text))
+        return tuple(_guessed(text, 0, len(text)))
     marked: list[Token] = []
     start = 0
     while start < len(text):
@@ -105,14 +105,12 @@ def _are_expressions(terminals: list[str]) -> bool:
     return terminals[:1] == ["LPAR"] and terminals[1:2] != ["RPAR"] and terminals[2:3] != ["EQUAL"]
 
 
-def _guessed(text: str, start: int, end: int) -> tuple[Token, ...]:
+def _guessed(text: str, start: int, end: int) -> Iterator[Token]:
     """The guessed tokens of a part of the text, classified only by how they look."""
-    guesses = []
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
         if kind == "name" and match.group().isascii() and match.group().lower() in KEYWORDS:
             kind = "keyword"
-        guesses.append(Token(kind, Span(match.start(), match.end())))
-    return tuple(guesses)
+        yield Token(kind, Span(match.start(), match.end()))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from warehouse.render.panels import Figure, Rectangle, spans
-from warehouse.render.paper import LINE, LONGEST_HEADING, heading_is_broken, is_broken, on_paper, short_enough
+from warehouse.render.paper import LINE, LONGEST_HEADING, READABLE, heading_is_broken, is_broken, on_paper, short_enough
 from warehouse.render.rectangle import notes_below, unbounded_rectangles
 from warehouse.render.style import UNDEFINED, Style, clean, width
 from warehouse.results import Result
@@ -58,7 +58,7 @@ TALLEST = 38
 
 SIZES = (
     (0.68, ""),
-    (0.86, r"\footnotesize\setlength{\tabcolsep}{4pt}"),
+    (READABLE, r"\footnotesize\setlength{\tabcolsep}{4pt}"),
     (1.0, r"\scriptsize\setlength{\tabcolsep}{3pt}"),
 )
 """The type of a longtable that takes at most such a share of the characters of a line."""

@@ -19,6 +19,9 @@ LINE = 84
 class article at ten points.
 """
 
+READABLE = 0.86
+"""A panel of at most such a share of the characters fits the line in \\footnotesize."""
+
 GAP = 2
 
 NARROWEST = 14
@@ -34,6 +37,9 @@ LONG, WIDE = 0.2, 0.8
 """A word that takes a larger share of a line than the first number may be broken after punctuation. A part of it that
 takes a larger share than the second number is cut into pieces as long as the first.
 """
+
+LONGEST_PART = 36
+"""A longer part of a word is cut in any case: a line of text has room for so many of the widest letters."""
 
 _BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
 
@@ -59,7 +65,13 @@ def heading_is_broken(heading: str) -> bool:
 
 
 def _within(part: Rectangle, line: int) -> Rectangle:
-    """The same columns with texts as narrow as the line needs them, if they can be."""
+    """The same columns with texts as narrow as larger type needs them, or else as the line does."""
+    readable = _broken(part, int(READABLE * line))
+    return readable if readable.width <= READABLE * line else _broken(part, line)
+
+
+def _broken(part: Rectangle, line: int) -> Rectangle:
+    """The same columns with texts as narrow as a line needs them, if they can be."""
     headings = [heading.rpartition("\n")[2] for heading in part.headings]
     limits = [max(_longest(part, place), _wide(heading)) for place, heading in enumerate(headings)]
     for head, places in spans(part.headings):
@@ -98,7 +110,7 @@ def short_enough(word: str, within: int = LINE) -> list[str]:
 
 def _divided(piece: str, within: int) -> list[str]:
     """A part of a word, divided again if it is about as long as the line."""
-    if width(piece) <= WIDE * within:
+    if width(piece) <= min(WIDE * within, LONGEST_PART):
         return [piece]
     step = max(1, int(LONG * within))
     return [piece[start : start + step] for start in range(0, len(piece), step)]

@@ -51,7 +51,7 @@ def _table(panel: Rectangle) -> list[str]:
     ]
     return [
         f"block(text(size: {size}, table(",
-        f"  columns: ({'auto, ' * len(panel.headings)}),",
+        f"  columns: ({', '.join(['auto'] * len(panel.headings))},),",
         f"  align: ({', '.join(sides)},),",
         "  stroke: none,",
         "  inset: (x: 0.45em, y: 0.3em),",

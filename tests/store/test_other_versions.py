@@ -30,7 +30,7 @@ OF_2 = ROOT / "tests" / "upgrading" / "version_2" / "warehouse.duckdb.gz"
 QUESTIONS = (
     "score F, recall, precision for all on T by document",
     "compare F for all on T",
-    "show loads",
+    "show imports",
     'sql "select * from scores order by all"',
 )
 

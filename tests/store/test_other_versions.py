@@ -134,7 +134,7 @@ def test_two_versions_read_each_others_files_and_answer_alike(
 ) -> None:
     scores, more = tmp_path / "scores.csv", tmp_path / "more.csv"
     scores.write_text(SCORES + THREE)
-    more.write_text(SCORES + "T,BBN,D0,4,4,3,0\nT,BBN,D1,4,4,1,0\n")
+    more.write_text(SCORES + "T,BBN,D0,4,4,3,0\nT,BBN,D1,4,4,1,0\nT,BBN,D2,4,4,2,0\n")
 
     def here(*words: str) -> str:
         assert cli.main([*words]) == 0

@@ -268,7 +268,7 @@ class Database:
         try:
             self._refuse_all_but_select(text)
             if RELEASE < (2, 0):
-                self._refuse_a_log(text)
+                self._refuse_logs_and_secrets(text)
             try:
                 self._connection.execute("begin transaction read only")
                 cursor = self._connection.execute(text)
@@ -305,13 +305,14 @@ class Database:
         if kind != duckdb.StatementType.SELECT:
             raise _refused(f"expected one SELECT or EXPLAIN, not {kind.name}")
 
-    def _refuse_a_log(self, text: str) -> None:
+    def _refuse_logs_and_secrets(self, text: str) -> None:
         """DuckDB 1 takes a folder for its log that it may not write to. Every later query then fails, and closing the
-        database ends the process.
+        database ends the process. It also lists secrets, which DuckDB 2 does not when files are shut off.
         """
         plan = self._connection.execute("explain (format json) " + re.sub(_EXPLAIN, "", text)).fetchall()
-        if "enable_logging" in str(plan).lower():
-            raise _refused("enable_logging is not allowed")
+        for function in ("enable_logging", "duckdb_secrets"):
+            if function in str(plan).lower():
+                raise _refused(f"{function} is not allowed")
 
     def attach(self, path: Path, *, writable: bool, block_size: int | None = None) -> None:
         """Makes a warehouse file the one that is asked; `block_size` is that of a new file. Raises WarehouseError."""

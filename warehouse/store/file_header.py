@@ -143,5 +143,5 @@ class _Header(NamedTuple):
 
 
 def _newest_header(head: bytes) -> _Header:
-    # Each has: checksum, iteration, two places of metadata, number of blocks, size of a block, size of a vector, format.
+    # Each has: checksum, iteration, two places of metadata, number and size of blocks, size of a vector, format.
     return max(_Header._make(struct.unpack_from("<8xQ16xQQ8xQ", head, place)) for place in (_HEADER, 2 * _HEADER))

@@ -20,7 +20,7 @@ from warehouse.faults import DataError, Fault
 from warehouse.memory import of_database
 from warehouse.store import duckdb_errors
 from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
-from warehouse.store.library import duckdb
+from warehouse.store.library import RELEASE, duckdb
 from warehouse.store.schema import DATABASE
 from warehouse.store.sql import PLACEHOLDER, Sql, join, name, pattern_of
 
@@ -267,6 +267,8 @@ class Database:
         self.lock()
         try:
             self._refuse_all_but_select(text)
+            if RELEASE < (2, 0):
+                self._refuse_logs_and_secrets(text)
             try:
                 self._connection.execute("begin transaction read only")
                 cursor = self._connection.execute(text)
@@ -302,6 +304,15 @@ class Database:
             kind = self._connection.extract_statements(re.sub(_EXPLAIN, "", text))[0].type
         if kind != duckdb.StatementType.SELECT:
             raise _refused(f"expected one SELECT or EXPLAIN, not {kind.name}")
+
+    def _refuse_logs_and_secrets(self, text: str) -> None:
+        """DuckDB 1 takes a folder for its log that it may not write to. Every later query then fails, and closing the
+        database ends the process. It also lists secrets, which DuckDB 2 does not when files are shut off.
+        """
+        plan = self._connection.execute("explain (format json) " + re.sub(_EXPLAIN, "", text)).fetchall()
+        for function in ("enable_logging", "duckdb_secrets"):
+            if function in str(plan).lower():
+                raise _refused(f"{function} is not allowed")
 
     def attach(self, path: Path, *, writable: bool, block_size: int | None = None) -> None:
         """Makes a warehouse file the one that is asked; `block_size` is that of a new file. Raises WarehouseError."""

@@ -15,6 +15,7 @@ import grimp
 import pytest
 
 from grammar.clauses import STATEMENTS
+from warehouse.lazy import lazy
 from warehouse.python import generating
 from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks import TASKS
@@ -108,11 +109,36 @@ def _name_given(node: ast.AST) -> str:
     return ""
 
 
+LAZY = ROOT / "warehouse" / "lazy.py"
+
+
+def test_what_tables_import_when_it_is_used_is_there() -> None:
+    """Every name that is given to `lazy` is one of a module of ours, and stands in a table at the top of its module."""
+    given = [
+        (source, node)
+        for source in SOURCES
+        for node in nodes(source)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lazy"
+    ]
+    assert given
+    inside = {id(node) for source in SOURCES for function in functions(source) for node in ast.walk(function)}
+    for source, node in given:
+        (address,) = (argument.value for argument in node.args if isinstance(argument, ast.Constant))
+        assert lazy(address).load() is not None
+        assert id(node) not in inside, f"{source}: only tables are imported when they are used"
+
+
+def functions(source: Path) -> Iterator[ast.AST]:
+    """The functions of a module."""
+    return (node for node in nodes(source) if isinstance(node, ast.FunctionDef))
+
+
 def test_imports_are_statements_and_not_strings() -> None:
-    """Readers of other packages are the exception: they are found by their entry points."""
+    """Readers of other packages are the exception: they are found by their entry points. So are tables, by `lazy`."""
     dynamic = [
         f"{source.relative_to(ROOT)}:{node.lineno}"
         for source in SOURCES
+        if source != LAZY
         for node in nodes(source)
         if isinstance(node, ast.Name | ast.Attribute)
         and (node.id if isinstance(node, ast.Name) else node.attr) in ("import_module", "__import__")

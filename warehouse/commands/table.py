@@ -9,6 +9,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from warehouse.lazy import lazy
+
 if TYPE_CHECKING:
     from warehouse.loading.staging.unpacking import Bound
 
@@ -258,126 +260,6 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 # --- what runs each command -------------------------------------------------------------------------------------------
 
 
-def _query(args: argparse.Namespace) -> int:
-    from warehouse.commands.answering import query
-
-    return query(args)
-
-
-def _run(args: argparse.Namespace) -> int:
-    from warehouse.commands.running import run
-
-    return run(args)
-
-
-def _load(args: argparse.Namespace) -> int:
-    from warehouse.commands.loading import load_files
-
-    return load_files(args)
-
-
-def _fmt(args: argparse.Namespace) -> int:
-    from warehouse.commands.formatting import lay_out
-
-    return lay_out(args)
-
-
-def _init(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import init
-
-    return init(args)
-
-
-def _info(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import info
-
-    return info(args)
-
-
-def _check(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import check
-
-    return check(args)
-
-
-def _backup(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import back_up
-
-    return back_up(args)
-
-
-def _copy(args: argparse.Namespace) -> int:
-    from warehouse.commands.lake_keeping import copy
-
-    return copy(args)
-
-
-def _compact(args: argparse.Namespace) -> int:
-    from warehouse.commands.lake_keeping import compact
-
-    return compact(args)
-
-
-def _upgrade(args: argparse.Namespace) -> int:
-    from warehouse.commands.keeping import bring_up_to_date
-
-    return bring_up_to_date(args)
-
-
-def _verify(args: argparse.Namespace) -> int:
-    from warehouse.commands.verifying import verify
-
-    return verify(args)
-
-
-def _export_scores(args: argparse.Namespace) -> int:
-    from warehouse.commands.writing import export
-
-    return export(args)
-
-
-def _export_eee(args: argparse.Namespace) -> int:
-    from warehouse.commands.writing import export_records
-
-    return export_records(args)
-
-
-def _mcp(args: argparse.Namespace) -> int:
-    from warehouse.commands.assisting import assist
-
-    return assist(args)
-
-
-def _serve(args: argparse.Namespace) -> int:
-    from warehouse.commands.serving import serve
-
-    return serve(args)
-
-
-def _publish(args: argparse.Namespace) -> int:
-    from warehouse.commands.publishing_site import publish
-
-    return publish(args)
-
-
-def _config(args: argparse.Namespace) -> int:
-    from warehouse.commands.configuring import config
-
-    return config(args)
-
-
-def _completion(args: argparse.Namespace) -> int:
-    from warehouse.commands.completing import completion
-
-    return completion(args)
-
-
-def _demo(args: argparse.Namespace) -> int:
-    from warehouse.commands.demonstration import demo
-
-    return demo(args)
-
-
 # --- the table --------------------------------------------------------------------------------------------------------
 
 COMMANDS: tuple[Command, ...] = (
@@ -386,89 +268,141 @@ COMMANDS: tuple[Command, ...] = (
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
-        _query,
+        lazy("warehouse.commands.answering:query"),
     ),
     Command(
-        "run", "run a study", "evalhouse run study.eval --param finalists=GE --report study.html", _run_words, _run
+        "run",
+        "run a study",
+        "evalhouse run study.eval --param finalists=GE --report study.html",
+        _run_words,
+        lazy("warehouse.commands.running:run"),
     ),
     Command(
         "load",
         "load files into a warehouse",
         "evalhouse load results/",
         _load_words,
-        _load,
+        lazy("warehouse.commands.loading:load_files"),
     ),
-    Command("fmt", "format scripts in the canonical layout", "evalhouse fmt study.eval --check", _fmt_words, _fmt),
-    Command("init", "make a new warehouse", "evalhouse init muc.duckdb --sample", _init_words, _init),
-    Command("info", "show what a warehouse holds", "evalhouse info --db muc.duckdb", _no_words, _info),
-    Command("check", "check a warehouse for damage", "evalhouse check --db muc.duckdb", _no_words, _check),
-    Command("backup", "copy a warehouse safely", "evalhouse backup monday.duckdb", _new_file, _backup),
+    Command(
+        "fmt",
+        "format scripts in the canonical layout",
+        "evalhouse fmt study.eval --check",
+        _fmt_words,
+        lazy("warehouse.commands.formatting:lay_out"),
+    ),
+    Command(
+        "init",
+        "make a new warehouse",
+        "evalhouse init muc.duckdb --sample",
+        _init_words,
+        lazy("warehouse.commands.keeping:init"),
+    ),
+    Command(
+        "info",
+        "show what a warehouse holds",
+        "evalhouse info --db muc.duckdb",
+        _no_words,
+        lazy("warehouse.commands.keeping:info"),
+    ),
+    Command(
+        "check",
+        "check a warehouse for damage",
+        "evalhouse check --db muc.duckdb",
+        _no_words,
+        lazy("warehouse.commands.keeping:check"),
+    ),
+    Command(
+        "backup",
+        "copy a warehouse safely",
+        "evalhouse backup monday.duckdb",
+        _new_file,
+        lazy("warehouse.commands.keeping:back_up"),
+    ),
     Command(
         "copy",
         "copy a warehouse, from a file to a lake or back",
         "evalhouse copy muc.duckdb muc.lake",
         _copy_words,
-        _copy,
+        lazy("warehouse.commands.lake_keeping:copy"),
     ),
     Command(
         "compact",
         "merge the small files of a lake",
         "evalhouse compact --db muc.lake --keep-past 30",
         _compact_words,
-        _compact,
+        lazy("warehouse.commands.lake_keeping:compact"),
     ),
     Command(
-        "upgrade", "upgrade a warehouse of an older version", "evalhouse upgrade --db muc.duckdb", _no_words, _upgrade
+        "upgrade",
+        "upgrade a warehouse of an older version",
+        "evalhouse upgrade --db muc.duckdb",
+        _no_words,
+        lazy("warehouse.commands.keeping:bring_up_to_date"),
     ),
     Command(
-        "verify", "check that saved results still reproduce", "evalhouse verify table2.json", _verify_words, _verify
+        "verify",
+        "check that saved results still reproduce",
+        "evalhouse verify table2.json",
+        _verify_words,
+        lazy("warehouse.commands.verifying:verify"),
     ),
     Command(
         "export-scores",
         "write rows to files that load can read",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
-        _export_scores,
+        lazy("warehouse.commands.writing:export"),
     ),
     Command(
         "export-eee",
         "write values and published figures as records of Every Eval Ever",
         "evalhouse export-eee records --organization Acme --db evals.duckdb",
         _records_words,
-        _export_eee,
+        lazy("warehouse.commands.writing:export_records"),
     ),
     Command(
         "mcp",
         "let assistants ask questions, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
-        _mcp,
+        lazy("warehouse.commands.assisting:assist"),
     ),
     Command(
         "serve",
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
         _serve_words,
-        _serve,
+        lazy("warehouse.commands.serving:serve"),
     ),
     Command(
         "publish",
         "write the pages of serve as files, for any web server",
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
-        _publish,
+        lazy("warehouse.commands.publishing_site:publish"),
     ),
     Command(
-        "config", "show the settings of all commands, and where they are set", "evalhouse config", _no_words, _config
+        "config",
+        "show the settings of all commands, and where they are set",
+        "evalhouse config",
+        _no_words,
+        lazy("warehouse.commands.configuring:config"),
     ),
     Command(
         "completion",
         "print completion for bash, zsh or fish",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
-        _completion,
+        lazy("warehouse.commands.completing:completion"),
     ),
-    Command("demo", "run the main tasks on the sample data, from start to finish", "evalhouse demo", _no_words, _demo),
+    Command(
+        "demo",
+        "run the main tasks on the sample data, from start to finish",
+        "evalhouse demo",
+        _no_words,
+        lazy("warehouse.commands.demonstration:demo"),
+    ),
 )
 
 

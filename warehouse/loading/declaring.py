@@ -128,12 +128,12 @@ def forget(database: Database, import_id: int) -> None:
 def notes(database: Database, said: Iterable[Said]) -> list[str]:
     """A note for each test set in which no document has the attribute that was set as the cluster."""
     clusters = dict.fromkeys((row[0], row[3]) for row in said if row[4] and row[3] not in (None, PLAIN_NOUN))
-    notes = []
+    lines = []
     for test_set, cluster in clusters:
         having = "select d.id from document d join document_attribute a on a.document_id = d.id where a.name = "
         without = "select name from test_set where id = " + value(test_set) + " and not exists (" + having
-        for (name,) in database.rows(without + value(cluster) + " and d.test_set_id = " + value(test_set) + ")"):
-            notes.append(
-                f"no document of {name} has the attribute {cluster}; until some do, each is exchanged by itself"
+        for (undeclared,) in database.rows(without + value(cluster) + " and d.test_set_id = " + value(test_set) + ")"):
+            lines.append(
+                f"no document of {undeclared} has the attribute {cluster}; until some do, each is exchanged by itself"
             )
-    return notes
+    return lines

@@ -104,14 +104,6 @@ Line = tuple[str, str]
 """A stage of an explanation and what is done in it."""
 
 
-@value
-class Picture:
-    """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
-
-    draw: Callable[[Any, Result, Facts, Workforce], Any]
-    compile: Callable[[Any], Queries] = lambda plan: ()
-
-
 def statistics_of(entry: p.Entry) -> str:
     """What most questions ask of an entry."""
     statistics = ", ".join(statistic.label for statistic in entry.statistics)
@@ -137,7 +129,6 @@ class Statement:
     subject: Callable[[p.Entry], str] = statistics_of
     weigh: Callable[[Any, Facts], Iterable[Line]] | None = None
     executor: str | Callable[[Any], str] = ""
-    picture: Callable[[], Picture] | None = None
     of_one_table: bool = True
 
     @property

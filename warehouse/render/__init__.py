@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from grammar.value import value
+from warehouse.lazy import lazy
 from warehouse.render.style import Style
 from warehouse.results import Result
 
@@ -51,104 +52,52 @@ class Format:
         return "".join(self.draw(result, style) for result in results)
 
 
-# --- what draws each format -------------------------------------------------------------------------------------------
-
-
-def _table(result: Result, style: Style) -> str:
-    from warehouse.render.console import table
-
-    return table(result, style)
-
-
-def _json(result: Result, style: Style) -> Iterator[str]:
-    from warehouse.render.data import json
-
-    return json(result, style)
-
-
-def _ndjson(result: Result, style: Style) -> Iterator[str]:
-    from warehouse.render.data import ndjson
-
-    return ndjson(result, style)
-
-
-def _csv(result: Result, style: Style) -> Iterator[str]:
-    from warehouse.render.data import csv
-
-    return csv(result, style)
-
-
-def _tsv(result: Result, style: Style) -> Iterator[str]:
-    from warehouse.render.data import tsv
-
-    return tsv(result, style)
-
-
-def _markdown(result: Result, style: Style) -> str:
-    from warehouse.render.markup import markdown
-
-    return markdown(result, style)
-
-
-def _latex(result: Result, style: Style) -> str:
-    from warehouse.render.latex import latex
-
-    return latex(result, style)
-
-
-def _typst(result: Result, style: Style) -> str:
-    from warehouse.render.typst import typst
-
-    return typst(result, style)
-
-
-def _html(result: Result, style: Style) -> str:
-    from warehouse.render.web import html
-
-    return html(result, style)
-
-
-def _page(results: Sequence[Result], style: Style) -> str:
-    from warehouse.render.web import page
-
-    return page(results, style)
-
-
 # --- the table --------------------------------------------------------------------------------------------------------
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", ".txt", _table),
+    Format("table", "a table for people; the default on a terminal", ".txt", lazy("warehouse.render.console:table")),
     Format(
         "json",
         "one object per statement: statement, caption, signature, columns, rows, summary, notes",
         ".json",
-        _json,
+        lazy("warehouse.render.data:json"),
         has_notes=True,
     ),
-    Format("ndjson", "one object per row", ".ndjson", _ndjson),
-    Format("csv", "the rows, comma-separated with a header line", ".csv", _csv),
-    Format("tsv", "the rows, tab-separated with a header line; the default in a pipe", ".tsv", _tsv),
-    Format("markdown", "a table with its caption, notes and signature, in Markdown", ".md", _markdown, has_notes=True),
+    Format("ndjson", "one object per row", ".ndjson", lazy("warehouse.render.data:ndjson")),
+    Format("csv", "the rows, comma-separated with a header line", ".csv", lazy("warehouse.render.data:csv")),
+    Format(
+        "tsv",
+        "the rows, tab-separated with a header line; the default in a pipe",
+        ".tsv",
+        lazy("warehouse.render.data:tsv"),
+    ),
+    Format(
+        "markdown",
+        "a table with its caption, notes and signature, in Markdown",
+        ".md",
+        lazy("warehouse.render.markup:markdown"),
+        has_notes=True,
+    ),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
         ".tex",
-        _latex,
+        lazy("warehouse.render.latex:latex"),
         has_notes=True,
     ),
     Format(
         "typst",
         "a figure for a paper in Typst: caption, notes, and the signature as a comment",
         ".typ",
-        _typst,
+        lazy("warehouse.render.typst:typst"),
         has_notes=True,
     ),
     Format(
         "html",
         "a self-contained page; a click on a heading sorts the table",
         ".html",
-        _html,
-        _page,
+        lazy("warehouse.render.web:html"),
+        lazy("warehouse.render.web:page"),
         has_notes=True,
     ),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from grammar import nodes as n
 from grammar.value import value
+from warehouse.lazy import Lazy, lazy
 from warehouse.query.engine import Engine
 from warehouse.query.path import Statement, execute
 from warehouse.query.resolving.names import Scope
@@ -16,39 +17,28 @@ from warehouse.query.sealing import sealed
 from warehouse.results import Result
 from warehouse.statements.questions import question, questions
 
+OTHERS: dict[type[n.Node], Lazy] = {
+    n.Expect: lazy("warehouse.statements.expect:EXPECT"),
+    n.Plot: lazy("warehouse.statements.plot:PLOT"),
+    n.Explain: lazy("warehouse.statements.explain:EXPLAIN"),
+    n.Export: lazy("warehouse.statements.export:EXPORT"),
+    n.Show: lazy("warehouse.statements.show:SHOW"),
+    n.SqlQuery: lazy("warehouse.statements.sql_query:SQL"),
+}
+"""Where the statements about questions, and those that list what there is, are defined, in display order."""
+
 
 def statement_of(node: type[n.Node]) -> Statement:
     """The statement of a class of nodes. Raises KeyError for one that has no plan."""
-    if node is n.Expect:
-        from warehouse.statements.expect import EXPECT
-
-        return EXPECT
-    if node is n.Plot:
-        from warehouse.statements.plot import PLOT
-
-        return PLOT
-    if node is n.Explain:
-        from warehouse.statements.explain import EXPLAIN
-
-        return EXPLAIN
-    if node is n.Export:
-        from warehouse.statements.export import EXPORT
-
-        return EXPORT
-    if node is n.Show:
-        from warehouse.statements.show import SHOW
-
-        return SHOW
-    if node is n.SqlQuery:
-        from warehouse.statements.sql_query import SQL
-
-        return SQL
+    if node in OTHERS:
+        statement: Statement = OTHERS[node].load()
+        return statement
     return question(node)
 
 
 def statements() -> tuple[Statement, ...]:
     """All of them, in display order."""
-    return (*questions(), *(statement_of(node) for node in (n.Expect, n.Plot, n.Explain, n.Export, n.Show, n.SqlQuery)))
+    return (*questions(), *map(statement_of, OTHERS))
 
 
 @value

@@ -116,8 +116,8 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
             several = several or any(len(group.pairs) > 1 for group in found)
             for group in found:
                 split = _by_cells(plan, documents, group.by)
-                for cells in _pair_cells(labels, group):
-                    rows.add(test_set=entry.test_set.name, **split, **cells)
+                for pair in _pair_cells(labels, group):
+                    rows.add(test_set=entry.test_set.name, **split, **pair)
                 summary.add(test_set=entry.test_set.name, **split, **_summary_cells(group))
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))
     resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""

@@ -18,7 +18,6 @@ from warehouse.query.resolving.testing import carried_over
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued
 from warehouse.results import Column, Result
-from warehouse.statements.pictures import of_change
 
 P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
 """The columns of the two tests of whether systems rose or fell, with their headings."""
@@ -170,5 +169,4 @@ CHANGE = Statement(
     resolve=resolve,
     compile=compile,
     answer=answer,
-    picture=of_change,
 )

@@ -24,7 +24,6 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements import compare_against
-from warehouse.statements.pictures import of_compare
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
@@ -470,5 +469,4 @@ COMPARE = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_compare,
 )

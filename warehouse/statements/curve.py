@@ -33,7 +33,6 @@ from warehouse.statements.curve_rows import (
     summarize,
     summary_columns_of,
 )
-from warehouse.statements.pictures import of_curve
 from warehouse.tasks import FILTERING
 from warehouse.tasks.observed import plural
 
@@ -232,5 +231,4 @@ CURVE = Statement(
     answer=answer,
     subject=subject,
     weigh=weigh,
-    picture=of_curve,
 )

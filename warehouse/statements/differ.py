@@ -21,7 +21,6 @@ from warehouse.query.resolving.taking_apart import pairs_of
 from warehouse.query.resolving.testing import MOST_SHUFFLES, exchanging
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result, Table, TableSection
-from warehouse.statements.pictures import of_differ
 from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
@@ -449,5 +448,4 @@ DIFFER = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_differ,
 )

@@ -22,7 +22,6 @@ from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.taking_apart import pairs_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result, Table, TableSection
-from warehouse.statements.pictures import of_documents
 from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
@@ -336,5 +335,4 @@ DOCUMENTS = Statement(
     answer=answer,
     subject=subject,
     weigh=weigh,
-    picture=of_documents,
 )

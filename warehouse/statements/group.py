@@ -17,7 +17,6 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Result
-from warehouse.statements.pictures import of_group
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
@@ -181,5 +180,4 @@ GROUP = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_group,
 )

@@ -20,7 +20,8 @@ from warehouse.query.labels import kinds, on, simulated
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, one_line, text_of
 from warehouse.results import Result
-from warehouse.statements.questions import question, questions
+from warehouse.statements.pictures import PICTURES
+from warehouse.statements.questions import question
 
 if TYPE_CHECKING:
     from warehouse.statements.pictures.drawn import Drawn
@@ -72,11 +73,11 @@ def _points(length: n.Name | n.Number) -> float:
 
 def compile(plan: PlotPlan) -> Queries:
     """Raises QueryError for a question that has no picture."""
-    if plan.statement.picture is None:
-        with_pictures = [statement.word for statement in questions() if statement.picture]
+    if plan.statement.word not in PICTURES:
+        with_pictures = list(PICTURES)
         listed = f"{', '.join(with_pictures[:-1])} and {with_pictures[-1]}"
         raise QueryError(f"{plan.statement.word} has no picture", hints=(f"only {listed} have pictures",))
-    return (*plan.statement.compile(plan.question), *plan.statement.picture().compile(plan.question))
+    return (*plan.statement.compile(plan.question), *PICTURES[plan.statement.word].compile(plan.question))
 
 
 def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
@@ -86,7 +87,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.statements.pictures.drawn import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
-    drawn: Drawn = plan.statement.picture().draw(plan.question, result, facts, workforce)  # type: ignore[misc]
+    drawn: Drawn = PICTURES[plan.statement.word].draw(plan.question, result, facts, workforce)
     if not drawn.panels:
         raise QueryError("there is no value to draw", hints=result.notes[:1])
     if len(drawn.panels) > MOST_PANELS:

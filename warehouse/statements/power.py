@@ -29,7 +29,6 @@ from warehouse.query.resolving.testing import check_two, tested_entries, testing
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
 from warehouse.significance.tests import TESTS, named_adjustment, named_test
-from warehouse.statements.pictures import of_power
 from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
@@ -459,5 +458,4 @@ POWER = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_power,
 )

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.span import Span
-from grammar.value import value
 from warehouse.measures import Measure, PrintedFigure, Statistic, measure_named, settle
 from warehouse.measures.filtering import COLUMNS
 from warehouse.measures.formula import LinearForm, ratio
@@ -27,10 +25,9 @@ from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entry_on
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
-from warehouse.query.valuing import Valued
 from warehouse.results import EMPTY, Column, Result, Table
-from warehouse.statements.pictures import of_project
-from warehouse.statements.projecting_streams import StreamPlan, stream_of, subject
+from warehouse.statements.projecting import ProjectPlan
+from warehouse.statements.projecting_streams import stream_of, subject
 from warehouse.tasks import FILTERING, TASKS
 from warehouse.tasks.observed import plural
 
@@ -45,50 +42,6 @@ _GENERALITY = Measure(
     lambda: ratio(LinearForm.of("a", "c", "x", "y"), LinearForm.of(*COLUMNS)),
     within=SHARE,
 )
-
-
-@value
-class ProjectPlan:
-    """`needed` are recall and fallout for each measure, counted as it counts optional documents, `generality` is the
-    share of documents that are relevant or optional. `place` is where the test set is named.
-    """
-
-    text: str
-    entry: p.Entry
-    generalities: tuple[Decimal, ...]
-    exponent: Decimal
-    where: p.Filter | None
-    needed: tuple[tuple[Statistic, Statistic], ...]
-    generality: Statistic
-    place: Span
-    stream: StreamPlan | None = None
-
-    @property
-    def entries(self) -> tuple[p.Entry, ...]:
-        return (self.entry,) if self.stream is None else (self.entry, self.stream.entry)
-
-    @property
-    def valued(self) -> Valued:
-        """The values that are measured."""
-        return Valued(
-            replace(self.entry, statistics=_each_once(*self.entry.statistics, *self._shares)), where=self.where
-        )
-
-    @property
-    def resampled(self) -> p.Entry | None:
-        """The systems with documents of their own, and the shares that are drawn for them."""
-        if not self.entry.task.by_document or not self.entry.stored_systems:
-            return None
-        return replace(self.entry, statistics=self._shares, systems=self.entry.stored_systems)
-
-    @property
-    def _shares(self) -> tuple[Statistic, ...]:
-        of_documents = (self.generality,) if self.entry.task.by_document else ()
-        return _each_once(*(share for both in self.needed for share in both), *of_documents)
-
-
-def _each_once(*statistics: Statistic) -> tuple[Statistic, ...]:
-    return tuple({statistic.label: statistic for statistic in statistics}.values())
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -330,5 +283,4 @@ PROJECT = Statement(
     compile=compile,
     answer=answer,
     subject=subject,
-    picture=of_project,
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grammar.errors import QueryError
+from grammar.span import Span
 from grammar.value import value
 from warehouse.filtering.crossing import INTERVALS, Crossings, Undecided, crossings, told_apart, undecided
 from warehouse.filtering.generality import KeyCounts, generalities
@@ -22,14 +23,59 @@ from warehouse.measures import Function, PrintedFigure, Ratio, Statistic, measur
 from warehouse.query import plan as p
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
+from warehouse.query.valuing import Valued
 from warehouse.significance.paired import Floats
-from warehouse.statements.projecting_streams import StreamEstimates, estimates
+from warehouse.statements.projecting_streams import StreamEstimates, StreamPlan, estimates
 from warehouse.tasks import FILTERING, TASKS
 from warehouse.tasks.observed import counted
 
 if TYPE_CHECKING:
     from warehouse.filtering.unlabelled import Estimate
-    from warehouse.statements.project import ProjectPlan
+
+
+@value
+class ProjectPlan:
+    """`needed` are recall and fallout for each measure, counted as it counts optional documents, `generality` is the
+    share of documents that are relevant or optional. `place` is where the test set is named.
+    """
+
+    text: str
+    entry: p.Entry
+    generalities: tuple[Decimal, ...]
+    exponent: Decimal
+    where: p.Filter | None
+    needed: tuple[tuple[Statistic, Statistic], ...]
+    generality: Statistic
+    place: Span
+    stream: StreamPlan | None = None
+
+    @property
+    def entries(self) -> tuple[p.Entry, ...]:
+        return (self.entry,) if self.stream is None else (self.entry, self.stream.entry)
+
+    @property
+    def valued(self) -> Valued:
+        """The values that are measured."""
+        return Valued(
+            replace(self.entry, statistics=_each_once(*self.entry.statistics, *self._shares)), where=self.where
+        )
+
+    @property
+    def resampled(self) -> p.Entry | None:
+        """The systems with documents of their own, and the shares that are drawn for them."""
+        if not self.entry.task.by_document or not self.entry.stored_systems:
+            return None
+        return replace(self.entry, statistics=self._shares, systems=self.entry.stored_systems)
+
+    @property
+    def _shares(self) -> tuple[Statistic, ...]:
+        of_documents = (self.generality,) if self.entry.task.by_document else ()
+        return _each_once(*(share for both in self.needed for share in both), *of_documents)
+
+
+def _each_once(*statistics: Statistic) -> tuple[Statistic, ...]:
+    return tuple({statistic.label: statistic for statistic in statistics}.values())
+
 
 LEVEL = 0.05
 

@@ -25,7 +25,6 @@ from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
 from warehouse.significance.tests import ADJUSTMENTS, named_adjustment, named_test
 from warehouse.statements import rank_over_test_sets as over_test_sets
-from warehouse.statements.pictures import of_rank
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decisions
@@ -221,5 +220,4 @@ RANK = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_rank,
 )

@@ -27,7 +27,6 @@ from warehouse.query.resolving.testing import (
 )
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
-from warehouse.statements.pictures import of_replicate
 
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
@@ -244,5 +243,4 @@ REPLICATE = Statement(
     compile=compile,
     answer=answer,
     weigh=weigh,
-    picture=of_replicate,
 )

@@ -39,7 +39,6 @@ from warehouse.query.standardizing import standardized, with_deviations
 from warehouse.query.table_rows import TableRows
 from warehouse.query.valuing import Valued, ValueLine
 from warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table
-from warehouse.statements.pictures import of_score
 from warehouse.statements.score_corrected import (
     CORRECTED_EXECUTOR,
     CorrectedPlan,
@@ -554,5 +553,4 @@ SCORE = Statement(
     compile=compile,
     answer=answer,
     executor=executor,
-    picture=of_score,
 )

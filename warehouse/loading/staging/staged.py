@@ -338,10 +338,10 @@ def staged_columns(
         else:
             continue
         listed.append((text if field.name in whole else _cleaned(text, field)) + " as " + name(field.name))
-    for count, place in enumerate(matching.attributes):
+    for number, place in enumerate(matching.attributes):
         text = cell(place)
         cleaned = text if place in matching.texts else "nfc_normalize(nullif(" + _trimmed(text) + ", ''))"
-        listed.append(cleaned + Sql(f" as attribute_{count}"))
+        listed.append(cleaned + Sql(f" as attribute_{number}"))
     listed.append(join(" or ", blanks) + " as blanks")
     return join(", ", listed)
 

@@ -27,11 +27,11 @@ def ways(measure: Measure, counts: Sequence[str], settings: Mapping[str, Setting
     if not measure.family:
         names = {need: count_named(need, counts) or "" for need in measure.needs}
         return {"": names} if all(names.values()) else {}
-    for count in counts:
-        family, _, rest = count.partition(BETWEEN)
+    for stored in counts:
+        family, _, rest = stored.partition(BETWEEN)
         how, _, need = rest.rpartition(BETWEEN)
         if family == measure.family:
-            found.setdefault(how, {})[need] = count
+            found.setdefault(how, {})[need] = stored
     tokenize = settings.get("tokenize")
     return {
         how: names

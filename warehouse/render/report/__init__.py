@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from warehouse.lazy import lazy
 from warehouse.render import files
 from warehouse.render.report.description import Passage, Report, ReportedStatement, Section, Source
 from warehouse.render.site.pieces import Piece
@@ -23,25 +24,11 @@ DrawReport = Callable[[Report, str, Style], Files]
 """Draws a report as its files, given the name of the first."""
 
 
-def _page(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.page import draw
-
-    return draw(report, name, style)
-
-
-def _markdown(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.plain import draw
-
-    return draw(report, name, style)
-
-
-def _latex(report: Report, name: str, style: Style) -> Files:
-    from warehouse.render.report.typeset import draw
-
-    return draw(report, name, style)
-
-
-REPORTS: dict[str, DrawReport] = {".html": _page, ".md": _markdown, ".tex": _latex}
+REPORTS: dict[str, DrawReport] = {
+    ".html": lazy("warehouse.render.report.page:draw"),
+    ".md": lazy("warehouse.render.report.plain:draw"),
+    ".tex": lazy("warehouse.render.report.typeset:draw"),
+}
 """What draws a report, by file extension: as a self-contained page, as Markdown with its pictures as SVG files, or as a
 LaTeX document with its pictures as PDF files. The modules that draw are imported only then.
 """

@@ -1,73 +1,46 @@
-"""The pictures of statements: what is drawn of an answer. Each is imported on demand, since drawing needs numpy;
-warehouse.charts says what a panel is made of.
+"""The pictures of statements: what is drawn of an answer, by the first word of the statement. Only `plot` asks here; a
+statement knows nothing of its picture. `warehouse.charts` says what a panel is made of.
 """
 
 from __future__ import annotations
 
-from warehouse.query.path import Picture
+from collections.abc import Callable
+from typing import Any
+
+from grammar.value import value
+from warehouse.lazy import lazy
+from warehouse.query.engine import Workforce
+from warehouse.query.path import Facts, Queries
+from warehouse.results import Result
 
 
-def of_score() -> Picture:
-    from warehouse.statements.pictures.scored import queries, scored
-
-    return Picture(scored, queries)
+def _nothing(plan: Any) -> Queries:
+    return ()
 
 
-def of_compare() -> Picture:
-    from warehouse.statements.pictures.compared import compared
+@value
+class Picture:
+    """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
 
-    return Picture(compared)
-
-
-def of_group() -> Picture:
-    from warehouse.statements.pictures.grouped import grouped, queries
-
-    return Picture(grouped, queries)
+    draw: Callable[[Any, Result, Facts, Workforce], Any]
+    compile: Callable[[Any], Queries] = _nothing
 
 
-def of_rank() -> Picture:
-    from warehouse.statements.pictures.ranked import ranked
-
-    return Picture(ranked)
-
-
-def of_power() -> Picture:
-    from warehouse.statements.pictures.powered import powered
-
-    return Picture(powered)
-
-
-def of_documents() -> Picture:
-    from warehouse.statements.pictures.sorted_documents import listed
-
-    return Picture(listed)
-
-
-def of_differ() -> Picture:
-    from warehouse.statements.pictures.sliced import sliced
-
-    return Picture(sliced)
-
-
-def of_curve() -> Picture:
-    from warehouse.statements.pictures.curved import curved
-
-    return Picture(curved)
-
-
-def of_change() -> Picture:
-    from warehouse.statements.pictures.changed import changed
-
-    return Picture(changed)
-
-
-def of_replicate() -> Picture:
-    from warehouse.statements.pictures.carried import carried
-
-    return Picture(carried)
-
-
-def of_project() -> Picture:
-    from warehouse.statements.pictures.projected import projected
-
-    return Picture(projected)
+PICTURES = {
+    "score": Picture(
+        lazy("warehouse.statements.pictures.scored:scored"), lazy("warehouse.statements.pictures.scored:queries")
+    ),
+    "compare": Picture(lazy("warehouse.statements.pictures.compared:compared")),
+    "group": Picture(
+        lazy("warehouse.statements.pictures.grouped:grouped"), lazy("warehouse.statements.pictures.grouped:queries")
+    ),
+    "rank": Picture(lazy("warehouse.statements.pictures.ranked:ranked")),
+    "power": Picture(lazy("warehouse.statements.pictures.powered:powered")),
+    "change": Picture(lazy("warehouse.statements.pictures.changed:changed")),
+    "replicate": Picture(lazy("warehouse.statements.pictures.carried:carried")),
+    "project": Picture(lazy("warehouse.statements.pictures.projected:projected")),
+    "documents": Picture(lazy("warehouse.statements.pictures.sorted_documents:listed")),
+    "differ": Picture(lazy("warehouse.statements.pictures.sliced:sliced")),
+    "curve": Picture(lazy("warehouse.statements.pictures.curved:curved")),
+}
+"""In display order."""

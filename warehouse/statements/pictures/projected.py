@@ -19,7 +19,7 @@ from warehouse.statements.projecting import LEVEL, Projection, assumption, summe
 from warehouse.statements.projecting import projection as projections
 
 if TYPE_CHECKING:
-    from warehouse.statements.project import ProjectPlan
+    from warehouse.statements.projecting import ProjectPlan
 
 MOST_CROSSINGS = 3
 """More crossings than this are not marked in one panel."""

@@ -174,8 +174,8 @@ def _guessing(entry: p.Entry, facts: Facts) -> list[tuple[float, float, float]]:
     if None in statistics or not relevant + optional + nonrelevant:
         return []
     line = []
-    for percent in range(1, 101):
-        share = Decimal(percent) / 100
+    for hundredths in range(1, 101):
+        share = Decimal(hundredths) / 100
         x, y = (expectation(cast(Statistic, statistic), share, labels) for statistic in statistics)
         if x is not None and y is not None:
             line.append((float(share), x, y))

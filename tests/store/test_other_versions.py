@@ -15,7 +15,7 @@ import pytest
 
 import cli
 from tests.store.texts import SCORES, THREE
-from warehouse.store import connecting, duckdb_errors, library
+from warehouse.store import connecting, duckdb_errors
 from warehouse.store.connecting import open_database
 from warehouse.store.file_header import COMMON_FORMAT, extent_of, format_of, needed_release, written_by
 from warehouse.store.library import LIBRARY, RELEASE
@@ -102,11 +102,6 @@ def test_a_file_of_a_newer_version_in_the_common_format_can_be_damaged(
     monkeypatch.setattr(duckdb_errors, "written_by", lambda path: "99.0.0")
     said = duckdb_errors.why_not_opened(duckdb.IOException("IO Error: Corrupt database file"), path, False)
     assert "is damaged" in said.message
-
-
-def test_the_compiled_part_of_the_package_still_has_its_name() -> None:
-    """Without it everything works, but every command imports the whole package: `warehouse.store.library` says why."""
-    assert library.duckdb.__name__ == "_duckdb"
 
 
 # --- two versions -----------------------------------------------------------------------------------------------------

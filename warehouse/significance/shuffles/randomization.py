@@ -68,7 +68,8 @@ def _method(paired: Paired) -> tuple[ShuffleMethod, Distinct | None]:
         return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
     reason, memory = "8 coins are read at once from tables of sums", lookup.memory(paired.units)
     if _has_own_coins(paired.units, differing):
-        reason += f", and after {own_coins.FIRST:,} shuffles {own_coins.WIDTH} coins of the {differing} differing units"
+        width = own_coins.WIDTH
+        reason += f", and after {own_coins.FIRST:,} shuffles {width} coins of the {differing} differing units"
         memory = max(memory, own_coins.memory(differing))
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
 

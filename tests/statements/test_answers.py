@@ -15,6 +15,7 @@ from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Query, fetch
 from warehouse.results import Result
+from warehouse.significance.tests import named_adjustment
 from warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
@@ -125,7 +126,8 @@ def test_group_gives_letters_to_what_does_not_differ() -> None:
 
 
 def test_rank_gives_each_system_all_ranks_that_no_test_excludes() -> None:
-    plan = rank.RankPlan("rank", (entry("recall", "extraction", A, B),), replace(p.Testing.plain(None), adjust="holm"))
+    how = replace(p.Testing.plain(None), adjustment=named_adjustment("holm"))
+    plan = rank.RankPlan("rank", (entry("recall", "extraction", A, B),), how)
     result = rank.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
     assert [(row["system"], row["rank"], row["rank_low"], row["rank_high"]) for row in result.rows] == [
         ("A", 1, 1, 2),

@@ -11,6 +11,8 @@ from warehouse.query.comparison import captions
 from warehouse.query.comparison.captions import ComparedPairs
 from warehouse.query.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
 from warehouse.session import Session
+from warehouse.significance.bootstrap.interval_kinds import named_interval
+from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.tasks import TASKS
 
 MESSAGES = Size(100, "message", 100, "message")
@@ -74,13 +76,13 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
             "randomization test, exact, 100 messages exchanged, two-sided, level 0.05",
         ),
         (
-            {"adjust": "holm"},
+            {"adjustment": named_adjustment("holm")},
             [family(66, "exact"), family(66, "exact")],
             "randomization test, exact, 100 messages exchanged, two-sided, level 0.05; "
             "Holm-adjusted within families of 66 comparisons",
         ),
         (
-            {"adjust": "bonferroni"},
+            {"adjustment": named_adjustment("bonferroni")},
             [family(3, "approximate", 999), family(10, "approximate", 999)],
             "randomization test, 999 shuffles, 100 messages exchanged, two-sided, level 0.05; "
             "Bonferroni-adjusted within families of 3 and 10 comparisons; seed 1992",
@@ -92,7 +94,7 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
             "2 comparisons, not adjusted; seed 1992",
         ),
         (
-            {"test": "tukey"},
+            {"test": named_test("tukey")},
             [family(3, "approximate", 999)],
             "tukey test, 999 shuffles, 100 messages exchanged, two-sided, level 0.05; "
             "adjusted by the test itself over 3 comparisons; seed 1992",
@@ -100,14 +102,21 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
     ],
 )
 def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_made(
-    how: dict[str, str], families: list[ComparedPairs], said: str
+    how: dict[str, object], families: list[ComparedPairs], said: str
 ) -> None:
     testing = replace(p.Testing.plain(None), **how)  # type: ignore[arg-type]
     assert captions.testing_caption(testing, [entry()], families, None) == said
 
 
+def test_a_test_and_an_adjustment_are_called_by_the_synonyms_that_were_typed() -> None:
+    testing = replace(p.Testing.plain(None), adjustment=named_adjustment("bh"))
+    assert (testing.test_name, testing.adjustment_name) == ("randomization", "bh")
+    typed = replace(testing, spoken=("alpha", "permutation", "fdr"))
+    assert (typed.test_name, typed.adjustment_name) == ("permutation", "fdr")
+
+
 def test_the_seed_and_the_kind_of_intervals_stand_where_they_are_drawn() -> None:
-    testing = replace(p.Testing.plain(None), interval="bca", seed=7)
+    testing = replace(p.Testing.plain(None), interval=named_interval("bca"), seed=7)
     caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], 2_000)
     assert caption.endswith("level 0.05; 95% CI bca, 2,000 resamples, seed 7")
 

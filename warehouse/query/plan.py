@@ -13,8 +13,8 @@ from zlib import crc32
 from grammar.clauses import as_typed
 from grammar.value import replace, value
 from warehouse.measures import PrintedFigure, Statistic
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
+from warehouse.significance.tests import ADJUSTMENTS, TESTS, Adjustment, Test
 from warehouse.tasks import TASKS, Task
 from warehouse.tasks.observed import PLAIN_NOUN
 
@@ -285,10 +285,10 @@ def _is_number(statistic: Statistic, task: Task) -> bool:
 
 @value
 class Testing:
-    """How pairs of systems are tested."""
+    """How pairs of systems are tested. It holds the test, the adjustment and the kind of interval, not their names."""
 
     where: Filter | None
-    test: str
+    test: Test
     shuffles: int | None
     exact: bool
     """True where exactness was asked for; False leaves the choice to the data unless shuffles are given."""
@@ -297,13 +297,23 @@ class Testing:
     level: Decimal
     confidence: Decimal
     confidence_asked: bool
-    adjust: str
+    adjustment: Adjustment
     missing: Literal["error", "drop", "zero", "bounds"]
-    interval: str = INTERVALS[0].name
+    interval: IntervalKind = INTERVALS[0]
     margin: Decimal | None = None
     """The largest difference that still counts as none, in the unit of the measures; None where none was given."""
     spoken: tuple[str, ...] = ()
-    """The synonyms by which clauses were written, for captions: permutations, alpha."""
+    """The synonyms by which clauses, tests and adjustments were written, for captions: permutations, alpha, fdr."""
+
+    @property
+    def test_name(self) -> str:
+        """What the test is called in results: its name, or the synonym of it that was typed."""
+        return next((word for word in self.test.synonyms if word in self.spoken), self.test.name)
+
+    @property
+    def adjustment_name(self) -> str:
+        """What the adjustment is called in results: its name, or the synonym of it that was typed."""
+        return next((word for word in self.adjustment.synonyms if word in self.spoken), self.adjustment.name)
 
     @property
     def drawn(self) -> str:
@@ -315,7 +325,7 @@ class Testing:
         """The default: randomization, two-sided, at the level 0.05."""
         return cls(
             where=where,
-            test=TESTS[0].name,
+            test=TESTS[0],
             shuffles=None,
             exact=False,
             sides="two-sided",
@@ -323,6 +333,6 @@ class Testing:
             level=DEFAULT_LEVEL,
             confidence=DEFAULT_CONFIDENCE,
             confidence_asked=False,
-            adjust=ADJUSTMENTS[0].name,
+            adjustment=ADJUSTMENTS[0],
             missing="error",
         )

@@ -17,6 +17,7 @@ from warehouse.query.labels import noun_of, on, signature, some, title
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import interval_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result
 from warehouse.tasks import FILTERING
@@ -55,7 +56,7 @@ def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
         plain,
         level=scope.share(statement.level, "level", plain.level),
         seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else plain.seed,
-        interval=statement.interval or plain.interval,
+        interval=interval_of(statement),
     )
     entries = scope.keys(statement.test_sets)
     if statement.exchange is not None:
@@ -121,7 +122,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
                 summary.add(test_set=entry.test_set.name, **split, **_summary_cells(group))
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))
     resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""
-    how = f"{interval_heading(plan.how.level)} {plan.how.interval} over {units}{resamples}" if rows.rows else ""
+    how = f"{interval_heading(plan.how.level)} {plan.how.interval.name} over {units}{resamples}" if rows.rows else ""
     return Result(
         statement=plan.text,
         caption=title(f"agreement between annotators on {on(plan.entries)}", plan.entries, how),
@@ -135,10 +136,10 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry, workforce: Workforce) -> Iterator[AnnotatorPairs]:
     from warehouse.query.comparison.intervals import draws_of_intervals
-    from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+    from warehouse.significance.bootstrap.interval_kinds import IntervalPlan
     from warehouse.statements.agree_groups import groups
 
-    limits = IntervalPlan(float(plan.how.level), named_interval(plan.how.interval))
+    limits = IntervalPlan(float(plan.how.level), plan.how.interval)
     yield from groups(labels, limits, draws_of_intervals(plan.how, entry), workforce)
 
 

@@ -22,7 +22,6 @@ from warehouse.query.resolving.systems import baseline, present_on, system_named
 from warehouse.query.resolving.testing import check_two, tested_entries
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.statements import compare_against
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
 
 def level_column(how: p.Testing) -> str:
     """The column of the level that decides."""
-    return "p_adjusted" if named_adjustment(how.adjust).adjusts else "p"
+    return "p_adjusted" if how.adjustment.adjusts else "p"
 
 
 def triangle_of(plan: ComparePlan, table: Table) -> Triangle:
@@ -307,7 +306,7 @@ def _add(
         "test_set": comparison.entry.test_set.name,
         "task": comparison.entry.task.name,
         "measure": label,
-        "test": how.test,
+        "test": how.test_name,
         "sides": how.sides,
         "level": float(how.level),
         "documents": comparison.observations.documents,
@@ -428,7 +427,7 @@ def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) ->
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     unsure = f"at confidence {plan.how.confidence} the exact p could be on either side of {plan.how.level}"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
-    exact = named_test(plan.how.test).exact
+    exact = plan.how.test.exact
     if len(undecided) <= ONE_BY_ONE:
         for row, more in zip(undecided, needed, strict=True):
             way = "; exact would decide it" if exact else ""

@@ -22,7 +22,6 @@ from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Met, Result
-from warehouse.significance.tests import named_adjustment
 from warehouse.statements.questions import question
 
 COMPARED = (
@@ -150,7 +149,7 @@ def _shown(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]
         return None, f"undecided by the shuffles; {_level(plan, row)}"
     if plan.expected in NEEDS_MARGIN:
         return _against_margin(str(plan.expected), verdict), _margin_reason(plan, row)
-    said = float(row["p_adjusted" if named_adjustment(how.adjust).adjusts else "p"] or 0.0)
+    said = float(row["p_adjusted" if how.adjustment.adjusts else "p"] or 0.0)
     significant = said <= float(how.level)
     better = _first_is_better(plan, row)
     if plan.expected == "different":
@@ -180,7 +179,7 @@ def _margin_reason(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
 def _level(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
     """p 0.0031 ≤ 0.05."""
     how = plan.question.how
-    adjusted = named_adjustment(how.adjust).adjusts
+    adjusted = how.adjustment.adjusts
     p = float(row["p_adjusted" if adjusted else "p"] or 0.0)
     return f"{'adjusted ' if adjusted else ''}p {_compared(p, float(how.level))} {how.level}"
 

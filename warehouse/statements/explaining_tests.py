@@ -14,10 +14,9 @@ from warehouse.query.comparison.margins import margin_line
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import choose, paired_sums, together
 from warehouse.query.path import Line
-from warehouse.significance.bootstrap.interval_kinds import named_interval
 from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import randomization
-from warehouse.significance.tests import OF_ORDERS, named_test
+from warehouse.significance.tests import OF_ORDERS
 from warehouse.significance.valuation import PairedCounts
 from warehouse.tasks.observed import plural
 
@@ -39,13 +38,13 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
             if how.margin is not None:
                 yield "margin", margin_line(comparison)
     yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
-    test = named_test(how.test)
+    test = how.test
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
     if False in ordered:
-        most = "at most " if named_interval(how.interval).studentizes else ""
+        most = "at most " if how.interval.studentizes else ""
         resamples = f"{most}{RESAMPLES:,} resamples of {units}"
-        yield "interval", f"{percent(how.level)}, {how.interval} bootstrap, {resamples}"
+        yield "interval", f"{percent(how.level)}, {how.interval.name} bootstrap, {resamples}"
     if True in ordered:
         yield "interval", f"{percent(how.level)}, by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
@@ -68,9 +67,9 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
     """How the pairs of one statistic would be tested, why, and at what cost."""
     label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs:,} pairs" if pairs > 1 else label
-    if not named_test(comparison.how.test).exchanges:
-        drawn = f", {_shuffles(comparison)}" if named_test(comparison.how.test).draws else ""
-        yield "executor", f"{head}, the {comparison.how.test} test of each{drawn.rstrip(',')}"
+    if not comparison.how.test.exchanges:
+        drawn = f", {_shuffles(comparison)}" if comparison.how.test.draws else ""
+        yield "executor", f"{head}, the {comparison.how.test_name} test of each{drawn.rstrip(',')}"
         return
     if comparison.replicates:
         counts = " and ".join(str(len(values)) for values in comparison.replicates)

@@ -25,7 +25,6 @@ from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope, one_line
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result
-from warehouse.significance.tests import named_adjustment
 from warehouse.statements.compare import COMPARE, ComparePlan
 from warehouse.statements.rank import RANK, RankPlan
 from warehouse.statements.score import SCORE, ScorePlan, executor
@@ -369,7 +368,7 @@ def _second_marks(plan: PaperTablePlan, compared: Result, facts: Facts, workforc
     """
     if plan.stricter is None:
         return {}
-    deciding = "p_adjusted" if named_adjustment(plan.stricter.how.adjust).adjusts else "p"
+    deciding = "p_adjusted" if plan.stricter.how.adjustment.adjusts else "p"
 
     def key(row: Mapping[str, Cell]) -> GridKey:
         return row["test_set"], row["measure"], row["system_a" if row["system_b"] == plan.against else "system_b"]

@@ -28,7 +28,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
-from warehouse.significance.tests import TESTS, named_adjustment, named_test
+from warehouse.significance.tests import ADJUSTMENTS, TESTS
 from warehouse.tasks.observed import counted, plural
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
             place = statement.exchange.span if statement.exchange else statement.span
             raise QueryError("power resamples documents, but whole systems are exchanged here", place)
     how = testing_of(statement, entries, scope)
-    if statement.test is not None and not named_test(how.test).exact:
-        raise QueryError(f"power is only available for test {TESTS[0].name}, not for {how.test}", statement.test.span)
-    if statement.adjust is not None and named_adjustment(how.adjust).adjusts:
+    if statement.test is not None and not how.test.exact:
+        others = f"power is only available for test {TESTS[0].name}, not for {how.test_name}"
+        raise QueryError(others, statement.test.span)
+    if statement.adjust is not None and how.adjustment.adjusts:
         raise QueryError(
             "power looks at each comparison by itself",
             statement.adjust.span,
@@ -91,7 +92,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
     plan = PowerPlan(
         text=to_text(statement),
         entries=entries,
-        how=replace(how, adjust=named_adjustment("none").name),
+        how=replace(how, adjustment=ADJUSTMENTS[0]),
         detect=detect,
         documents=tuple(dict.fromkeys(number for number in documents if number is not None)),
         wanted=wanted,
@@ -355,7 +356,7 @@ def _how(plan: PowerPlan, known: Sequence[tuple[str, Size]], ways: Sequence[str]
     test = "exact" if how.shuffles is None else f"{how.shuffles:,} {how.drawn}"
     level = f"{as_typed('level', how.spoken)} {how.level}"
     return (
-        f"{how.test} test, {test}, {how.sides}, {level}; {sizes(known)} resampled and {' or '.join(ways)}, "
+        f"{how.test_name} test, {test}, {how.sides}, {level}; {sizes(known)} resampled and {' or '.join(ways)}, "
         f"{SIMULATIONS:,} simulations each, seed {how.seed}"
     )
 
@@ -364,7 +365,7 @@ def _deciding(plan: PowerPlan) -> list[str]:
     how = plan.how
     exchanged = dict.fromkeys(entry.exchange.name for entry in plan.entries)
     return [
-        f"test {how.test}",
+        f"test {how.test_name}",
         how.sides,
         "exact" if how.shuffles is None else f"shuffles {how.shuffles}",
         f"exchange by {', '.join(exchanged)}",
@@ -437,7 +438,7 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
     yield from (("exchange", f"{entry.test_set.name}: by {entry.exchange.name}") for entry in plan.entries)
     sizes_asked = len(plan.documents) or len(SHARES)
     yield "simulations", f"{SIMULATIONS:,} for each of {sizes_asked} numbers of documents, the same for all differences"
-    test = named_test(plan.how.test)
+    test = plan.how.test
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     yield "seed", str(plan.how.seed)
 

@@ -23,7 +23,7 @@ from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
 from warehouse.query.table_rows import TableRows
 from warehouse.results import CellKind, Column, Result
-from warehouse.significance.tests import ADJUSTMENTS, named_adjustment, named_test
+from warehouse.significance.tests import ADJUSTMENTS, Adjustment, named_adjustment
 from warehouse.statements import rank_over_test_sets as over_test_sets
 
 if TYPE_CHECKING:
@@ -57,20 +57,21 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
         check_two("rank", entry.systems, entry, statement)
     how = testing_of(statement, entries, scope)
     if statement.adjust is None:
-        how = replace(how, adjust=_adjustment(how, entries))
-    elif not named_adjustment(how.adjust).family_wise:
-        said = f"adjust {how.adjust} does not hold for all sets of ranks together"
+        how = replace(how, adjustment=_adjustment(how, entries))
+    elif not how.adjustment.family_wise:
+        said = f"adjust {how.adjustment_name} does not hold for all sets of ranks together"
         others = " or ".join(adjustment.name for adjustment in ADJUSTMENTS if adjustment.family_wise)
         raise QueryError(said, statement.adjust.span, (f"write {others}",))
     return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"))
 
 
-def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
     """max-T where the pairs share shuffles: the level that it leaves to a pair is on average at least that of Holm's
     first step. Else Holm."""
     ordered = any(statistic.ordered for entry in entries for statistic in entry.statistics)
     apart = any(entry.exchanges_runs for entry in entries)
-    return "maxt" if named_test(how.test).exchanges and not (how.exact or ordered or apart) else "holm"
+    shared = how.test.exchanges and not (how.exact or ordered or apart)
+    return named_adjustment("maxt" if shared else "holm")
 
 
 def compile(plan: RankPlan) -> Queries:

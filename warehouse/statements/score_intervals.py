@@ -15,6 +15,7 @@ from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries
 from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import Scope
+from warehouse.query.resolving.testing import interval_of
 from warehouse.results import Cell, CellKind, Column
 from warehouse.tasks.observed import plural
 
@@ -31,7 +32,7 @@ def resampling_of(statement: n.Score, where: p.Filter | None, scope: Scope) -> p
         plain,
         level=scope.share(statement.level, "level", plain.level),
         seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else plain.seed,
-        interval=statement.interval or plain.interval,
+        interval=interval_of(statement),
     )
 
 
@@ -122,7 +123,7 @@ def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequen
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
     units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
-    return f"{interval_heading(how.level)} {how.interval} over {units}{resamples}"
+    return f"{interval_heading(how.level)} {how.interval.name} over {units}{resamples}"
 
 
 def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:

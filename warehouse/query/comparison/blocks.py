@@ -29,7 +29,6 @@ from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import Workforce, cuts
 from warehouse.significance.outcome import approximate
 from warehouse.significance.paired import Integers
-from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import ALONE
 
 
@@ -50,7 +49,7 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
     """The outcome of each statistic and pair of one test set, in blocks where they are shared out."""
     if workforce.blocks < 2 or not comparisons or len(comparisons[0].pairs) < 2:
         return outcomes(comparisons, workforce.work)
-    if named_test(comparisons[0].how.test).whole_family:
+    if comparisons[0].how.test.whole_family:
         return _of_families(comparisons, workforce)
     by_pair: Outcomes = {}
     for of_block in workforce.share_out(outcomes_of, list(parted(comparisons, workforce.blocks))):
@@ -63,7 +62,7 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
 
 def reached_in(comparison: Comparison, workforce: Workforce) -> Integers | None:
     """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
-    if named_adjustment(comparison.how.adjust).reached is None:
+    if comparison.how.adjustment.reached is None:
         return None
     parts = list(_spans(comparison, workforce.blocks))
     if len(parts) < 2:
@@ -92,7 +91,7 @@ def _of_span(comparison: Comparison) -> Outcomes:
 
 def _spans(comparison: Comparison, blocks: int) -> Iterator[Comparison]:
     """A comparison in parts, each with some whole chunks of its shuffles."""
-    draws, chunk = draws_of(comparison), named_test(comparison.how.test).chunk
+    draws, chunk = draws_of(comparison), comparison.how.test.chunk
     size = -(-draws.shuffles // (blocks * chunk)) * chunk
     for start in range(0, draws.shuffles, size):
         how = replace(comparison.how, shuffles=min(size, draws.shuffles - start))
@@ -116,7 +115,7 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
     common: list[Comparison] = []
     for comparison in comparisons:
         how = comparison.how
-        if named_test(how.test).exchanges and not comparison.replicates:
+        if how.test.exchanges and not comparison.replicates:
             exactly = choose(comparison).exactly
             how = replace(how, exact=True) if exactly else replace(how, shuffles=how.shuffles or SHUFFLES)
             comparison = replace(comparison, how=how)

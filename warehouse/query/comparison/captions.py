@@ -14,7 +14,6 @@ from warehouse.query.comparison.intervals import interval_title
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.labels import LEFT_OUT_AS_0, Size, noun_of, signature, sizes
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
-from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.tasks.observed import counted, plural
 
 
@@ -59,7 +58,7 @@ def testing_caption(
     Intervals beside the pairs took this many `resamples`, perhaps none.
     """
     known = [(family.test_set, family.size) for family in families]
-    draws = named_test(how.test).draws
+    draws = how.test.draws
     if any(entry.exchanges_runs for entry in entries):
         size = f"whole replicates exchanged on {sizes(known)}"
     elif draws == "resamples":
@@ -68,7 +67,7 @@ def testing_caption(
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
     level = f"{as_typed('level', how.spoken)} {how.level}"
-    test = f"{how.test} test, {_method(how, families)}{joined}{size}, {how.sides}, {level}"
+    test = f"{how.test_name} test, {_method(how, families)}{joined}{size}, {how.sides}, {level}"
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
@@ -88,7 +87,7 @@ def _method(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     methods = frozenset[str]().union(*(family.methods for family in families))
     named: list[str] = [name for name in ("exact", "analytic") if name in methods]
     if counts := _shuffles(families):
-        drawn = named_test(how.test).draws if how.drawn == "shuffles" else how.drawn
+        drawn = how.test.draws if how.drawn == "shuffles" else how.drawn
         named.append(f"{' to '.join(f'{count:,}' for count in counts)} {drawn}")
     return " and ".join(named)
 
@@ -101,14 +100,14 @@ def _shuffles(families: Sequence[ComparedPairs]) -> tuple[int, ...]:
 
 def _adjusted(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     """Holm-adjusted over 66 comparisons; 3 comparisons, not adjusted."""
-    adjustment, numbers = named_adjustment(how.adjust), sorted({family.pairs for family in families})
+    adjustment, numbers = how.adjustment, sorted({family.pairs for family in families})
     total = sum(family.pairs for family in families)
     over = f"over {counted(total, 'comparison')}"
     if len(families) > 1:
         over = f"within families of {' and '.join(map(str, numbers))} comparison{'s' if numbers != [1] else ''}"
     if adjustment.adjusts:
         return f"{adjustment.adjusted} {over}"
-    if named_test(how.test).whole_family:
+    if how.test.whole_family:
         return f"adjusted by the test itself {over}"
     return f"{total:,} comparisons, not adjusted" if total > 1 else ""
 
@@ -116,15 +115,15 @@ def _adjusted(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
 def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> str:
     """The signature of a tested result."""
     deciding = [
-        f"test {how.test}",
+        f"test {how.test_name}",
         how.sides,
         f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else _by_formula(families),
         f"exchange by {_exchanged(entries)}",
         f"seed {how.seed}",
-        f"adjust {how.adjust}",
+        f"adjust {how.adjustment_name}",
         f"missing {how.missing}",
         *([] if how.margin is None else [f"margin {how.margin.normalize():f}"]),
-        *([f"interval {how.interval}"] if how.interval != INTERVALS[0].name else []),
+        *([f"interval {how.interval.name}"] if how.interval != INTERVALS[0] else []),
     ]
     return signature(text, entries, *deciding)
 

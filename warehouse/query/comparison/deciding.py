@@ -35,7 +35,6 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Paired
 from warehouse.significance.shuffles import sequential
 from warehouse.significance.shuffles.confidence import Verdict, confidence, shuffles_to_decide, verdict
 from warehouse.significance.shuffles.randomization import few_distinct
-from warehouse.significance.tests import named_adjustment, named_test
 from warehouse.significance.work import Work
 
 BUDGET = 1e12
@@ -97,7 +96,7 @@ def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> 
 
 def is_open(comparison: Comparison) -> bool:
     """Whether the program decides how many shuffles to make."""
-    how, test = comparison.how, named_test(comparison.how.test)
+    how, test = comparison.how, comparison.how.test
     if test.draws is None or how.shuffles is not None or how.exact:
         return False
     if comparison.replicates:
@@ -125,10 +124,10 @@ def is_faster_exactly(comparison: Comparison) -> bool:
     looked at only where shuffling takes noticeable time, and not where units that differ alike are drawn together.
     """
     how = comparison.how
-    if how.shuffles is None or comparison.replicates or named_adjustment(how.adjust).by_shuffles:
+    if how.shuffles is None or comparison.replicates or how.adjustment.by_shuffles:
         return False
     cost = how.shuffles * _cost_of_a_shuffle(comparison)
-    if cost < NOTICEABLE or not named_test(how.test).exact:
+    if cost < NOTICEABLE or not how.test.exact:
         return False
     steps = 0.0
     for pair in comparison.pairs:
@@ -144,7 +143,7 @@ def is_faster_exactly(comparison: Comparison) -> bool:
 
 def _chunk(comparison: Comparison) -> int:
     """The number of shuffles after which a run can continue."""
-    return LABELS if comparison.replicates else named_test(comparison.how.test).chunk
+    return LABELS if comparison.replicates else comparison.how.test.chunk
 
 
 LABELS = 10_240
@@ -167,7 +166,7 @@ def _decided_at_once(comparison: Comparison, outcomes: Outcomes, workforce: Work
     by_pair: Decisions = {}
     for place, (pair, outcome) in enumerate(zip(comparison.pairs, of_pairs, strict=True)):
         p = float(decisive[place])
-        shown = p if named_adjustment(how.adjust).adjusts else None
+        shown = p if how.adjustment.adjusts else None
         if outcome.shuffles is None or outcome.nge is None:
             sure = 1.0 if p <= level else 0.0
             by_pair[label, pair] = Decided(outcome, shown, sure, verdict(p, sure, level, wanted))
@@ -227,7 +226,7 @@ class _Run:
         self.risk = (1 - float(comparison.how.confidence)) / (max(pairs, count, 1) * len(self.looks))
         self.nge: Integers = np.zeros(count, dtype=np.int64)
         self.shuffles: Integers = np.zeros(count, dtype=np.int64)
-        counting = named_adjustment(comparison.how.adjust).by_shuffles
+        counting = comparison.how.adjustment.by_shuffles
         self.reached: Integers | None = np.zeros(count, dtype=np.int64) if counting else None
         self.exact: Floats = np.full(count, np.nan)
         self.low: Floats = np.zeros(count)
@@ -263,9 +262,9 @@ class _Run:
         low, high = self._limits()
         self.low, self.high = adjusted(self.comparison, low), adjusted(self.comparison, high)
         known = sequential.settled(self.low, self.high, float(self.comparison.how.level))
-        if self.reached is not None or named_test(self.comparison.how.test).whole_family:
+        if self.reached is not None or self.comparison.how.test.whole_family:
             self.wanted[:] = not known.all()
-        elif named_adjustment(self.comparison.how.adjust).adjusts:
+        elif self.comparison.how.adjustment.adjusts:
             self.wanted = sequential.wanted(low, high, known) & np.isnan(self.exact)
         else:
             self.wanted = ~known & np.isnan(self.exact)
@@ -279,7 +278,7 @@ class _Run:
 
     def _count_the_last(self) -> None:
         """Counts every exchange of the pairs that are left, where that is affordable."""
-        if not named_test(self.comparison.how.test).exchanges or self.comparison.replicates:
+        if not self.comparison.how.test.exchanges or self.comparison.replicates:
             return
         rest = replace(self.comparison, pairs=self._left)
         costs = affordable_costs(rest)
@@ -301,7 +300,7 @@ class _Run:
         by_pair: Decisions = {}
         for place, pair in enumerate(self.comparison.pairs):
             own = float(decisive[place])
-            shown = own if named_adjustment(how.adjust).adjusts else None
+            shown = own if how.adjustment.adjusts else None
             said: Verdict = "undecided"
             if self.high[place] <= level or self.low[place] > level:
                 said = "significant" if own <= level else "not significant"

@@ -10,7 +10,6 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, plan_of
 from warehouse.query.labels import some
 from warehouse.results import Table
-from warehouse.significance.tests import named_adjustment, named_test
 
 NAMED = 3
 """This many pairs are named in a note about several."""
@@ -73,19 +72,19 @@ def _said(table: Table, places: Sequence[int], what: str, why: str) -> Iterator[
 
 
 def _why_holding(how: p.Testing) -> str:
-    if plan_of(how).family == "together" and not named_test(how.test).whole_family:
-        return f"the intervals cover all pairs at once, but adjust {how.adjust} tests them step by step"
+    if plan_of(how).family == "together" and not how.test.whole_family:
+        return f"the intervals cover all pairs at once, but adjust {how.adjustment_name} tests them step by step"
     return _why(how)
 
 
 def _why_excluding(how: p.Testing) -> str:
-    if plan_of(how).family == "each" and named_adjustment(how.adjust).adjusts:
-        return f"adjust {how.adjust} accounts for all pairs, the interval only for its own"
+    if plan_of(how).family == "each" and how.adjustment.adjusts:
+        return f"adjust {how.adjustment_name} accounts for all pairs, the interval only for its own"
     return _why(how)
 
 
 def _why(how: p.Testing) -> str:
     """How the test and the interval differ."""
-    if named_test(how.test).shuffles_differences:
+    if how.test.shuffles_differences:
         return "the test asks whether answers are exchangeable, the interval how much systems differ on other documents"
     return "the test and the interval are different approximations, and this is a borderline case"

@@ -26,12 +26,11 @@ from warehouse.significance.bootstrap.interval_kinds import (
     IntervalPlan,
     LimitSides,
     Simultaneous,
-    named_interval,
 )
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Floats
 from warehouse.significance.replicates import replicate_intervals
-from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS
 from warehouse.significance.work import Work
 
 RESAMPLES = 2000
@@ -240,8 +239,8 @@ def plan_of(how: p.Testing, lower_is_better: bool = False) -> IntervalPlan:
     bounds: LimitSides = "both"
     if how.sides == "one-sided":
         bounds = "upper" if lower_is_better else "lower"
-    family: Simultaneous = "together" if named_test(how.test).whole_family else named_adjustment(how.adjust).intervals
-    return IntervalPlan(float(how.level), named_interval(how.interval), bounds, family)
+    family: Simultaneous = "together" if how.test.whole_family else how.adjustment.intervals
+    return IntervalPlan(float(how.level), how.interval, bounds, family)
 
 
 def factor_of(sums: Additive) -> float:

@@ -14,7 +14,6 @@ from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.pairs import Comparison, comparisons
 from warehouse.query.labels import noun_of
 from warehouse.query.path import Facts
-from warehouse.significance.tests import named_test
 
 
 def batches(
@@ -36,7 +35,7 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
     Raises QueryError for a test that does not follow from sums.
     """
     first = comparisons[0]
-    test = named_test(first.how.test)
+    test = first.how.test
     if not (test.exchanges or test.whole_family):
         raise QueryError(
             f"test {test.name} looks at one test set at a time, not at an average over several",

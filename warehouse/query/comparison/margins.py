@@ -26,7 +26,6 @@ from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.comparison.verdicts import hopeless
 from warehouse.query.engine import Workforce
 from warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
-from warehouse.significance.tests import named_adjustment
 from warehouse.tasks.observed import counted, plural
 
 FAMILIES = 3
@@ -197,7 +196,7 @@ def plan_of_margin(comparison: Comparison) -> IntervalPlan:
     """How the interval is made that decides. That of replicates is not resampled, and has no bias to correct."""
     how = comparison.how
     kind = INTERVALS[0] if comparison.replicates else CORRECTED
-    return IntervalPlan(2 * float(how.level), kind, family=named_adjustment(how.adjust).intervals)
+    return IntervalPlan(2 * float(how.level), kind, family=how.adjustment.intervals)
 
 
 def _within(limits: Intervals, key: tuple[str, Pair], margin: float, lower_is_better: bool) -> tuple[bool, bool]:

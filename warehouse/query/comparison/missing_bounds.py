@@ -25,7 +25,6 @@ from warehouse.query.path import Facts
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.confidence import Verdict
-from warehouse.significance.tests import named_test
 
 
 @value
@@ -128,7 +127,7 @@ def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pai
     how, label, names = comparison.how, comparison.statistic.label, comparison.entry.systems
     who = some([f"{names[a].name} and {names[b].name}" for a, b in pairs])
     needed = max((decided[label, pair].enough or 0 for pair in pairs), default=0)
-    exact = named_test(how.test).exact
+    exact = how.test.exact
     ways = [f"about {needed:,} {how.drawn}"] if needed else []
     ways += ["exact"] if exact else []
     would = f"; {' or '.join(ways)} would decide it" if ways else ""

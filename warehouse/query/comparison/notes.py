@@ -16,7 +16,6 @@ from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.draws import Draws
 from warehouse.significance.standardized import RatioPairs
-from warehouse.significance.tests import named_test
 from warehouse.tasks.observed import counted, plural
 
 FEW = 6
@@ -75,7 +74,7 @@ class PairNotes:
 
     def look_at(self, comparison: Comparison, decisions: Decisions) -> None:
         """Looks at the pairs of a comparison that was decided."""
-        test = named_test(self.how.test)
+        test = self.how.test
         if not comparison.replicates:
             for pair, units in zip(comparison.pairs, comparison.differing, strict=True):
                 if 0 < units < FEW:
@@ -106,12 +105,12 @@ class PairNotes:
         assumed = "assumes that the two systems' answers are independent"
         if len(self._correlated) <= ONE_BY_ONE:
             for correlated in self._correlated:
-                yield f"{correlated.who}: {self.how.test} {assumed}; {_taken(correlated)} (Yeh 2000, section 2.1)"
+                yield f"{correlated.who}: {self.how.test_name} {assumed}; {_taken(correlated)} (Yeh 2000, section 2.1)"
         else:
             factors = [pair.factor for pair in self._correlated if pair.factor is not None]
             were = "; if they were, the standard deviation of their difference would be"
             taken = f"{were} up to {max(factors):.2f} times what it is" if factors else ""
-            yield f"{self.how.test} {assumed}{taken} (Yeh 2000, section 2.1)"
+            yield f"{self.how.test_name} {assumed}{taken} (Yeh 2000, section 2.1)"
         if self._otherwise:
             yield self._exchangeability()
 
@@ -132,7 +131,7 @@ class PairNotes:
 
 def few_units(comparison: Comparison) -> Iterator[str]:
     """A note that a test has few units where it needs many."""
-    test, units = named_test(comparison.how.test), comparison.observations.units
+    test, units = comparison.how.test, comparison.observations.units
     if units < test.enough and not comparison.replicates:
         where = comparison.entry.test_set.name
         there_are = counted(units, comparison.entry.unit_noun)

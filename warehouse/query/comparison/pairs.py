@@ -29,7 +29,7 @@ from warehouse.significance.correlation import correlations, inflations
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.paired import Floats, Integers, Many
 from warehouse.significance.shuffles.randomization import draws_by_itself
-from warehouse.significance.tests import Test, named_adjustment, named_test
+from warehouse.significance.tests import Test
 from warehouse.tasks.observed import plural
 
 Pair = tuple[int, int]
@@ -284,12 +284,12 @@ def _split_name(entry: p.Entry) -> str:
 def _in_order(how: p.Testing, over: bool, part: p.Entry, kinds: Observations, times: Integers) -> bool:
     """Whether a pair needs its documents in order, as they are among those of other systems: where each is drawn by
     itself. Given is one document of each kind, and how many there are of it."""
-    test = named_test(how.test)
+    test = how.test
     if int(times.sum()) < VERY_MANY_UNITS:
         return True
     if how.exact or not (test.exchanges or test.whole_family):
         return False
-    if over or test.whole_family or named_adjustment(how.adjust).by_shuffles:
+    if over or test.whole_family or how.adjustment.by_shuffles:
         return True
     return any(_has_coins(test, kinds, times, statistic) for statistic in part.statistics)
 

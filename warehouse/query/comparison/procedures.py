@@ -19,7 +19,7 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
 from warehouse.significance.outcome import Outcome, approximate
 from warehouse.significance.paired import Floats, Integers, Paired
-from warehouse.significance.tests import TESTS, Exchange, Test, named_adjustment, named_test
+from warehouse.significance.tests import TESTS, Exchange, Test
 from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.tasks.observed import counted
@@ -39,7 +39,7 @@ def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
     """The outcome of each statistic and pair of one test set. Raises QueryError where a test refuses a pair."""
     if not comparisons:
         return {}
-    test = named_test(comparisons[0].how.test)
+    test = comparisons[0].how.test
     _check_units(test, comparisons[0])
     if test.exchanges:
         return _exchanged(comparisons, work)
@@ -94,9 +94,9 @@ def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
 
 def _exchange(comparison: Comparison) -> Exchange:
     """How the test exchanges tuples."""
-    exchange = named_test(comparison.how.test).exchange
+    exchange = comparison.how.test.exchange
     if exchange is None:
-        raise ValueError(f"test {comparison.how.test} does not exchange tuples")
+        raise ValueError(f"test {comparison.how.test_name} does not exchange tuples")
     return exchange
 
 
@@ -131,7 +131,7 @@ def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
 def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryError:
     """The error of a test that refuses a pair."""
     return QueryError(
-        f"{comparison.how.test} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
+        f"{comparison.how.test_name} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
         hints=(f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",),
     )
 
@@ -187,9 +187,9 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
     """Exact where it is asked for, or where nothing is asked for and all pairs together are affordable; else
     shuffles. The costs of shuffled pairs are left out unless all are to be `priced`.
     """
-    how, adjustment = comparison.how, named_adjustment(comparison.how.adjust)
-    if not named_test(how.test).exact:
-        return Choice(False, f"test {how.test} always uses shuffles", ())
+    how, adjustment = comparison.how, comparison.how.adjustment
+    if not how.test.exact:
+        return Choice(False, f"test {how.test_name} always uses shuffles", ())
     if how.shuffles is not None:
         return Choice(False, f"{how.shuffles:,} shuffles were asked for", ())
     if adjustment.by_shuffles:
@@ -205,7 +205,7 @@ def choose(comparison: Comparison, priced: bool = False) -> Choice:
 
 def affordable_costs(comparison: Comparison) -> tuple[Cost, ...] | None:
     """What counting every exchange of each pair takes, None where that is too much to be done unasked, or cannot be."""
-    if not named_test(comparison.how.test).exact:
+    if not comparison.how.test.exact:
         return None
     costs: list[Cost] = []
     for pair in comparison.pairs:
@@ -323,7 +323,7 @@ def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Ou
 
 def statistics(comparison: Comparison) -> dict[Pair, float]:
     """The observed statistics of the pairs, where the test exchanges something else than the differences themselves."""
-    exchange = named_test(comparison.how.test).exchange
+    exchange = comparison.how.test.exchange
     if exchange is None or exchange.statistics is None or comparison.replicates:
         return {}
     if comparison.uneven:
@@ -338,7 +338,7 @@ def statistics(comparison: Comparison) -> dict[Pair, float]:
 
 def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
     """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
-    adjustment = named_adjustment(comparison.how.adjust)
+    adjustment = comparison.how.adjustment
     if adjustment.reached is None:
         return None
     return adjustment.reached(_family(comparison), draws_of(comparison), work)
@@ -348,7 +348,7 @@ def adjusted(comparison: Comparison, levels: Floats) -> Floats:
     """The levels of all pairs, adjusted; the family is all pairs of one statistic on one test set. Where the adjustment
     needs the shuffles of the family, `levels` are what follows from those in which a pair was `reached`.
     """
-    adjustment = named_adjustment(comparison.how.adjust)
+    adjustment = comparison.how.adjustment
     if adjustment.stepped is not None:
         return adjustment.stepped(_family(comparison), levels)
     return levels if adjustment.of_levels is None else adjustment.of_levels(levels.tolist())

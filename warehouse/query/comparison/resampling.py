@@ -21,7 +21,7 @@ from warehouse.query.comparison.sums import RatioSums, added, additive, present_
 from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan, named_interval
+from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.bootstrap.runs import influences_of, over_runs
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats
@@ -73,7 +73,7 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workf
     """
     resampled = with_parts(entry)
     intervals: dict[tuple[str, str], Interval] = {}
-    plan = IntervalPlan(float(how.level), named_interval(how.interval))
+    plan = IntervalPlan(float(how.level), how.interval)
     bootstrap = Bootstrap(draws_of_intervals(how, entry))
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.

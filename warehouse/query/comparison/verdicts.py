@@ -14,7 +14,7 @@ from warehouse.query.labels import some
 from warehouse.significance.areas import LEAST, Ranked
 from warehouse.significance.replicates import smallest
 from warehouse.significance.shuffles.confidence import confidence
-from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS
 from warehouse.tasks.observed import counted, plural
 
 
@@ -27,7 +27,7 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
     leasts, why = _least(comparison)
     if not leasts:
         return
-    adjustment, family = named_adjustment(how.adjust), len(comparison.pairs)
+    adjustment, family = how.adjustment, len(comparison.pairs)
     least = min(leasts if adjustment.of_levels is None else adjustment.of_levels(leasts).tolist())
     # The factor by which the adjustment raises p when all p are as small as possible.
     factor = 1.0 if adjustment.of_levels is None else float(min(adjustment.of_levels([1e-12] * family))) * 1e12
@@ -62,7 +62,7 @@ def faster_exactly(comparison: Comparison) -> Iterator[str]:
 
 def _least(comparison: Comparison) -> tuple[list[float], str]:
     """The least p that each pair could have, and why; nothing where that is not known or of no concern."""
-    how, test = comparison.how, named_test(comparison.how.test)
+    how, test = comparison.how, comparison.how.test
     if test.draws is not None and how.shuffles is not None:
         return [1 / (how.shuffles + 1)] * len(comparison.pairs), f"{how.shuffles:,} {how.drawn}"
     if comparison.replicates:
@@ -90,10 +90,10 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
                 f"{comparison.statistic.label} on {where}: {counted(without, noun)} {has} no value for some system "
                 f"and {are} left out of its mean"
             )
-        if without and named_test(comparison.how.test).kind == "matched":
+        if without and comparison.how.test.kind == "matched":
             yield (
-                f"{comparison.how.test} looks only at the {plural(noun)} of {where} for which both systems of a pair "
-                "have a value, so what it tests is not quite the difference of the two means"
+                f"{comparison.how.test_name} looks only at the {plural(noun)} of {where} for which both systems of a "
+                "pair have a value, so what it tests is not quite the difference of the two means"
             )
     if comparison.splits_clusters:
         yield (
@@ -151,7 +151,7 @@ def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:
         yield f"{where}: there are no intervals, since they would need independent documents ({OF_ORDERS.source})"
     elif not ranked.of_two(0, 1).enough:
         yield f"{where}: there are no intervals, since they need {LEAST} relevant and {LEAST} nonrelevant documents"
-    if not named_test(comparison.how.test).exchanges:
+    if not comparison.how.test.exchanges:
         return
     apart = [pair for pair in comparison.pairs if not ranked.alike(*pair)]
     names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]

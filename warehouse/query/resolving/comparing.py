@@ -16,9 +16,9 @@ from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.conventions import is_bounded
 from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import testing_of
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, named_interval
-from warehouse.significance.tests import TESTS, named_adjustment, named_test
+from warehouse.query.resolving.testing import interval_of, testing_of
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS
+from warehouse.significance.tests import TESTS
 
 
 def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
@@ -27,19 +27,19 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
         _check_bounds(statement)
     _check_labellings(statement, entries)
     how = testing_of(statement, entries, scope)
-    interval = named_interval(statement.interval or how.interval)
+    interval = interval_of(statement)
     if interval.corrects and any(entry.exchanges_runs for entry in entries):
         others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
         place = statement.exchange.span if statement.exchange else statement.span
         raise QueryError(f"exchange by system works only with interval {others}", place)
-    return replace(how, interval=interval.name, margin=_margin(statement, entries, how, scope))
+    return replace(how, interval=interval, margin=_margin(statement, entries, how, scope))
 
 
 def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, scope: Scope) -> Decimal | None:
     """The margin of two one-sided tests, checked against the other clauses; None where there is none."""
     if statement.margin is None:
         return None
-    place, test, adjustment = statement.margin.span, named_test(how.test), named_adjustment(how.adjust)
+    place, test, adjustment = statement.margin.span, how.test, how.adjustment
     margin = scope.number(statement.margin, Decimal(0))
     if margin <= 0:
         raise QueryError(f"a margin must be above 0, not {written(margin)}", place)

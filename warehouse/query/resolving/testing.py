@@ -17,6 +17,7 @@ from warehouse.query.resolving.conditions import dimension_of, filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, entry_on, named
 from warehouse.query.resolving.means_by_attribute import check_groups
 from warehouse.query.resolving.names import Scope, text_of
+from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, named_interval
 from warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
@@ -176,7 +177,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     check_replicates(entries, statement.replicates or statement, (), where)
     return p.Testing(
         where=where,
-        test=_typed(statement.test, test),
+        test=test,
         shuffles=shuffles,
         exact=statement.exact,
         sides=statement.sides or "two-sided",
@@ -184,9 +185,9 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
         level=level,
         confidence=confidence,
         confidence_asked=statement.confidence is not None,
-        adjust=_typed(statement.adjust, adjustment),
+        adjustment=adjustment,
         missing=statement.missing or "error",
-        spoken=statement.spoken,
+        spoken=(*statement.spoken, *_words(statement.test), *_words(statement.adjust)),
     )
 
 
@@ -246,10 +247,14 @@ def _member(
         raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
 
 
-def _typed(node: n.Name | n.Variable | None, member: _Member) -> str:
-    """What a member of a table is called in results: its name, or the synonym of it that was typed."""
-    text = "" if node is None else text_of(node, node, "a name").casefold()
-    return text if text in member.synonyms else member.name
+def _words(node: n.Name | n.Variable | None) -> tuple[str, ...]:
+    """The name or the synonym by which a member of a table was typed, if one was."""
+    return () if node is None else (text_of(node, node, "a name").casefold(),)
+
+
+def interval_of(statement: n.Compare | n.Score | n.Agree) -> IntervalKind:
+    """The kind of interval that is named, the first where none is."""
+    return INTERVALS[0] if statement.interval is None else named_interval(statement.interval)
 
 
 def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:

@@ -27,7 +27,7 @@ from warehouse.results import Cell, Result
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.shuffles.confidence import Verdict
-from warehouse.significance.tests import OF_ORDERS, named_adjustment, named_test
+from warehouse.significance.tests import OF_ORDERS
 from warehouse.significance.valuation import PairedCounts
 from warehouse.statements.pictures.drawn import Drawn, labels, number
 
@@ -50,7 +50,7 @@ def compared(plan: ComparePlan, result: Result, facts: Facts, workforce: Workfor
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     one = all(len(rows) == 1 for rows in contests.values())
-    if one and plan.how.margin is None and named_test(plan.how.test).shuffles_differences:
+    if one and plan.how.margin is None and plan.how.test.shuffles_differences:
         return _null(plan, result, contests, facts, workforce)
     if result.triangle:
         return _matrices(plan, result, contests)
@@ -81,7 +81,7 @@ def _matrices(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
             )
         sign = 1 if _lower_is_better(plan, measure) else -1
         ranked = sorted(values, key=lambda name: (sign * values[name], name))
-        cell = "p_adjusted" if named_adjustment(plan.how.adjust).adjusts else "p"
+        cell = "p_adjusted" if plan.how.adjustment.adjusts else "p"
         levels = {
             frozenset((str(row["system_a"]), str(row["system_b"]))): (number(row[cell]) or 0.0, _verdict(row))
             for row in rows
@@ -132,7 +132,7 @@ def _margin(plan: ComparePlan) -> float | None:
 def _lines(plan: ComparePlan) -> str:
     """What the lines are; in a family that is adjusted together they are wider."""
     ordered = all(statistic.ordered for entry in plan.entries for statistic in entry.statistics)
-    drawn = OF_ORDERS.name if ordered else f"{plan.how.interval} bootstrap"
+    drawn = OF_ORDERS.name if ordered else f"{plan.how.interval.name} bootstrap"
     wider = "" if plan_of(plan.how).family == "each" else ", for all pairs together"
     return f"{percent(plan.how.level)} {drawn} intervals of the difference{wider}"
 

@@ -43,7 +43,7 @@ def statistic(name: str, task: str) -> Statistic:
 
 
 def entry(name: str, task: str, *systems: p.System) -> p.Entry:
-    return p.Entry(T, TASKS[task], (statistic(name, task),), systems, in_units=False, documents=3, fingerprint="f")
+    return p.Entry(T, TASKS[task], (statistic(name, task),), systems, 0, p.Units(3, in_units=False), "f")
 
 
 def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_a_document_that_one_system_lacks_is_named_dropped_or_counted_as_nothing
 
 def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_their_own() -> None:
     many = p.Entry(
-        T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), in_units=False, documents=30_000
+        T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), 0, p.Units(30_000, in_units=False)
     )
     plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
     query, names, _ = compare.compile(plan)

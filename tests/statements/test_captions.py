@@ -50,7 +50,7 @@ def test_sizes_are_said_once_where_they_are_alike_and_as_a_range_where_there_are
 
 
 def test_units_are_called_by_what_they_are() -> None:
-    plain = entry(noun="sentence")
+    plain = entry(units=p.Units(noun="sentence"))
     exchanged = {
         p.Dimension("document"): "sentence",
         p.Dimension("unit"): "unit",
@@ -58,9 +58,9 @@ def test_units_are_called_by_what_they_are() -> None:
         p.Dimension("document", "source"): "unit of document.source",
     }
     for exchange, called in exchanged.items():
-        assert replace(plain, cluster="text_no", exchange=exchange).unit_noun == called
+        assert p.Units(noun="sentence", cluster="text_no", exchange=exchange).exchange_noun == called
     assert noun_of([plain, plain]) == "sentence"
-    assert noun_of([plain, entry(noun="topic")]) == "document"
+    assert noun_of([plain, entry(units=p.Units(noun="topic"))]) == "document"
 
 
 def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> ComparedPairs:
@@ -128,7 +128,7 @@ def test_the_kind_of_rows_stands_in_a_caption_where_several_could_be_meant() -> 
     printed = entry(task="published", several_kinds=True)
     assert known_size([printed], None) == AS_PRINTED
     assert title("F on T", [printed], AS_PRINTED) == "F on T: figures as printed"
-    assert known_size([entry(documents=3)], p.Missing(p.Dimension("label"))) == ""
+    assert known_size([entry(units=p.Units(3))], p.Missing(p.Dimension("label"))) == ""
 
 
 def test_what_stands_below_the_title_of_a_picture_is_what_the_caption_says() -> None:

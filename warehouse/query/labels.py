@@ -42,7 +42,7 @@ def simulated(entries: Iterable[p.Entry]) -> bool:
 
 def noun_of(entries: Iterable[p.Entry]) -> str:
     """What a document is called on all the test sets of a question."""
-    nouns = {entry.noun for entry in entries}
+    nouns = {entry.units.noun for entry in entries}
     return nouns.pop() if len(nouns) == 1 else PLAIN_NOUN
 
 
@@ -75,8 +75,8 @@ class Size:
     def of(cls, entry: p.Entry, documents: int, units: int | None = None) -> Size:
         """The size of an entry, of documents alone where nothing is exchanged."""
         if units is None:
-            return cls(documents, entry.noun, documents, entry.noun)
-        return cls(documents, entry.noun, units, entry.unit_noun)
+            return cls(documents, entry.units.noun, documents, entry.units.noun)
+        return cls(documents, entry.units.noun, units, entry.units.exchange_noun)
 
     def said(self, done: str) -> str:
         """100 messages exchanged; 50 topics exchanged (80,914 topic-document pairs)."""
@@ -105,7 +105,11 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     """How many documents the test sets have; nothing where only those count that meet a condition."""
     if not any(entry.task.by_document for entry in entries):
         return AS_PRINTED
-    return sizes((entry.test_set.name, Size.of(entry, entry.documents)) for entry in entries) if where is None else ""
+    return (
+        sizes((entry.test_set.name, Size.of(entry, entry.units.documents)) for entry in entries)
+        if where is None
+        else ""
+    )
 
 
 def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
@@ -140,7 +144,7 @@ def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which statistics average the values of single documents instead of pooling all documents."""
     apart = (
-        f"{statistic.label} averages the values of single {plural(entry.noun)}; {statistic.measure.name} is "
+        f"{statistic.label} averages the values of single {plural(entry.units.noun)}; {statistic.measure.name} is "
         "computed over "
         "all of them together and may rank systems differently"
         for entry in entries
@@ -153,10 +157,10 @@ def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 def over_topics(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which measures of TREC's filtering tracks are averaged over documents, where these have topics."""
     over_documents = (
-        f"{statistic.label} averages over {plural(entry.noun)} one by one; mean({statistic.measure.name} by "
+        f"{statistic.label} averages over {plural(entry.units.noun)} one by one; mean({statistic.measure.name} by "
         "document.topic) averages over topics"
         for entry in entries
-        if entry.topical and not entry.grouped
+        if entry.units.topical
         for statistic in entry.statistics
         if statistic.averaged and statistic.measure.name in OF_TOPICS
     )
@@ -167,10 +171,10 @@ def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which replicates are attempts, and which of them passed."""
     return tuple(
         f"{entry.test_set.name}: the replicates by system.{of.replicates.attribute} are attempts at each "
-        f"{entry.noun}; an attempt passes if its {of.measure} is 1"
+        f"{entry.units.noun}; an attempt passes if its {of.measure} is 1"
         f"{', not if it is partly right' if of.graded else ''}"
         for entry in entries
-        if (of := entry.attempts) is not None
+        if (of := entry.units.attempts) is not None
     )
 
 
@@ -182,9 +186,9 @@ def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
 def ungrouped(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """How many documents are left out of means by an attribute."""
     return tuple(
-        f"{entry.test_set.name}: left out {counted(entry.ungrouped, 'document')} without document.{entry.grouped}"
+        f"{entry.test_set.name}: left out {counted(groups.without, 'document')} without document.{groups.attribute}"
         for entry in entries
-        if entry.ungrouped
+        if (groups := entry.units.groups) is not None and groups.without
     )
 
 

@@ -157,13 +157,143 @@ class Attempts:
 
 
 @value
+class Groups:
+    """Documents that share a value of an attribute and stand together as one, as means over it take them."""
+
+    attribute: str
+    without: int
+    """How many documents lack the attribute and are left out."""
+
+
+@value
+class Units:
+    """Who is a unit on one test set: what its rows are of, what a system is made of, which documents stand together,
+    and what is exchanged as a whole. It is made once, when names are looked up; all else asks it.
+    """
+
+    documents: int = 0
+    """How many the test set has; 0 where that is not known."""
+    noun: str = PLAIN_NOUN
+    """What one is called."""
+    in_units: bool = True
+    """Whether a document may have several rows, one a unit of it."""
+    replication: Replicates | Attempts | None = None
+    """What a system is made of, where it is not a stored one: runs that are averaged, or attempts that pass or fail."""
+    groups: Groups | None = None
+    """What stands together as one document."""
+    cluster: str = ""
+    """The attribute that documents share which are not independent, as it was declared; empty where none was."""
+    exchange: Dimension = Dimension("document")
+    """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
+    topical: bool = False
+    """Whether documents have the attribute topic, over which TREC averages utilities."""
+    filled: bool = False
+    """Whether a system has a value, 0, for topics that it has no list for."""
+    listed: bool = False
+    """Whether documents are wanted one by one and by their names, however many there are."""
+    told_by: tuple[str, bool] | None = None
+    """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    # --- what a system is made of
+
+    @property
+    def made_of(self) -> Replicates | None:
+        """The replicates that systems are made of, whether they are averaged or counted as attempts."""
+        return self.attempts.replicates if self.attempts is not None else self.averaged
+
+    @property
+    def averaged(self) -> Replicates | None:
+        """The replicates that systems are averages of."""
+        return self.replication if isinstance(self.replication, Replicates) else None
+
+    @property
+    def attempts(self) -> Attempts | None:
+        """The attempts that are counted."""
+        return self.replication if isinstance(self.replication, Attempts) else None
+
+    @property
+    def runs(self) -> dict[int, tuple[int, ...]]:
+        """The ids of the runs that each system is the average of, by its id; empty where systems are stored ones."""
+        return dict(self.averaged.runs) if self.averaged is not None else {}
+
+    @property
+    def scale(self) -> int:
+        """What counts are multiplied by, so that their averages over runs are whole."""
+        return self.averaged.common if self.averaged is not None else 1
+
+    # --- what is exchanged
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each document is exchanged by itself."""
+        return self.exchange == Dimension("document")
+
+    @property
+    def within_documents(self) -> bool:
+        """Whether units of documents are exchanged, so that a document may be exchanged in part."""
+        return self.exchange.of == "unit"
+
+    @property
+    def exchanges_runs(self) -> bool:
+        """Whether whole runs of replicates change sides, and documents stay."""
+        return self.exchange == Dimension("system")
+
+    @property
+    def exchanges_cluster(self) -> bool:
+        """Whether documents are exchanged together as it was declared."""
+        return bool(self.cluster) and self.exchange == Dimension("document", self.cluster)
+
+    @property
+    def may_split_clusters(self) -> bool:
+        """Whether documents of a declared cluster may change sides one without the other."""
+        return bool(self.cluster) and not self.exchanges_cluster and not self.exchanges_runs
+
+    @property
+    def shared(self) -> tuple[Dimension, ...]:
+        """The attribute that documents share which are exchanged together; nothing where none do."""
+        return (self.exchange,) if self.exchange.attribute else ()
+
+    # --- what things are called
+
+    @property
+    def observed_noun(self) -> str:
+        """What one observation is called: message, unit."""
+        return "unit" if self.within_documents else self.noun
+
+    @property
+    def exchange_noun(self) -> str:
+        """What one exchange unit is called: message, topic, unit of document.source."""
+        if not self.exchange.attribute:
+            return self.noun if self.exchange.of == "document" else self.exchange.of
+        if self.exchange.attribute == self.cluster:
+            return self.cluster.replace("_", " ")
+        return f"unit of {self.exchange.name}"
+
+    # --- other units of the same rows
+
+    def group_by(self, groups: Groups) -> Units:
+        """The same where what shares an attribute is one document, and each is exchanged by itself."""
+        return replace(
+            self,
+            groups=groups,
+            in_units=False,
+            noun=groups.attribute.replace("_", " "),
+            cluster="",
+            exchange=Dimension("document"),
+            topical=False,
+        )
+
+    def list_documents(self) -> Units:
+        """The same with documents one by one and by their names, whatever tests would exchange."""
+        return replace(self, exchange=Dimension("document"), cluster="", listed=True)
+
+
+@value
 class Entry:
     """The systems of one test set and the statistics to compute for them, all of one task.
 
-    `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `in_units`: a
-    document may have several rows, one a unit. `documents` is how many the test set has, and `noun` what one is called.
-    With `replicates` or `attempts` a system is not a stored one but its runs. `fingerprint` is that of the data, and
-    `simulated` whether any of them are.
+    `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `fingerprint` is
+    that of the data, and `simulated` whether any of them are.
     """
 
     test_set: TestSet
@@ -171,48 +301,39 @@ class Entry:
     statistics: tuple[Statistic, ...]
     systems: tuple[System, ...]
     stored: int = 0
-    in_units: bool = True
-    documents: int = 0
-    replicates: Replicates | None = None
-    attempts: Attempts | None = None
+    units: Units = Units()
     fingerprint: str = ""
     simulated: bool = False
     also: tuple[str, ...] = ()
     """Counts that are read beside those of the statistics."""
-    noun: str = PLAIN_NOUN
-    cluster: str = ""
-    """The attribute that documents share which are not independent, as it was declared; empty where none was."""
-    exchange: Dimension = Dimension("document")
-    """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
     several_kinds: bool = False
     """Whether the test set has rows of other kinds too that the measures could be asked of."""
     beside: tuple[Statistic, ...] = ()
     """All statistics that are computed of the same lists, where those of the entry are some of them."""
-    filled: bool = False
-    """Whether a system has a value, 0, for topics that it has no list for."""
-    listed: bool = False
-    """Whether documents are wanted one by one and by their names, however many there are."""
-    grouped: str = ""
-    """The attribute whose documents stand together as one document, where means are taken over it."""
-    topical: bool = False
-    """Whether its documents have the attribute topic, over which TREC averages utilities."""
-    ungrouped: int = 0
-    """How many documents lack that attribute."""
-    told_by: tuple[str, bool] | None = None
-    """An attribute that these documents have (True) or lack (False), where the test set has others too."""
 
-    @property
-    def made_of(self) -> Replicates | None:
-        """The replicates that its systems are made of, whether they are averaged or counted."""
-        return self.replicates if self.attempts is None else self.attempts.replicates
+    def exchange_by(self, exchange: Dimension) -> Entry:
+        """The same with something else that is exchanged as a whole."""
+        return replace(self, units=replace(self.units, exchange=exchange))
+
+    def in_runs(self) -> Entry:
+        """The same with each run as a system of its own, where systems are averages of runs."""
+        if self.units.averaged is None:
+            return self
+        runs = self.units.runs
+        systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs[system.id])
+        return replace(self, systems=systems, units=replace(self.units, replication=None), stored=0)
+
+    def without_groups(self) -> Entry:
+        """The same with single documents, where what shares an attribute is one."""
+        return replace(self, units=replace(self.units, groups=None))
 
     @property
     def unit(self) -> Literal["proportion", "number"]:
         """The unit of its values, or the one in which all are shown side by side."""
-        return "number" if "number" in (self.task.unit, *self.units) else "proportion"
+        return "number" if "number" in (self.task.unit, *self.statistic_units) else "proportion"
 
     @property
-    def units(self) -> tuple[Literal["proportion", "number"], ...]:
+    def statistic_units(self) -> tuple[Literal["proportion", "number"], ...]:
         """What the values of each statistic are. Figures as printed are what the values of their tasks are."""
         return tuple("number" if _is_number(statistic, self.task) else "proportion" for statistic in self.statistics)
 
@@ -223,20 +344,6 @@ class Entry:
             return self.task.counts
         of_statistics = (column for statistic in self.statistics for column in statistic.columns)
         return tuple(dict.fromkeys((*of_statistics, *self.also)))
-
-    @property
-    def unit_noun(self) -> str:
-        """What one exchange unit is called: message, topic, unit of document.source."""
-        if not self.exchange.attribute:
-            return self.noun if self.exchange.of == "document" else self.exchange.of
-        if self.exchange.attribute == self.cluster:
-            return self.cluster.replace("_", " ")
-        return f"unit of {self.exchange.name}"
-
-    @property
-    def exchanges_runs(self) -> bool:
-        """Whether whole runs of replicates change sides, and documents stay."""
-        return self.exchange == Dimension("system")
 
     @property
     def stored_systems(self) -> tuple[StoredSystem, ...]:

@@ -54,12 +54,9 @@ class Valued:
 
     def of_runs(self) -> Valued:
         """Each run of each system by itself, split and chosen as their averages are."""
-        replicates = self.entry.replicates
-        runs = dict(replicates.runs) if replicates is not None else {}
-        systems = tuple(p.StoredSystem(run, "") for system in self.entry.stored_systems for run in runs[system.id])
         measures = ", ".join(repr(of.label) for of in self.entry.statistics)
         statistics = tuple(settle(of.measure, of.settings, of.averaged) for of in self.entry.statistics)
-        apart = replace(self.entry, replicates=None, systems=systems, statistics=statistics, stored=0)
+        apart = replace(self.entry.in_runs(), statistics=statistics)
         return replace(self, entry=apart, of=f"runs for {measures}")
 
     def queries(self) -> Queries:

@@ -64,7 +64,7 @@ def resolve(statement: n.Agree, scope: Scope) -> AgreePlan:
         if exchange.of != "document":
             hint = ("write document or document.attribute",)
             raise QueryError(f"{exchange.name} cannot be resampled", statement.exchange.span, hint)
-        entries = tuple(replace(entry, exchange=exchange) for entry in entries)
+        entries = tuple(entry.exchange_by(exchange) for entry in entries)
     by = tuple(_dimension(scope, attribute) for attribute in statement.by)
     return AgreePlan(to_text(statement), entries, by, how, statement.with_key)
 
@@ -90,7 +90,7 @@ def _name(entry: p.Entry) -> str:
 
 def _split(plan: AgreePlan, entry: p.Entry) -> tuple[p.Dimension, ...]:
     """What labels are brought with: what documents are split by, and last what is resampled."""
-    return (*plan.of_documents, *((entry.exchange,) if entry.exchange.attribute else ()))
+    return (*plan.of_documents, *entry.units.shared)
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
                 for pair in _pair_cells(labels, group):
                     rows.add(test_set=entry.test_set.name, **split, **pair)
                 summary.add(test_set=entry.test_set.name, **split, **_summary_cells(group))
-    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))
+    units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries))
     resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""
     how = f"{interval_heading(plan.how.level)} {plan.how.interval.name} over {units}{resamples}" if rows.rows else ""
     return Result(
@@ -155,7 +155,7 @@ def _parts(plan: AgreePlan, entry: p.Entry, facts: Facts) -> list[tuple[tuple[Ce
     for row in facts[_name(entry)]:
         apart.setdefault(tuple(row[3 : 3 + split]), []).append(row)
     in_order = sorted(apart, key=lambda by: [(cell is None, str(cell)) for cell in by])
-    return [(by, labels_of(apart[by], kinds, bool(entry.exchange.attribute))) for by in in_order]
+    return [(by, labels_of(apart[by], kinds, bool(entry.units.shared))) for by in in_order]
 
 
 def _by_names(plan: AgreePlan) -> list[str]:
@@ -306,9 +306,9 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
         for group in found
         for pair, interval in zip(group.pairs, group.intervals, strict=True)
     ]
-    units = plural(entry.unit_noun)
+    units = plural(entry.units.exchange_noun)
     if apart := [name for name, pair, _ in pairs if not pair.documents]:
-        yield f"{where}: these annotators have no {entry.noun} in common: {some(apart)}"
+        yield f"{where}: these annotators have no {entry.units.noun} in common: {some(apart)}"
     if constant := [name for name, pair, _ in pairs if pair.documents and pair.kappa is None]:
         yield f"{where}: kappa is undefined where both annotators give only one label: {some(constant)}"
     own = {name: interval for name, _, interval in pairs if interval is not None}
@@ -321,7 +321,7 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     yield from interval_notes(f"alpha on {where}", alphas, f"the {units} do not vary")
     fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
     if fewest < FEW:
-        yield f"{where}: {counted(fewest, entry.noun)} say little about kappa in general, whatever the interval"
+        yield f"{where}: {counted(fewest, entry.units.noun)} say little about kappa in general, whatever the interval"
 
 
 FEW = 20

@@ -125,7 +125,7 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
     if isinstance(node, n.BaselineCall):
         return baseline(scope, node, entry.task)
     test_set = scope.known(entry.test_set)
-    present = present_on(scope, entry.task, test_set, entry.made_of, (node,))
+    present = present_on(scope, entry.task, test_set, entry.units.made_of, (node,))
     return system_named(scope, node, node, entry.task, test_set, present)
 
 
@@ -248,7 +248,7 @@ def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
     if alone:
         # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
         has = "has" if len(alone) == 1 else "have"
-        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].unit_noun}"
+        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].units.exchange_noun}"
     return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
 
 

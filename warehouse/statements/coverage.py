@@ -184,7 +184,7 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
         [(elsewhere,)] = facts[_name("failed elsewhere", entry)]
         for system in entry.stored_systems:
             count, of_system = scored.get(system.id, 0), failures.get(system.id, [])
-            documents = entry.documents + elsewhere
+            documents = entry.units.documents + elsewhere
             without = sum(part for _, whole, _, part in of_system if not whole)
             first = sorted(dict.fromkeys(unscored.get(system.id, [])))[:NAMED]
             rows.add(
@@ -203,8 +203,8 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
             measures = "" if len(entry.statistics) < 2 else " on every measure"
             notes.append(
-                f"{entry.task.name} on {entry.test_set.name}: not every {entry.noun} was scored{measures} for {names}; "
-                "comparisons with them need missing drop or missing zero"
+                f"{entry.task.name} on {entry.test_set.name}: not every {entry.units.noun} was scored{measures} for "
+                f"{names}; comparisons with them need missing drop or missing zero"
             )
     called = plural(noun_of(plan.entries))
     some_failed = any(facts[_name("failed", entry)] for entry in plan.entries)
@@ -241,7 +241,7 @@ def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
 
 def subject(entry: p.Entry) -> str:
     names = ", ".join(system.name for system in entry.systems)
-    return f"{plural(entry.noun)} with {entry.task.rows} on {entry.test_set.name} for {names}"
+    return f"{plural(entry.units.noun)} with {entry.task.rows} on {entry.test_set.name} for {names}"
 
 
 COVERAGE = Statement(

@@ -211,7 +211,7 @@ def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
             many = system.thresholds.at.size
             at = f", resampled at about {GRID}" if many >= GRID else ""
             yield "thresholds", f"{name}: {many:,}{at}"
-    units = plural(plan.entries[0].noun)
+    units = plural(plan.entries[0].units.noun)
     yield "bands", f"sup-t over thresholds, {plan.resamples:,} resamples of {units}; of shares Wilson's interval"
     yield "best", f"{plan.best_for.label}; its interval comes from the best thresholds of the resamples"
     yield "areas", "ROC by DeLong, DeLong and Clarke-Pearson 1988; precision and recall by Davis and Goadrich 2006"

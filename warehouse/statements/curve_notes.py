@@ -26,7 +26,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
     from warehouse.significance.curves.bands import is_flat
     from warehouse.significance.curves.thresholds import NONRELEVANT, RELEVANT
 
-    test_set, units = entry.test_set.name, plural(entry.noun)
+    test_set, units = entry.test_set.name, plural(entry.units.noun)
     drawn = [one for one in found if one.has_thresholds]
     without = [one for one in found if not one.has_thresholds]
     if silent := [one.system.system.name for one in without if one.system.lacking == len(one.system.document)]:
@@ -36,7 +36,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         if (lacking := one.system.lacking) < len(one.system.document):
             yield (
                 f"{test_set}: {one.system.system.name} has no confidence for {lacking:,} of "
-                f"{counted(len(one.system.document), entry.noun)}, so its decisions are a single point"
+                f"{counted(len(one.system.document), entry.units.noun)}, so its decisions are a single point"
             )
     if absent := [s.name for s in entry.stored_systems if s.name not in {one.system.system.name for one in found}]:
         yield f"no decisions of {some(absent)} on {test_set}"
@@ -56,7 +56,10 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         kinds = one.system.thresholds.of_kinds.sum(axis=1)
         for kind, called in ((RELEVANT, "relevant"), (NONRELEVANT, "nonrelevant")):
             if not kinds[kind]:
-                yield f"{test_set}: no {entry.noun} is {called}, so there are no areas, and some measures are undefined"
+                yield (
+                    f"{test_set}: no {entry.units.noun} is {called}, so there are no areas, and some measures are "
+                    "undefined"
+                )
     yield from _without_intervals(plan, test_set, drawn)
     for one in drawn:
         if is_flat(one.curves.bands[plan.chosen].value):
@@ -71,9 +74,10 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         )
     if plan.limit is None and any(one.system.thresholds.at.size > MOST_THRESHOLDS for one in drawn):
         yield "only some thresholds are shown, evenly spread; limit sets how many"
-    if entry.exchange.attribute:
+    if entry.units.shared:
         yield (
-            f"{test_set}: {units} of one {entry.unit_noun} are treated as independent here, so bands may be too narrow"
+            f"{test_set}: {units} of one {entry.units.exchange_noun} are treated as independent here, so bands "
+            "may be too narrow"
         )
 
 
@@ -122,7 +126,7 @@ def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator
     for first, second, difference in found.untested[:TESTED]:
         yield (
             f"{entry.test_set.name}: ROC area of {first} − {second} {100 * difference:+.2f} is the same on every "
-            f"{entry.noun}, so DeLong cannot test it, and the adjustment leaves it out"
+            f"{entry.units.noun}, so DeLong cannot test it, and the adjustment leaves it out"
         )
     if len(found.untested) > TESTED:
         yield (

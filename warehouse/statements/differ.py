@@ -87,7 +87,7 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
             said = f"{statistic.label} is a mean over documents, so units cannot be exchanged"
             raise QueryError(said, statement.exchange.span)
     entries = tuple(exchanging(statement, entry, scope) for entry in entries)
-    if any(entry.exchanges_runs for entry in entries):
+    if any(entry.units.exchanges_runs for entry in entries):
         place = statement.exchange.span if statement.exchange else statement.span
         raise QueryError("slices consist of documents, but whole systems are exchanged here", place)
     by = tuple(dict.fromkeys(_attribute(node, entries, scope) for node in statement.by))
@@ -320,7 +320,7 @@ def _shuffles(families: Sequence[Taken]) -> list[int]:
 
 
 def _deciding(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
-    exchanged = dict.fromkeys(entry.exchange.name for entry in plan.entries)
+    exchanged = dict.fromkeys(entry.units.exchange.name for entry in plan.entries)
     shuffled = _shuffles(families)
     return [
         f"shuffles {max(shuffled)}" if shuffled else "exact",
@@ -353,7 +353,7 @@ def _columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
     return (
         *_of_pairs(families, in_sections=True),
         Column("slice", "text"),
-        Column("documents", "count", plural(plan.entries[0].noun), spare=2),
+        Column("documents", "count", plural(plan.entries[0].units.noun), spare=2),
         Column("value_a", number, a, spare=3),
         Column("value_b", number, b, spare=4),
         Column("difference", difference),
@@ -382,7 +382,7 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
     from warehouse.query.comparison.verdicts import missing_notes
 
     entry, found = taken.entry, taken.slices
-    test_set, called = entry.test_set.name, plural(entry.noun)
+    test_set, called = entry.test_set.name, plural(entry.units.noun)
     yield from missing_notes(taken.comparison)
     for cut, within in zip(taken.cuts, found.within, strict=False):
         if cut.at:
@@ -394,20 +394,21 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
             yield f"{cut.name} on {test_set} is the same for all {called}, so there is nothing to compare"
         if within:
             yield (
-                f"{cut.name} differs within {plural(entry.unit_noun)} of {test_set}: their parts are exchanged "
-                "together, and variation is tested within them"
+                f"{cut.name} differs within {plural(entry.units.exchange_noun)} of {test_set}: their parts are "
+                "exchanged together, and variation is tested within them"
             )
     alone = [cut.name for cut, level in zip(taken.cuts, found.heterogeneity, strict=False) if level is None]
     if alone := [cut.name for cut in taken.cuts if cut.name in alone and cut.partition.slices > 1]:
         yield (
-            f"{some(alone)} on {test_set}: each slice is a single {entry.unit_noun}, so variation between "
+            f"{some(alone)} on {test_set}: each slice is a single {entry.units.exchange_noun}, so variation between "
             "slices cannot be "
             "told from chance"
         )
     if found.small:
         yield (
-            f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} {plural(entry.unit_noun)} "
-            f"{'is' if found.small == 1 else 'are'} not tested, since p cannot get as low as {plan.how.level}"
+            f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} "
+            f"{plural(entry.units.exchange_noun)} {'is' if found.small == 1 else 'are'} not tested, "
+            f"since p cannot get as low as {plan.how.level}"
         )
     if found.undefined:
         yield f"{_named(taken)}: undefined in {counted(found.undefined, 'slice')}, not tested there"
@@ -418,8 +419,8 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
 def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
     """How the slices would be made and tested."""
     for entry in plan.entries:
-        units = plural(entry.unit_noun)
-        yield "exchange", f"{entry.test_set.name}: by {entry.exchange.name}, each in all its slices at once"
+        units = plural(entry.units.exchange_noun)
+        yield "exchange", f"{entry.test_set.name}: by {entry.units.exchange.name}, each in all its slices at once"
         yield "level", f"slices with too few {units} to reach {plan.how.level} are not tested"
     made = (
         f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact for few units, else {SHUFFLES:,} shuffles"

@@ -99,8 +99,8 @@ def compile(plan: DocumentsPlan) -> Queries:
 
 def _texts(entry: p.Entry) -> Query:
     """The texts of the documents of an entry; of systems that are made of several runs none is the output."""
-    systems = [system.id for system in entry.stored_systems] if entry.made_of is None else []
-    longest = LONGEST_SHOWN if entry.documents <= MANY else BRIEF
+    systems = [system.id for system in entry.stored_systems] if entry.units.made_of is None else []
+    longest = LONGEST_SHOWN if entry.units.documents <= MANY else BRIEF
     documents = document_ids(entry)
     return texts(entry.test_set.id, systems, documents, longest=longest, called=f"texts on {entry.test_set.name!r}")
 
@@ -127,9 +127,9 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         pairs.append(one)
         notes += _notes(one)
     table = rows.table(_columns(plan, pairs, with_texts))
-    if with_texts and any(entry.documents > MANY for entry in plan.entries):
+    if with_texts and any(entry.units.documents > MANY for entry in plan.entries):
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
-    called = plural(plan.entries[0].noun)
+    called = plural(plan.entries[0].units.noun)
     from warehouse.query.comparison.captions import missing_said
 
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
@@ -241,7 +241,7 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: Collectio
         Column("measure", "name", on_screen=False),
         Column("system_a", "name", on_screen=False),
         Column("system_b", "name", on_screen=False),
-        Column("document", "name", plan.entries[0].noun),
+        Column("document", "name", plan.entries[0].units.noun),
         Column("value_a", number, a),
         Column("value_b", number, b),
         Column("difference", difference, spare=1),
@@ -281,7 +281,7 @@ def _notes(one: Listed) -> Iterator[str]:
     from warehouse.query.comparison.verdicts import missing_notes
 
     yield from missing_notes(one.comparison)
-    noun, unit = one.comparison.entry.noun, one.comparison.entry.unit
+    noun, unit = one.comparison.entry.units.noun, one.comparison.entry.unit
     speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]
     if not any(len(side) for side in speaking):
         yield f"{_named(one)}: the two systems do not differ on any {noun}"
@@ -303,7 +303,7 @@ def _notes(one: Listed) -> Iterator[str]:
 
 def subject(entry: p.Entry) -> str:
     names = ", ".join(system.name for system in entry.systems)
-    return f"{plural(entry.noun)} of {entry.task.name} on {entry.test_set.name} for {names}"
+    return f"{plural(entry.units.noun)} of {entry.task.name} on {entry.test_set.name} for {names}"
 
 
 def weigh(plan: DocumentsPlan, facts: Facts) -> Iterator[Line]:

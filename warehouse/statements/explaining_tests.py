@@ -37,10 +37,10 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
             yield from _executor(comparison)
             if how.margin is not None:
                 yield "margin", margin_line(comparison)
-    yield from (("exchange", f"{name}: by {entry.exchange.name}{_why(entry)}") for name, entry in entries.items())
+    yield from (("exchange", f"{name}: by {entry.units.exchange.name}{_why(entry)}") for name, entry in entries.items())
     test = how.test
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
-    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries.values()))
+    units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries.values()))
     if False in ordered:
         most = "at most " if how.interval.studentizes else ""
         resamples = f"{most}{RESAMPLES:,} resamples of {units}"
@@ -52,8 +52,7 @@ def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Ite
 
 def _why(entry: p.Entry) -> str:
     """Why an entry is exchanged as it is, if that was declared when it was loaded."""
-    declared = bool(entry.cluster) and entry.exchange == p.Dimension("document", entry.cluster)
-    return ", the declared cluster" if declared else ""
+    return ", the declared cluster" if entry.units.exchanges_cluster else ""
 
 
 def _shuffles(comparison: Comparison) -> str:

@@ -462,7 +462,7 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: 
         if counts:
             uneven.add(name)
         shown = plan.shown.get(name, name)
-        headings.append((name, f"{shown} ({counted(int(count), entry.noun)})" if count is not None else shown))
+        headings.append((name, f"{shown} ({counted(int(count), entry.units.noun)})" if count is not None else shown))
     kinds = next(column.kind for column in _columns(plan, rows) if column.name == "value")
     lower = _lower(plan)
     letters = [(name, _letter(place)) for place, name in enumerate(systems)]

@@ -70,7 +70,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
                 raise QueryError(
                     f"power is not available for {statistic.label}, which is not computed from sums", node.span
                 )
-        if entry.exchanges_runs:
+        if entry.units.exchanges_runs:
             place = statement.exchange.span if statement.exchange else statement.span
             raise QueryError("power resamples documents, but whole systems are exchanged here", place)
     how = testing_of(statement, entries, scope)
@@ -254,12 +254,13 @@ def _add(
     if too_large := [amount for amount in detect if amount > population.reach]:
         verb = "is" if len(too_large) == 1 else "are"
         yield (
-            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; even if every {comparison.entry.unit_noun} in "
-            f"which they differ favoured {a_and_b[0]}, they would differ by only {_amounts([population.reach], unit)}"
+            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; even if every "
+            f"{comparison.entry.units.exchange_noun} in which they differ favoured {a_and_b[0]}, they would differ "
+            f"by only {_amounts([population.reach], unit)}"
         )
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
-            f"{named}: with {counted(max(hopeless), comparison.entry.noun)}"
+            f"{named}: with {counted(max(hopeless), comparison.entry.units.noun)}"
             f"{' or fewer' if len(hopeless) > 1 else ''}, usually too few differ for a p of {plan.how.level}"
         )
     observed = abs(comparison.difference(*pair) or 0.0)
@@ -330,8 +331,8 @@ def _round_amounts(simulation: Simulation, units: int, wanted: Decimal) -> list[
 def _never_differ(plan: PowerPlan, comparison: Comparison, pair: Pair, pairs: int) -> str:
     """Two systems that never differ: an error if nothing else was asked, else a note."""
     a, b = (comparison.entry.systems[place].name for place in pair)
-    where = comparison.entry.test_set.name
-    said = f"{a} and {b} do not differ in {comparison.statistic.label} on any {comparison.entry.unit_noun} of {where}"
+    where, unit = comparison.entry.test_set.name, comparison.entry.units.exchange_noun
+    said = f"{a} and {b} do not differ in {comparison.statistic.label} on any {unit} of {where}"
     if pairs == 1:
         raise QueryError(f"{said}, so nothing is known about how much such differences vary")
     return said
@@ -363,7 +364,7 @@ def _how(plan: PowerPlan, known: Sequence[tuple[str, Size]], ways: Sequence[str]
 
 def _deciding(plan: PowerPlan) -> list[str]:
     how = plan.how
-    exchanged = dict.fromkeys(entry.exchange.name for entry in plan.entries)
+    exchanged = dict.fromkeys(entry.units.exchange.name for entry in plan.entries)
     return [
         f"test {how.test_name}",
         how.sides,
@@ -395,7 +396,7 @@ def _columns(plan: PowerPlan) -> tuple[Column, ...]:
     return (
         *_of_pairs(plan),
         Column("detect", _unit(plan), "difference"),
-        Column("documents", "count", plural(plan.entries[0].noun)),
+        Column("documents", "count", plural(plan.entries[0].units.noun)),
         Column("power", "proportion"),
         Column("least_p", "probability", "least p", spare=1),
         Column("exaggeration", "number", spare=2),
@@ -404,7 +405,7 @@ def _columns(plan: PowerPlan) -> tuple[Column, ...]:
 
 
 def _summary_columns(plan: PowerPlan) -> tuple[Column, ...]:
-    noun, wanted = plural(plan.entries[0].noun), f"{(100 * plan.wanted).normalize():f}%"
+    noun, wanted = plural(plan.entries[0].units.noun), f"{(100 * plan.wanted).normalize():f}%"
     return (
         *_of_pairs(plan),
         Column("detect", _unit(plan), "difference"),
@@ -424,7 +425,7 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
     for comparison, pair in _pairs(plan, facts):
         population = population_of_pair(comparison, pair)
         named = " and ".join(comparison.entry.systems[place].name for place in pair)
-        noun, label = comparison.entry.unit_noun, f"{comparison.statistic.label} of {named}"
+        noun, label = comparison.entry.units.exchange_noun, f"{comparison.statistic.label} of {named}"
         if population is None:
             yield "simulation", f"{label}: none, since they never differ"
         elif _way(population) == "shifted":
@@ -435,7 +436,7 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
                 f"{label}: {plural(noun)} resampled, each with the chance of favouring the first system at which they "
                 f"differ by as much as asked, {_amounts([population.reach], comparison.entry.unit)} at most",
             )
-    yield from (("exchange", f"{entry.test_set.name}: by {entry.exchange.name}") for entry in plan.entries)
+    yield from (("exchange", f"{entry.test_set.name}: by {entry.units.exchange.name}") for entry in plan.entries)
     sizes_asked = len(plan.documents) or len(SHARES)
     yield "simulations", f"{SIMULATIONS:,} for each of {sizes_asked} numbers of documents, the same for all differences"
     test = plan.how.test

@@ -139,7 +139,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         for system in entry.systems
         if any(system.name not in shares.measured for shares in known.shares.values())
     ]
-    of = entry.noun
+    of = entry.units.noun
     off = (
         f"at generality {known.start:.4f} the projections of {some(names)} differ from the measured values, which "
         f"count an optional {of} as each system decided it, but the generality counts every optional {of} as relevant"
@@ -164,7 +164,7 @@ def _drawn(plan: ProjectPlan) -> str:
         return ""
     from warehouse.filtering.weighted_documents import DRAWS
 
-    over = plural(plan.entry.unit_noun)
+    over = plural(plan.entry.units.exchange_noun)
     return f"95% CI by the Bayesian bootstrap over {over} with Jeffreys' prior, {DRAWS:,} draws, seed {p.DEFAULT_SEED}"
 
 
@@ -173,7 +173,7 @@ def _sums(plan: ProjectPlan) -> tuple[str, ...]:
     from warehouse.statements.projecting import summed
 
     sums = [statistic.label for statistic in plan.entry.statistics if summed(statistic)]
-    noun = plan.entry.noun
+    noun = plan.entry.units.noun
     return (f"{some(sums)} is for one {noun}: the sum over {plural(noun)}, divided by their number",) if sums else ()
 
 

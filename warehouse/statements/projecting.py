@@ -350,7 +350,7 @@ def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
     if not plan.entry.task.by_document:
         return f"recall or fallout is unknown for {some([system.name for system in plan.entry.systems])} on {where}"
     lacking = [
-        f"{where} has no {kind} {plan.entry.noun}s, so {share} is undefined there"
+        f"{where} has no {kind} {plan.entry.units.noun}s, so {share} is undefined there"
         for kind, count, share in (("relevant", key.relevant, "recall"), ("nonrelevant", key.nonrelevant, "fallout"))
         if not count
     ]
@@ -380,7 +380,8 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Float
             there = counts.denominators[place]
             units = int(np.count_nonzero(there))
             if units < FEW and there.max(initial=0) > 1:
-                known = f"{statistic.label} on {entry.test_set.name} is measured on {counted(units, entry.unit_noun)}"
+                measured_on = counted(units, entry.units.exchange_noun)
+                known = f"{statistic.label} on {entry.test_set.name} is measured on {measured_on}"
                 few[f"{known}; with fewer than {FEW}, intervals are rough"] = None
     weights = Weights(p.DEFAULT_SEED, entry.test_set.own_name)
     drawn = weights.shares(["\0".join(name) for name in names], np.stack(inside), np.stack(outside))

@@ -157,7 +157,7 @@ def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Fact
     notes: dict[str, None] = {}
     for entry, observations in ((stream.entry, streamed), (stream.source, sourced)):
         if observations.dropped:
-            where = f"{counted(observations.dropped, entry.noun)} of {entry.test_set.name}"
+            where = f"{counted(observations.dropped, entry.units.noun)} of {entry.test_set.name}"
             notes[f"{where} that some systems lack are left out of the estimates"] = None
     by_system: dict[tuple[str, str], tuple[Estimate, ...]] = {}
     for optional in dict.fromkeys(map(optional_of, statistics)):
@@ -209,7 +209,7 @@ def _faults(stream: StreamPlan, system: str, found: Estimate) -> tuple[str, ...]
     low, high = found.tells_limits
     if not found.to_be_had and found.estimator == "EM":
         often = f"{0.5 + found.tells:.2f} [{0.5 + low:.2f}, {0.5 + high:.2f}] of the time"
-        above = f"for {system} a relevant {stream.source.noun} of {source} ranks above another one {often}"
+        above = f"for {system} a relevant {stream.source.units.noun} of {source} ranks above another one {often}"
         return (f"{above}, so its confidences do not tell the generality of {name}",)
     if not found.to_be_had:
         apart = f"recall − fallout of {system} on {source} is {found.tells:.2f} [{low:.2f}, {high:.2f}]"

@@ -69,7 +69,7 @@ def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
     """max-T where the pairs share shuffles: the level that it leaves to a pair is on average at least that of Holm's
     first step. Else Holm."""
     ordered = any(statistic.ordered for entry in entries for statistic in entry.statistics)
-    apart = any(entry.exchanges_runs for entry in entries)
+    apart = any(entry.units.exchanges_runs for entry in entries)
     shared = how.test.exchanges and not (how.exact or ordered or apart)
     return named_adjustment("maxt" if shared else "holm")
 

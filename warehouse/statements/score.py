@@ -167,8 +167,8 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
     """An entry with all systems that have rows, whichever were asked for."""
     if entry.everyone:
         return entry
-    if entry.made_of is not None:
-        numbers = [number for number, _ in entry.made_of.runs]
+    if entry.units.made_of is not None:
+        numbers = [number for number, _ in entry.units.made_of.runs]
     else:
         numbers = sorted(scope.catalog.systems_with(entry.task.name, entry.test_set.id))
     return replace(
@@ -193,7 +193,7 @@ def compile(plan: ScorePlan | CorrectedPlan) -> Queries:
 
 
 def _of_runs(valued: Valued) -> tuple[Valued, ...]:
-    return (valued.of_runs(),) if valued.entry.replicates is not None else ()
+    return (valued.of_runs(),) if valued.entry.units.averaged is not None else ()
 
 
 def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
@@ -211,7 +211,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     if isinstance(plan, CorrectedPlan):
         return corrected_answer(plan, facts)
     labels, kinds = plan.column_labels(), _kinds(plan)
-    replicated = any(entry.replicates is not None for entry in plan.entries)
+    replicated = any(entry.units.averaged is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
     notes = list(said_of_measures(plan.entries))
     known: list[tuple[str, Size]] = []
@@ -339,7 +339,8 @@ def _intervals(line: ValueLine, entry: p.Entry, spreads: Sequence[OwnIntervals])
 def _kinds(plan: ScorePlan) -> list[CellKind]:
     """What the values of each statistic are."""
     of_entries = zip(
-        *([plan.standardized or unit == "number" for unit in entry.units] for entry in plan.entries), strict=True
+        *([plan.standardized or unit == "number" for unit in entry.statistic_units] for entry in plan.entries),
+        strict=True,
     )
     return ["number" if any(numbers) else "proportion" for numbers in of_entries]
 
@@ -353,9 +354,9 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[O
         said.append(sizes(known))
     if plan.standardized:
         said.append("standard deviations above or below the mean of all systems")
-    if any(entry.filled for entry in plan.entries):
+    if any(entry.units.filled for entry in plan.entries):
         said.append(LEFT_OUT_AS_0.format(topics=plural(noun_of(plan.entries))))
-    attributes = {entry.replicates.attribute for entry in plan.entries if entry.replicates is not None}
+    attributes = {entry.units.averaged.attribute for entry in plan.entries if entry.units.averaged is not None}
     said += [f"averages of the replicates by system.{attribute}" for attribute in attributes]
     return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])
 
@@ -376,8 +377,8 @@ def _by_name(key: Key) -> list[tuple[bool, str]]:
 
 def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
     lines = valued.lines(facts)
-    if valued.entry.replicates is not None:
-        lines = with_deviations(lines, valued.of_runs().lines(facts), valued.entry.replicates)
+    if valued.entry.units.averaged is not None:
+        lines = with_deviations(lines, valued.of_runs().lines(facts), valued.entry.units.averaged)
     return [*lines, *valued.expected_lines(facts)]
 
 
@@ -508,7 +509,7 @@ def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
             listed = some(
                 [f"{counts[system.name]} of {system.name}" for system in entry.systems if system.name in counts]
             )
-            without = f"{plural(entry.noun)} without a value"
+            without = f"{plural(entry.units.noun)} without a value"
             notes.append(f"{statistic.label} on {entry.test_set.name} leaves out {without}: {listed}")
     return notes
 

@@ -129,7 +129,7 @@ def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> 
     if entry.task.has_key and unknown and statement.where is not None:
         hint = ("select by attributes of documents or systems",)
         raise QueryError(f"unlabelled documents have no {unknown[0]} to select by", statement.where.span, hint)
-    if entry.exchange.of == "unit" and statement.exchange is not None:
+    if entry.units.within_documents and statement.exchange is not None:
         raise QueryError("people and judges label documents, not units", statement.exchange.span)
 
 
@@ -160,7 +160,7 @@ def corrected_queries(plan: CorrectedPlan) -> Queries:
     """What people, judge and systems say of each document."""
     queries: list[Query] = []
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
-        split = (entry.exchange,) if entry.exchange.attribute else ()
+        split = entry.units.shared
         if entry.task.has_key:
             queries.append(Query(_name("decisions", entry), keys.decided(entry, split, plan.how.where)))
             queries.append(Query(_name("labels", entry), keys.annotator_labels(entry, judge)))
@@ -268,7 +268,7 @@ def _said(entry: p.Entry, documents: list[SaidOfDocument]) -> JudgedDocuments:
     in_order = sorted(documents, key=lambda document: document[0])
     given = [[document[side] for document in in_order] for side in (1, 2)]
     unit = None
-    if entry.exchange.attribute:
+    if entry.units.shared:
         shared = [(True, str(of)) if of is not None else (False, name) for name, _, _, of in in_order]
         numbers = {of: number for number, of in enumerate(sorted(set(shared)))}
         unit = np.array([numbers[of] for of in shared], dtype=np.intp)
@@ -324,8 +324,9 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
     judges = ", ".join(dict.fromkeys(plan.judges))
     label = plan.column_labels()[0]
     how = f"PPI++, {_heading(plan)} by Student's t"
-    if any(entry.exchange.attribute for entry in plan.entries):
-        how += f", {' or '.join(dict.fromkeys(plural(entry.unit_noun) for entry in plan.entries))} drawn as a whole"
+    if any(entry.units.shared for entry in plan.entries):
+        nouns = dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries)
+        how += f", {' or '.join(nouns)} drawn as a whole"
     return Result(
         statement=plan.text,
         caption=title(f"{label} corrected by {judges} on {on(plan.entries)}", plan.entries, how),
@@ -401,12 +402,13 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
         if unseen and entry.task.by_measure and said.labelled.sum() > said.judged.sum() > 0:
             people = entry.statistics[0].label
             yield (
-                f"{where}: {judge} has values for {counted(int(said.judged.sum()), entry.noun)}, and {people} for "
-                f"{int(said.labelled.sum()):,}; if {people} is the judge, write score {judge} … corrected by {people}"
+                f"{where}: {judge} has values for {counted(int(said.judged.sum()), entry.units.noun)}, and {people} "
+                f"for {int(said.labelled.sum()):,}; if {people} is the judge, write score {judge} … "
+                f"corrected by {people}"
             )
             continue
         if unseen:
-            yield f"{where}: {counted(unseen, entry.noun)} labelled by people but not by {judge} left out"
+            yield f"{where}: {counted(unseen, entry.units.noun)} labelled by people but not by {judge} left out"
         for reason, holds in _doubts(entry, judge, of).items():
             if holds:
                 yield f"{where}: {reason}"
@@ -425,13 +427,13 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
 
 def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
     """What is wrong with a value, the gravest first; only the first that holds is noted."""
-    units = plural(entry.noun)
-    labelled = counted(of.labelled, f"labelled {entry.noun}")
+    units = plural(entry.units.noun)
+    labelled = counted(of.labelled, f"labelled {entry.units.noun}")
     return {
-        f"no {entry.noun} is labelled by people and judged by {judge}": of.labelled == 0,
-        f"undefined on the {counted(of.labelled, entry.noun)} that people labelled": of.people is None,
+        f"no {entry.units.noun} is labelled by people and judged by {judge}": of.labelled == 0,
+        f"undefined on the {counted(of.labelled, entry.units.noun)} that people labelled": of.people is None,
         f"undefined: the correction by {judge} brings the denominator to 0 or below": of.value is None,
-        f"every {entry.noun} that {judge} judged is labelled by people too, so there is nothing to correct": (
+        f"every {entry.units.noun} that {judge} judged is labelled by people too, so there is nothing to correct": (
             of.judged == of.labelled
         ),
         f"{labelled} {'is' if of.labelled == 1 else 'are'} too few for an interval": of.error is None,
@@ -448,11 +450,11 @@ def _few(entry: p.Entry, judge: str, said: JudgedDocuments, of: Corrected) -> It
     """The first reason why an interval may be too narrow."""
     from warehouse.significance.prediction_powered import FEW, RARE
 
-    labelled = counted(of.labelled, f"labelled {entry.noun}")
+    labelled = counted(of.labelled, f"labelled {entry.units.noun}")
     rarest = said.rarest(judge, believed=of.weight > 0)
     if of.labelled < FEW:
         yield f"{labelled} are few"
     elif said.units < FEW:
-        yield f"the {labelled} come from only {counted(said.units, entry.unit_noun)}"
+        yield f"the {labelled} come from only {counted(said.units, entry.units.exchange_noun)}"
     elif rarest is not None and rarest[0] < RARE:
         yield f"of {labelled} only {rarest[0]} {rarest[1]}"

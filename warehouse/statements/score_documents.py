@@ -30,14 +30,14 @@ class Unlike:
 def documents_query(valued: Valued) -> Queries:
     """What tells whether systems that were scored on as many documents were scored on the same ones."""
     entry = valued.entry
-    rows = len(entry.stored_systems) * entry.documents
+    rows = len(entry.stored_systems) * entry.units.documents
     if valued.by or not entry.task.by_document or len(entry.stored_systems) < 2 or rows > MOST_ROWS:
         return ()
 
     def needed(facts: Facts) -> bool:
         lines = valued.lines(facts)
         counts = (_counts(entry, lines, place) for place in range(len(entry.statistics)))
-        return any(_alike(known) and known[0][1] < entry.documents for known in counts if known)
+        return any(_alike(known) and known[0][1] < entry.units.documents for known in counts if known)
 
     return (Query(_name(valued), scores.documents_of_any(entry, valued.where), needed=needed),)
 
@@ -78,7 +78,7 @@ def documents_notes(entry: p.Entry, by: Sequence[p.Dimension], found: Sequence[U
             listed = f", though on {counts[0][1]:,} each"
         notes.append(
             f"{', '.join(of_counts)} on {entry.test_set.name}: not all systems were scored on the same "
-            f"{plural(entry.noun)}{where}{listed}; coverage lists the absent ones"
+            f"{plural(entry.units.noun)}{where}{listed}; coverage lists the absent ones"
         )
     return notes
 

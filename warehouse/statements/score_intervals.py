@@ -42,7 +42,7 @@ def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...
         return entries
     exchange = dimension_of(scope, statement.exchange, entries[0].task)
     _check_exchanged(exchange, entries, statement.exchange)
-    return tuple(replace(entry, exchange=exchange) for entry in entries)
+    return tuple(entry.exchange_by(exchange) for entry in entries)
 
 
 def _check_clauses(statement: n.Score) -> None:
@@ -122,7 +122,7 @@ def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequen
 
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
-    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
+    units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries))
     return f"{interval_heading(how.level)} {how.interval.name} over {units}{resamples}"
 
 
@@ -146,6 +146,6 @@ def _why_none(statistic: Statistic, entry: p.Entry) -> str:
         return f"{entry.task.rows} have no documents to resample"
     if statistic.sums is None:
         return "it comes from an order of the documents, not from sums over them"
-    if statistic.averaged and entry.replicates is not None:
+    if statistic.averaged and entry.units.averaged is not None:
         return "a mean over documents of averaged replicates cannot be split by replicate"
     return ""

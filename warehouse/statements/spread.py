@@ -98,7 +98,7 @@ def _check(statement: n.Spread, entry: p.Entry) -> None:
 
 def _replicated(entry: p.Entry) -> bool:
     """Whether a system has several replicates."""
-    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    runs = entry.units.runs
     return any(len(runs[system.id]) > 1 for system in entry.stored_systems)
 
 
@@ -140,7 +140,9 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
 def _how(plan: SpreadPlan) -> str:
     """Standard deviations between questions and between replicates by system.model, REML."""
     units = " or ".join(dict.fromkeys(plural(_unit(entry)) for entry in plan.entries))
-    attributes = dict.fromkeys(entry.replicates.attribute for entry in plan.entries if entry.replicates is not None)
+    attributes = dict.fromkeys(
+        entry.units.averaged.attribute for entry in plan.entries if entry.units.averaged is not None
+    )
     by = " or ".join(f"system.{attribute}" for attribute in attributes)
     return f"standard deviations between {units} and between replicates by {by}, REML"
 
@@ -247,12 +249,12 @@ def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]
 
 def _is_mean(entry: p.Entry) -> bool:
     """Whether values are the mean of what each exchange unit has."""
-    return entry.exchange == p.Dimension("document") and not entry.task.is_counted
+    return entry.units.one_by_one and not entry.task.is_counted
 
 
 def _unit(entry: p.Entry) -> str:
     """What varies beside replicates: a question, or where an attribute joins documents a passage."""
-    return entry.exchange.attribute.replace("_", " ") or entry.unit_noun
+    return entry.units.exchange.attribute.replace("_", " ") or entry.units.exchange_noun
 
 
 SPREAD = Statement(

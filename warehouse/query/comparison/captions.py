@@ -59,7 +59,7 @@ def testing_caption(
     """
     known = [(family.test_set, family.size) for family in families]
     draws = how.test.draws
-    if any(entry.exchanges_runs for entry in entries):
+    if any(entry.units.exchanges_runs for entry in entries):
         size = f"whole replicates exchanged on {sizes(known)}"
     elif draws == "resamples":
         size = f"of {sizes(known)}"
@@ -76,7 +76,7 @@ def testing_caption(
 
 def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     """What happened to documents that a system lacks, if the statement said so."""
-    if any(entry.filled for entry in entries):
+    if any(entry.units.filled for entry in entries):
         return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
     done = {"drop": "left out", "zero": "count as nothing"}.get(how.missing)
     return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
@@ -136,7 +136,7 @@ def _by_formula(families: Sequence[ComparedPairs]) -> str:
 
 def _exchanged(entries: Sequence[p.Entry]) -> str:
     """The exchange unit, such as document.topic; listed by test set where they differ."""
-    names = {entry.test_set.name: entry.exchange.name for entry in entries}
+    names = {entry.test_set.name: entry.units.exchange.name for entry in entries}
     if len(set(names.values())) == 1:
-        return entries[0].exchange.name
+        return entries[0].units.exchange.name
     return ", ".join(f"{name} on {test_set}" for test_set, name in names.items())

@@ -55,7 +55,7 @@ class Listed:
 
 def by_document(entry: p.Entry) -> p.Entry:
     """An entry with its documents one by one, whatever tests would exchange."""
-    return replace(entry, exchange=p.Dimension("document"), cluster="", listed=True)
+    return replace(entry, units=entry.units.list_documents())
 
 
 def listed_queries(how: p.Testing, entry: p.Entry) -> Queries:

@@ -14,7 +14,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import factor_of
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
-from warehouse.query.comparison.resampling import only_of, with_runs
+from warehouse.query.comparison.resampling import only_of
 from warehouse.query.comparison.sums import added, present_units, run_sums, systems_of
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.runs import influences_of
@@ -38,14 +38,14 @@ class Crossed:
 
 def crossed_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the tables of an entry."""
-    return observation_queries(replace(how, missing="zero"), with_runs(entry))
+    return observation_queries(replace(how, missing="zero"), entry.in_runs())
 
 
 def crossed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Crossed]:
     """The tables of an entry, statistic by statistic; a system without rows for one is left out there."""
-    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    runs = entry.units.runs
     for part in entry.observed_apart:
-        observations = observed(replace(how, missing="zero"), with_runs(part), facts)
+        observations = observed(replace(how, missing="zero"), part.in_runs(), facts)
         first = 0
         places = {}
         for system in part.stored_systems:
@@ -61,7 +61,7 @@ def crossed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Crossed]:
 
 def _table(own: Observations, part: p.Entry, statistic: Statistic, name: str) -> Crossed:
     """The table of one system from the observations of its replicates."""
-    sums = run_sums(own, statistic, part.replicates.common if part.replicates is not None else 1)
+    sums = run_sums(own, statistic, part.units.scale)
     whole, present = added(sums), present_units(own)
     value = whole.exact_value(0)
     if value is None or len(present) < 2:

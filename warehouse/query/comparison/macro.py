@@ -66,7 +66,8 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
 def _entry(entries: Sequence[p.Entry]) -> p.Entry:
     """The entry of an average: documents and exchange units keep their names if these agree on all test sets."""
     names = ", ".join(entry.test_set.name for entry in entries)
-    cluster = next((entry.cluster for entry in entries if entry.cluster), "")
-    whole = replace(entries[0], test_set=p.TestSet(0, names, names), noun=noun_of(entries), cluster=cluster)
-    alike = len({entry.unit_noun for entry in entries}) == 1
-    return whole if alike else replace(whole, exchange=p.Dimension("unit"))
+    cluster = next((entry.units.cluster for entry in entries if entry.units.cluster), "")
+    alike = len({entry.units.exchange_noun for entry in entries}) == 1
+    exchange = entries[0].units.exchange if alike else p.Dimension("unit")
+    units = replace(entries[0].units, noun=noun_of(entries), cluster=cluster, exchange=exchange)
+    return replace(entries[0], test_set=p.TestSet(0, names, names), units=units)

@@ -163,7 +163,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
         and margins[comparison.statistic.label, pair].verdict in ("equivalent", "not worse")
     ]
     noun, why = (
-        comparison.entry.unit_noun,
+        comparison.entry.units.exchange_noun,
         "too few to rely on: systems that differ by the margin would too often seem closer",
     )
     if len(easily) <= ONE_BY_ONE:

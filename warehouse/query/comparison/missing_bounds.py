@@ -176,11 +176,11 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSum
 
 def _completed(comparison: Comparison, observations: Observations) -> tuple[Observations, int]:
     """The observations once for each completion, one below the other, each observation a unit; and how often."""
-    task, replicates = comparison.entry.task, comparison.entry.replicates
+    task = comparison.entry.task
     if task.completions is None:
         raise QueryError(f"missing bounds does not work for {task.rows}")
     grids = dict(observations.counts) if observations.values is None else {"value": observations.values}
-    completions = task.completions(grids, observations.present, 1 if replicates is None else replicates.common)
+    completions = task.completions(grids, observations.present, comparison.entry.units.scale)
     stacked = {column: np.concatenate([grid[column] for grid in completions]) for column in grids}
     times = len(completions)
     return (

@@ -79,7 +79,9 @@ class PairNotes:
             for pair, units in zip(comparison.pairs, comparison.differing, strict=True):
                 if 0 < units < FEW:
                     there_are = comparison.observations.units
-                    self._alike.append(_Alike(who(comparison, pair), units, there_are, comparison.entry.unit_noun))
+                    self._alike.append(
+                        _Alike(who(comparison, pair), units, there_are, comparison.entry.units.exchange_noun)
+                    )
         if test.kind == "independent":
             self._correlated.extend(
                 _Correlated(who(comparison, pair), r, factor)
@@ -134,7 +136,7 @@ def few_units(comparison: Comparison) -> Iterator[str]:
     test, units = comparison.how.test, comparison.observations.units
     if units < test.enough and not comparison.replicates:
         where = comparison.entry.test_set.name
-        there_are = counted(units, comparison.entry.unit_noun)
+        there_are = counted(units, comparison.entry.units.exchange_noun)
         yield f"test {test.name} has only {there_are} on {where}; below {test.enough} its p may be too small"
 
 

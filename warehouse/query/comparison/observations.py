@@ -79,7 +79,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     """
     # What is computed of lists is read together, so its parts have one query.
     queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
-    if entry.grouped and how.missing == "error":
+    if entry.units.groups and how.missing == "error":
         queries = (*queries, Query(_incomplete_name(entry), unit_rows.names_of_incomplete(entry, how.where)))
     if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
@@ -87,7 +87,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
         return (*queries, *names, *ordered)
     documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
-    return (*queries, documents, *((units,) if entry.exchange.of == "unit" else ()))
+    return (*queries, documents, *((units,) if entry.units.within_documents else ()))
 
 
 def _incomplete_name(entry: p.Entry) -> str:
@@ -134,7 +134,7 @@ def _rows_name(part: p.Entry) -> str:
     of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
     of = " with confidences" if part.ordered else of
     what = "documents alike" if _counts_alike(part) else "observations"
-    averages = " of averages" if part.replicates is not None else ""
+    averages = " of averages" if part.units.averaged is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
 
 
@@ -156,9 +156,10 @@ def _counts_alike(entry: p.Entry) -> bool:
     """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
     on, unless they are to be listed. The decisions of a baseline are not in the database.
     """
-    one_by_one = entry.exchange == p.Dimension("document")
     two = len(entry.stored_systems) == len(entry.systems) == 2
-    return one_by_one and two and entry.documents >= MANY and not (entry.ordered or entry.listed)
+    return (
+        entry.units.one_by_one and two and entry.units.documents >= MANY and not (entry.ordered or entry.units.listed)
+    )
 
 
 def read_columns(entry: p.Entry) -> tuple[str, ...]:
@@ -199,13 +200,13 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     zero.
     """
     name = _rows_name(entry)
-    if entry.grouped and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
+    if entry.units.groups and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
         lacking = [str(document) for (document,) in names]
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
         are = "is" if len(lacking) == 1 else "are"
         raise QueryError(
             f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
-            hints=(f"a mean over document.{entry.grouped} needs the same documents for every system",),
+            hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
         )
     if _counts_alike(entry):
         return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
@@ -227,7 +228,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         raise _nothing(entry)
     documents = facts[_documents_name(entry)]
     observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
-    if entry.exchange.of == "unit":
+    if entry.units.within_documents:
         unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
         width = int(unit.max()) + 1
         observation = observation * width + unit
@@ -255,7 +256,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         if masked is not None:
             known[column].reshape(-1)[cells] = ~masked
     del cells
-    whole = entry.replicates.common if entry.replicates is not None else 1
+    whole = entry.units.scale
     for index, system in enumerate(entry.systems):
         if isinstance(system, p.Baseline) and entry.task.decide is not None:
             entry.task.decide(counts, index, np.arange(len(keys)), True, whole)
@@ -317,7 +318,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
             dropped = int(times[~everywhere].sum())
             times = np.where(everywhere, times, 0)
         elif entry.task.decide is not None:
-            whole = entry.replicates.common if entry.replicates is not None else 1
+            whole = entry.units.scale
             for index in (0, 1):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
     documents = int(times.sum())
@@ -343,7 +344,7 @@ def _clusters(entry: p.Entry, rows: Mapping[str, Any], place: NDArray[np.intp], 
 
     A document without the attribute is a unit of its own.
     """
-    if not entry.exchange.attribute:
+    if not entry.units.shared:
         return np.arange(observed)
     names, without = rows["cluster"], _null(rows["cluster"])
     first = np.unique(place, return_index=True)[1]
@@ -407,7 +408,7 @@ def _numbered(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
 def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
     """Names the first documents that not every system has, and who lacks them."""
     more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
-    are = f"{counted(lacking, entry.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
+    are = f"{counted(lacking, entry.units.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
     return QueryError(
         f"{are} missing for some systems: {', '.join(names)}{more}",
         hints=(

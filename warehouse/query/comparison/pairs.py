@@ -238,8 +238,8 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
     """
     entry = with_baseline(entry, against)
     _refuse_what_cannot_fit(entry, _count(entry, against))
-    if not entry.exchanges_runs:
-        split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
+    if not entry.units.exchanges_runs:
+        split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if entry.units.may_split_clusters else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
     from warehouse.query.valuing import Valued
 
@@ -254,27 +254,21 @@ def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
     """
     # A statistic that is read by itself has rows of its own. Each row also names its system and its document.
     numbers = sum(len(read_columns(part)) + 2 for part in entry.observed_apart)
-    needed = len(entry.systems) * entry.documents * numbers * NUMBER + pairs * len(entry.statistics) * PAIR
+    needed = len(entry.systems) * entry.units.documents * numbers * NUMBER + pairs * len(entry.statistics) * PAIR
     if needed <= memory.most():
         return
     fewer = "name fewer systems" if pairs < len(entry.systems) else "name fewer systems, or compare them against one"
     raise QueryError(
-        f"{pairs:,} pairs of {len(entry.systems):,} systems with {entry.documents:,} {plural(entry.noun)} on "
-        f"{entry.test_set.name} could take {needed / 1e6:,.0f} MB, and {memory.most() / 1e6:,.0f} MB are allowed",
+        f"{pairs:,} pairs of {len(entry.systems):,} systems with {entry.units.documents:,} "
+        f"{plural(entry.units.noun)} on {entry.test_set.name} could take {needed / 1e6:,.0f} MB, "
+        f"and {memory.most() / 1e6:,.0f} MB are allowed",
         hints=(fewer, memory.more(needed)),
     )
 
 
 def _by_document(entry: p.Entry) -> p.Entry:
     """An entry as its documents are observed: where whole runs change sides, documents are not put together."""
-    return replace(entry, exchange=p.Dimension("document")) if entry.exchanges_runs else entry
-
-
-def _may_split(entry: p.Entry) -> bool:
-    """Whether something else is exchanged than the cluster that was declared."""
-    if not entry.cluster or entry.exchanges_runs:
-        return False
-    return entry.exchange != p.Dimension("document", entry.cluster)
+    return entry.exchange_by(p.Dimension("document")) if entry.units.exchanges_runs else entry
 
 
 def _split_name(entry: p.Entry) -> str:
@@ -327,7 +321,7 @@ def comparisons(
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
-    splits = _may_split(entry) and bool(facts[_split_name(entry)])
+    splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
         counted = observed(how, _by_document(part), facts)
         observations = counted if _looked_at_again(how, part) else replace(counted, counts={}, known={})
@@ -376,13 +370,13 @@ def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
 
 def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
     """The values of the runs of each system, where these are what is exchanged."""
-    if not entry.exchanges_runs:
+    if not entry.units.exchanges_runs:
         return ()
     from warehouse.query.valuing import Valued
 
     place = entry.statistics.index(statistic)
     values = {line.system: line.values[place] for line in Valued(entry, where=how.where).of_runs().lines(facts)}
-    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    runs = entry.units.runs
     of_systems = []
     for system in entry.systems:
         numbers = runs[system.id] if isinstance(system, p.StoredSystem) else ()
@@ -398,7 +392,7 @@ def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Fac
 def _check_defined(comparison: Comparison) -> None:
     entry, systems = comparison.entry, comparison.entry.systems
     if not comparison.observations.units:
-        raise QueryError(f"the systems have no {entry.noun} of {entry.test_set.name} in common")
+        raise QueryError(f"the systems have no {entry.units.noun} of {entry.test_set.name} in common")
     without = [system.name for place, system in enumerate(systems) if comparison.exact_values[place] is None]
     if without:
         raise QueryError(

@@ -55,7 +55,7 @@ def _check_units(test: Test, comparison: Comparison) -> None:
     units, where = comparison.observations.units, comparison.entry.test_set.name
     if units < test.units and not comparison.replicates:
         there = "is 1" if units == 1 else f"are {units}"
-        called = counted(test.units, comparison.entry.unit_noun)
+        called = counted(test.units, comparison.entry.units.exchange_noun)
         raise QueryError(
             f"test {test.name} needs {called} to keep its level, but there {there} on {where}",
             hints=(f"test {TESTS[0].name} keeps its level with any number of them",),

@@ -43,26 +43,17 @@ def with_parts(entry: p.Entry) -> p.Entry | None:
     statistics = tuple(
         statistic
         for statistic in entry.statistics
-        if statistic.sums is not None and not (statistic.averaged and entry.replicates is not None)
+        if statistic.sums is not None and not (statistic.averaged and entry.units.averaged is not None)
     )
     if not entry.task.by_document or not entry.stored_systems or not statistics:
         return None
     return replace(entry, systems=entry.stored_systems, statistics=statistics)
 
 
-def with_runs(entry: p.Entry) -> p.Entry:
-    """The same with the runs as systems, where systems are averages of runs."""
-    if entry.replicates is None:
-        return entry
-    runs = dict(entry.replicates.runs)
-    systems = tuple(p.StoredSystem(run, "") for system in entry.stored_systems for run in runs[system.id])
-    return replace(entry, systems=systems, replicates=None, stored=0)
-
-
 def own_interval_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the intervals of an entry."""
     resampled = with_parts(entry)
-    return () if resampled is None else observation_queries(replace(how, missing="zero"), with_runs(resampled))
+    return () if resampled is None else observation_queries(replace(how, missing="zero"), resampled.in_runs())
 
 
 def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce = ONE_THREAD) -> OwnIntervals:
@@ -78,7 +69,7 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workf
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.
         with suppress(QueryError):
-            observations = observed(replace(how, missing="zero"), with_runs(part), facts)
+            observations = observed(replace(how, missing="zero"), part.in_runs(), facts)
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
                 groups_of_systems = list(_resampled(part, statistic, observations, workforce.blocks))
@@ -130,7 +121,7 @@ def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, 
     for names, rows in _of_systems(part, observations):
         own = only_of(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
-            runs = run_sums(own, statistic, part.replicates.common if part.replicates is not None else 1)
+            runs = run_sums(own, statistic, part.units.scale)
             whole = added(runs)
             value = whole.exact_value(0)
             if value is not None:
@@ -153,7 +144,7 @@ def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, 
 def _of_systems(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:
     """The names of systems with the rows that are theirs: together those that have the same documents, and each by
     itself that is averaged over runs."""
-    runs = dict(part.replicates.runs) if part.replicates is not None else {}
+    runs = part.units.runs
     alike: dict[bytes, tuple[list[str], list[int]]] = {}
     groups: list[tuple[list[str], list[int]]] = []
     first = 0

@@ -5,7 +5,7 @@ as a condition. Nothing is tested here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
@@ -71,13 +71,13 @@ class Cut:
 
 def observed_entry(entry: p.Entry) -> p.Entry:
     """An entry as its observations are read: documents, or their units where these are exchanged."""
-    by_unit = entry.exchange.of == "unit"
-    return replace(by_document(entry), exchange=entry.exchange) if by_unit else by_document(entry)
+    documents = by_document(entry)
+    return documents.exchange_by(entry.units.exchange) if entry.units.within_documents else documents
 
 
 def slicing_queries(how: p.Testing, entry: p.Entry, splits: Sequence[Split]) -> Queries:
     """What brings the observations of an entry, and what their documents have of the attributes."""
-    exchanged = [Split(entry.exchange, numeric=False)] if entry.exchange.attribute else []
+    exchanged = [Split(dimension, numeric=False) for dimension in entry.units.shared]
     of_attributes = (query for split in dict.fromkeys((*splits, *exchanged)) for query in _attribute(entry, split))
     return (*comparison_queries(how, observed_entry(entry), None), *of_attributes)
 
@@ -97,9 +97,9 @@ def _name(what: str, entry: p.Entry, split: Split) -> str:
 
 def exchange_units(entry: p.Entry, observations: Observations, facts: Facts) -> Places:
     """The exchange unit of each observation, numbered from 0 as for tests of the whole."""
-    if not entry.exchange.attribute:
+    if not entry.units.shared:
         return np.arange(len(observations.cluster))
-    place = _places(entry, Split(entry.exchange, numeric=False), observations, facts)
+    place = _places(entry, Split(entry.units.exchange, numeric=False), observations, facts)
     several = int(place.max(initial=-1)) + 1
     alone = np.where(place < 0, several + _of_document(observations), place)
     return np.unique(alone, return_inverse=True)[1].reshape(-1)

@@ -71,7 +71,7 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
     if not test.exchanges:
         return [], ""
     both = 2.0 if how.sides == "two-sided" else 1.0
-    differing, called = comparison.differing, plural(comparison.entry.unit_noun)
+    differing, called = comparison.differing, plural(comparison.entry.units.exchange_noun)
     why = f"so few differing {called}" if any(differing) else f"no differing {called}"
     return [min(1.0, both * 2.0**-units) for units in differing], why
 
@@ -79,9 +79,9 @@ def _least(comparison: Comparison) -> tuple[list[float], str]:
 def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the observations of a comparison leave out."""
     entry = comparison.entry
-    where, noun = entry.test_set.name, entry.noun
-    if entry.replicates is not None:
-        yield f"{where}: each system is the average of its replicates by system.{entry.replicates.attribute}"
+    where, noun = entry.test_set.name, entry.units.noun
+    if entry.units.averaged is not None:
+        yield f"{where}: each system is the average of its replicates by system.{entry.units.averaged.attribute}"
     if comparison.statistic.averaged and isinstance(comparison.sums, RatioSums):
         without = _without_value(comparison, comparison.sums)
         if without:
@@ -97,8 +97,8 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
             )
     if comparison.splits_clusters:
         yield (
-            f"{where}: exchange by {entry.exchange.name} treats {plural(noun)} of one {entry.cluster} as independent, "
-            f"which they are not; without it each {entry.cluster} is exchanged as a whole"
+            f"{where}: exchange by {entry.units.exchange.name} treats {plural(noun)} of one {entry.units.cluster} as "
+            f"independent, which they are not; without it each {entry.units.cluster} is exchanged as a whole"
         )
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
@@ -112,7 +112,7 @@ def missing_notes(comparison: Comparison) -> Iterator[str]:
         yield from _counted_as_nothing(comparison)
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
-        what = counted(dropped, "unit" if entry.exchange.of == "unit" else entry.noun)
+        what = counted(dropped, entry.units.observed_noun)
         why = f"because not every system has {has}{_bounded(comparison)}"
         yield f"{what} of {entry.test_set.name} {were} left out {why}"
 
@@ -122,7 +122,7 @@ def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:
     entry, present = comparison.entry, comparison.observations.present
     lacking = int(np.count_nonzero(~present.all(axis=0)))
     if lacking:
-        what = counted(lacking, "unit" if entry.exchange.of == "unit" else entry.noun)
+        what = counted(lacking, entry.units.observed_noun)
         absent = zip(entry.systems, np.count_nonzero(~present, axis=1).tolist(), strict=True)
         listed = some([f"{count:,} for {system.name}" for system, count in absent if count])
         count_as, lack = ("counts", "lack it") if lacking == 1 else ("count", "lack them")

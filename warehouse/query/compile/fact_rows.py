@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from grammar.value import replace
 from warehouse.measures import ListMean, Statistic
 from warehouse.query import plan as p
 from warehouse.store.ranked_lists import column_of, ranked_lists
@@ -69,7 +68,7 @@ class FactRows:
         key: bool = False,
         annotators: bool = False,
     ) -> None:
-        together = _together(entry, where) if entry.grouped and not key else None
+        together = _together(entry, entry.units.groups, where) if entry.units.groups and not key else None
         where = where if together is None else None
         wanted = (*split, *dimensions(where))
         thresholds, where = _thresholds(where) if entry.task.has_key and not key else (None, where)
@@ -84,10 +83,10 @@ class FactRows:
             self._source = _of_lists(entry)
         if together is not None:
             self._source = together
-        if entry.replicates is not None and not key:
-            self._source = _averaged_runs(self._source, entry, entry.replicates)
-        if entry.attempts is not None and not key:
-            self._source = _attempts(entry, entry.attempts)
+        if entry.units.averaged is not None and not key:
+            self._source = _averaged_runs(self._source, entry, entry.units.averaged)
+        if entry.units.attempts is not None and not key:
+            self._source = _attempts(entry, entry.units.attempts)
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
         for dimension in dict.fromkeys(wanted):
@@ -164,16 +163,16 @@ class FactRows:
         return expression + "::double" if isinstance(wanted, Decimal) and dimension.attribute else expression
 
 
-def _together(entry: p.Entry, where: p.Filter | None) -> Sql:
+def _together(entry: p.Entry, groups: p.Groups, where: p.Filter | None) -> Sql:
     """The rows that meet a condition with the documents that share an attribute summed to one, the first of them by
     name; a document without the attribute is left out. A sum is null where a count is unknown in any row.
     """
     first = (
         "(select x.document_id, first_value(d.id) over (partition by x.value order by d.name) as one "
         "from document_attribute x join document d on d.id = x.document_id "
-        "where x.name = " + value(entry.grouped) + " and d.test_set_id = " + value(entry.test_set.id) + ")"
+        "where x.name = " + value(groups.attribute) + " and d.test_set_id = " + value(entry.test_set.id) + ")"
     )
-    rows = FactRows(replace(entry, grouped=""), where).joined("join " + first + " g on g.document_id = f.document_id")
+    rows = FactRows(entry.without_groups(), where).joined("join " + first + " g on g.document_id = f.document_id")
     sums = join(
         ", ",
         [
@@ -192,14 +191,14 @@ def value_of(entry: p.Entry, statistic: Statistic) -> str:
 
 def _of_lists(entry: p.Entry) -> Sql:
     """A row for each system and topic, with the values of the statistics that are computed of lists."""
-    runs = dict(entry.replicates.runs) if entry.replicates is not None else {}
+    runs = entry.units.runs
     systems = (
         None
         if entry.everyone and not runs
         else [run for system in entry.stored_systems for run in runs.get(system.id, (system.id,))]
     )
     computed = [of.computation.of for of in entry.of_lists if isinstance(of.computation, ListMean)]
-    return "(" + ranked_lists(entry.test_set.id, systems, computed, entry.filled) + ")"
+    return "(" + ranked_lists(entry.test_set.id, systems, computed, entry.units.filled) + ")"
 
 
 def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | None]:

@@ -36,14 +36,16 @@ def absent(entry: p.Entry, most: int) -> Sql:
     name. Only systems that lack some are put beside all documents.
     """
     there = "select distinct f.system_id as system, f.document_id as document" + _rows(entry).tail()
-    lacking = "select system from there group by system having count(*) < " + value(entry.documents)
+    lacking = "select system from there group by system having count(*) < " + value(entry.units.documents)
     # A system that failed on everything has no rows at all.
     failed = "select system_id from failure where test_set_id = " + value(entry.test_set.id)
     lacking += " union (" + failed + " except select system from there)"
     beside = (
         "select l.system, d.name, row_number() over (partition by l.system order by d.name) as place "
         "from lacking l cross join document d left join there t on t.system = l.system and t.document = d.id "
-        "where t.document is null and d.test_set_id = " + value(entry.test_set.id) + documents_told_by(entry.told_by)
+        "where t.document is null and d.test_set_id = "
+        + value(entry.test_set.id)
+        + documents_told_by(entry.units.told_by)
     )
     named = "select system, name from (" + beside + ") b where place <= " + value(most)
     return "with there as (" + there + "), lacking as (" + lacking + ") " + named + " order by system, name"

@@ -30,7 +30,7 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     if any(statistic.averaged for statistic in entry.statistics):
         return _averages(entry, rows, keys)
     sums = [part for statistic in entry.statistics for part in _sums(statistic)]
-    once = not entry.in_units or any(dimension.of == "unit" and not dimension.attribute for dimension in by)
+    once = not entry.units.in_units or any(dimension.of == "unit" and not dimension.attribute for dimension in by)
     documents = "count(*)" if once else "count(distinct f.document_id)"
     return "select " + join(", ", [*keys, documents, *sums]) + rows.tail() + " group by all"
 
@@ -75,7 +75,7 @@ def _averages(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
     inner: list[Sql | str] = [key + " as " + named for key, named in zip(keys, names, strict=True)]
     outer: list[Sql | str] = []
     for place, statistic in enumerate(entry.statistics):
-        parts = _sums(statistic, by_row=not entry.in_units)
+        parts = _sums(statistic, by_row=not entry.units.in_units)
         sums = [f"s{place}_{number}" for number in range(len(parts))]
         inner += [part + f" as {named}" for part, named in zip(parts, sums, strict=True)]
         whole = " and ".join(f"count({named}) = count(*)" for named in sums)
@@ -86,7 +86,7 @@ def _averages(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
             fixed = "sum((" + value + f" * {FIXED_POINT})::hugeint)"
             outer += [f"case when {whole} then " + fixed + " end", f"case when {whole} then count(" + value + ") end"]
     documents = "select " + join(", ", inner) + rows.tail()
-    if entry.in_units:
+    if entry.units.in_units:
         documents += " group by " + join(", ", [*keys, "f.document_id"])
     return "select " + join(", ", [*names, "count(*)", *outer]) + " from (" + documents + ") group by all"
 

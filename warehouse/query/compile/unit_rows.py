@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows, column
 from warehouse.store.sql import Sql, join, name, value
@@ -16,7 +15,7 @@ def observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) 
 
     A sum is null where one of the summed rows does not have the count.
     """
-    return _observed(entry, where, entry.exchange, counts) + " order by all"
+    return _observed(entry, where, entry.units.exchange, counts) + " order by all"
 
 
 def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
@@ -63,10 +62,10 @@ def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
 
 def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
     """The names of the documents that not every system of an entry has, before any are put together, in their order."""
-    rows = FactRows(replace(entry, grouped=""), where).tail()
-    if entry.grouped:
+    rows = FactRows(entry.without_groups(), where).tail()
+    if entry.units.groups:
         rows += " and f.document_id in (select document_id from document_attribute where name = "
-        rows += value(entry.grouped) + ")"
+        rows += value(entry.units.groups.attribute) + ")"
     fewer = " group by f.document_id having count(distinct f.system_id) < " + value(len(entry.stored_systems))
     lacking = "select f.document_id as document" + rows + fewer
     return "select d.name from document d join (" + lacking + ") l on l.document = d.id order by d.name"
@@ -79,7 +78,7 @@ def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, cou
         keys.append(Sql("f.unit_id as unit" if entry.task.in_units else "0 as unit"))
     if exchange.attribute:
         keys.append(rows.expression(exchange) + " as cluster")
-    if not entry.in_units:
+    if not entry.units.in_units:
         # A document has one row, and to group rows by what tells them apart would take most of the time. That no fact
         # is stored twice is checked when rows are loaded, and by `check`.
         return (
@@ -97,13 +96,13 @@ def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, cou
 def split_clusters(entry: p.Entry) -> Sql:
     """A row if documents that share the cluster of an entry are in different exchange units, else none."""
     unit, joined = Sql("d.id"), Sql("")
-    if entry.exchange.attribute:
+    if entry.units.shared:
         unit = Sql("coalesce(x.value, d.id::varchar)")
         joined = " left join document_attribute x on x.document_id = d.id and x.name = " + value(
-            entry.exchange.attribute
+            entry.units.exchange.attribute
         )
     documents = "select 1 from document d join document_attribute c on c.document_id = d.id and c.name = "
-    of_test_set = value(entry.cluster) + joined + " where d.test_set_id = " + value(entry.test_set.id)
+    of_test_set = value(entry.units.cluster) + joined + " where d.test_set_id = " + value(entry.test_set.id)
     return documents + of_test_set + " group by c.value having count(distinct " + unit + ") > 1 limit 1"
 
 

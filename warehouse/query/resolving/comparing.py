@@ -28,7 +28,7 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
     _check_labellings(statement, entries)
     how = testing_of(statement, entries, scope)
     interval = interval_of(statement)
-    if interval.corrects and any(entry.exchanges_runs for entry in entries):
+    if interval.corrects and any(entry.units.exchanges_runs for entry in entries):
         others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
         place = statement.exchange.span if statement.exchange else statement.span
         raise QueryError(f"exchange by system works only with interval {others}", place)
@@ -89,7 +89,7 @@ def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
             "over test sets": statement.over,
             "margin": statement.margin is not None,
             "missing bounds": statement.missing == "bounds",
-            "replicates": any(entry.made_of is not None for entry in entries),
+            "replicates": any(entry.units.made_of is not None for entry in entries),
         }
         for clause in (clause for clause, there in clauses.items() if there):
             wrong = f"{statistic.label} tries every labelling, so it cannot be combined with {clause}"

@@ -135,13 +135,14 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
     entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
     entry = grouped(entry, of_nodes, scope, wanted.groups)
-    if entry.grouped and wanted.missing is not None:
+    if entry.units.groups and wanted.missing is not None:
         what = (
-            f"a mean by document.{entry.grouped} uses all documents, so it cannot be combined with missing "
-            f"{wanted.missing}"
+            f"a mean by document.{entry.units.groups.attribute} uses all documents, so it cannot be combined with "
+            f"missing {wanted.missing}"
         )
         raise QueryError(what, wanted.span, ("leave it out",))
-    return replace(entry, filled=wanted.missing == "zero") if task.of_lists else entry
+    filled = task.of_lists and wanted.missing == "zero"
+    return replace(entry, units=replace(entry.units, filled=filled))
 
 
 def _of_attempts(
@@ -156,7 +157,7 @@ def _of_attempts(
     systems = systems_of(scope, wanted.systems, REPLICATED, test_set, elsewhere, replicates)
     stored = _stored(wanted.systems, scope, REPLICATED, test_set, replicates)
     attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
-    return replace(scope.entry(test_set, REPLICATED, statistics, systems, stored), attempts=attempts)
+    return scope.entry(test_set, REPLICATED, statistics, systems, stored, attempts)
 
 
 def _over(statistic: Statistic, scale: int) -> Statistic:

@@ -55,24 +55,21 @@ def grouped(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: boo
         if statistic.sums is None:
             wrong = f"{statistic.label} is not computed from sums, which a mean over {dimension.name} needs"
             raise QueryError(wrong, node.span, _ALONE)
-    if entry.replicates is not None:
+    if entry.units.averaged is not None:
         raise QueryError("a mean by an attribute cannot be combined with replicates", place, ("leave out replicates",))
     if entry.baselines:
         raise QueryError(f"{entry.baselines[0].name} has no {dimension.name}, so there is no mean over it", place)
-    return replace(
-        entry,
-        grouped=dimension.attribute,
-        ungrouped=scope.catalog.documents_without(dimension.attribute, entry.task.name, entry.test_set.id),
-        in_units=False,
-        noun=dimension.attribute.replace("_", " "),
-        cluster="",
-        exchange=p.Dimension("document"),
-    )
+    without = scope.catalog.documents_without(dimension.attribute, entry.task.name, entry.test_set.id)
+    return replace(entry, units=entry.units.group_by(p.Groups(dimension.attribute, without)))
 
 
 def check_groups(entry: p.Entry, dimension: p.Dimension, what: str, node: n.Node) -> None:
     """Raises QueryError where rows are split, or exchanged, by something that single documents have."""
-    own = p.Dimension("document", entry.grouped)
-    if entry.grouped and dimension not in (own, p.Dimension("document")) and dimension.of != "system":
+    if entry.units.groups is None:
+        return
+    own = p.Dimension("document", entry.units.groups.attribute)
+    if dimension not in (own, p.Dimension("document")) and dimension.of != "system":
         wrong = f"{what} by {dimension.name} cannot be combined with a mean over {own.name}"
-        raise QueryError(wrong, node.span, (f"leave it out: such a mean already goes {entry.noun} by {entry.noun}",))
+        raise QueryError(
+            wrong, node.span, (f"leave it out: such a mean already goes {entry.units.noun} by {entry.units.noun}",)
+        )

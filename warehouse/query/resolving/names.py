@@ -123,7 +123,7 @@ class Scope:
         statistics: Sequence[Statistic] = (),
         systems: Sequence[p.System] = (),
         stored: int = 0,
-        replicates: p.Replicates | None = None,
+        replication: p.Replicates | p.Attempts | None = None,
         several_kinds: bool = False,
     ) -> p.Entry:
         """An entry with all that the catalog knows of its data."""
@@ -134,17 +134,19 @@ class Scope:
             statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
             systems=tuple(systems),
             stored=stored,
-            in_units=task.in_units and self.catalog.in_units(task.name, test_set.id),
-            documents=self.catalog.documents(task.name, test_set.id),
-            replicates=replicates,
+            units=p.Units(
+                documents=self.catalog.documents(task.name, test_set.id),
+                noun=observed.noun or PLAIN_NOUN,
+                in_units=task.in_units and self.catalog.in_units(task.name, test_set.id),
+                replication=replication,
+                cluster=observed.cluster,
+                exchange=p.Dimension("document", observed.cluster),
+                topical=task.has_key and self.catalog.has_attribute(test_set.id, "topic"),
+                told_by=self.catalog.told_by(task.name, test_set.id),
+            ),
             fingerprint=self.catalog.fingerprint(task.name, test_set.id),
             simulated=self.catalog.simulated(task.name, test_set.id),
-            noun=observed.noun or PLAIN_NOUN,
-            cluster=observed.cluster,
-            exchange=p.Dimension("document", observed.cluster),
             several_kinds=several_kinds,
-            told_by=self.catalog.told_by(task.name, test_set.id),
-            topical=task.has_key and self.catalog.has_attribute(test_set.id, "topic"),
         )
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:

@@ -55,13 +55,13 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
         what = ("write document, unit or document.attribute",)
         raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
     check_groups(entry, exchange, "exchange", statement.exchange)
-    if entry.grouped and exchange.of == "document":
+    if entry.units.groups and exchange.of == "document":
         if not exchange.attribute:
-            wrong = f"exchange by document cannot be combined with a mean over document.{entry.grouped}"
-            hint = (f"leave it out: each {entry.noun} is exchanged as a whole",)
+            wrong = f"exchange by document cannot be combined with a mean over document.{entry.units.groups.attribute}"
+            hint = (f"leave it out: each {entry.units.noun} is exchanged as a whole",)
             raise QueryError(wrong, statement.exchange.span, hint)
         return entry
-    return replace(entry, exchange=exchange)
+    return entry.exchange_by(exchange)
 
 
 def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
@@ -123,7 +123,7 @@ def _check_ordered(
 def _one_by_one(statement: n.Tested, entry: p.Entry) -> bool:
     """Whether documents of an entry are exchanged one by one."""
     if statement.exchange is None:
-        return entry.exchange == p.Dimension("document")
+        return entry.units.one_by_one
     return statement.exchange.of.casefold() == "document" and not statement.exchange.name
 
 
@@ -152,7 +152,7 @@ def check_replicates(
 ) -> None:
     """An attribute that differs between the replicates of a system cannot be used for the system."""
     strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
-    if strange and any(entry.made_of is not None for entry in entries):
+    if strange and any(entry.units.made_of is not None for entry in entries):
         raise QueryError(
             f"{strange[0]} differs between replicates, so it cannot be used after averaging them",
             place.span,
@@ -171,7 +171,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     _check_clauses(statement, test, adjustment)
     if statement.exact and statement.shuffles is not None:
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave out one of the two",))
-    if any(entry.exchanges_runs for entry in entries):
+    if any(entry.units.exchanges_runs for entry in entries):
         _check_across(statement, entries, test, adjustment)
     where = filter_of(scope, statement.where, task)
     check_replicates(entries, statement.replicates or statement, (), where)
@@ -194,7 +194,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
 def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, adjustment: Adjustment) -> None:
     """Whole systems change sides only where there are several of each: replicates, and by randomization."""
     place = statement.exchange.span if statement.exchange else statement.span
-    if any(entry.attempts is not None for entry in entries):
+    if any(entry.units.attempts is not None for entry in entries):
         raise QueryError("replicates count as attempts here, so none of them has a value of its own", place)
     if statement.replicates is None:
         raise QueryError(

@@ -20,7 +20,7 @@ def carried(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workfo
     first, second = (entry.test_set.name for entry in plan.entries)
     panels: list[Panel] = []
     said: list[str] = []
-    for statistic, unit in zip(plan.source.statistics, plan.source.units, strict=True):
+    for statistic, unit in zip(plan.source.statistics, plan.source.statistic_units, strict=True):
         rows = [row for row in result.rows if row["measure"] == statistic.label]
         pairs = [
             CarriedOver(f"{row['system_a']} − {row['system_b']}", before, after, cast("Verdict", row["verdict_from"]))

@@ -53,7 +53,7 @@ def intervals_of(label: str, known: OwnIntervals) -> dict[str, tuple[float, floa
 
 def lines_of(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     """What the interval lines mean: their level, their kind, and what was resampled."""
-    units = " or ".join(dict.fromkeys(plural(entry.unit_noun) for entry in entries))
+    units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries))
     return f"{percent(how.level)} {how.interval.name} bootstrap intervals over {units}, seed {how.seed}"
 
 

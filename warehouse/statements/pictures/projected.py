@@ -68,7 +68,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workfo
         ]
         crossing += [f"{statistic.label} of {names} at {at:.4g}" for at, names in marked]
         title = statistic.label if len(plan.entry.statistics) > 1 else ""
-        axis = f"{statistic.label} per {plan.entry.noun}" if summed(statistic) else statistic.label
+        axis = f"{statistic.label} per {plan.entry.units.noun}" if summed(statistic) else statistic.label
         panels.append(projection(title, axis, unit, systems, marked if len(marked) <= MOST_CROSSINGS else ()))
         if len(systems) > 1:
             ranked = known.best(statistic, grid)

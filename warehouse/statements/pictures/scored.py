@@ -149,7 +149,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         units = (entry.unit, entry.unit)
         panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
         if line:
-            legend.append(f"dashed: judging a random share s of the {plural(entry.noun)} relevant")
+            legend.append(f"dashed: judging a random share s of the {plural(entry.units.noun)} relevant")
         if recall_precision:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):

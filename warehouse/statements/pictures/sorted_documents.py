@@ -21,7 +21,7 @@ def listed(plan: DocumentsPlan, result: Result, facts: Facts, workforce: Workfor
     for row in result.rows:
         key = tuple(row[name] for name in ("measure", "system_a", "system_b", "test_set"))
         families.setdefault(key, []).append((str(row["document"]), number(row["contribution"]) or 0.0))
-    nouns = {entry.test_set.name: entry.noun for entry in plan.entries}
+    nouns = {entry.test_set.name: entry.units.noun for entry in plan.entries}
     units = {entry.test_set.name: entry.task.difference for entry in plan.entries}
     panels: list[Panel] = []
     said: list[str] = []

@@ -1,8 +1,10 @@
 # make demo         the main job on the sample data
 # make test         the fast tests; what one runs before each commit
-# make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
+# make test-slow    the other tests: Spark, the browser, crashes, mistakes, the terminal, the documentation, and what
+#                   computes for long
+# make test-all     the fast tests, then the slow ones
 # make lint         style, types and layers
-# make check        lint, types, layers and all tests; .ci/run runs the same, and test-oldest beside it
+# make check        lint, docs and all tests; .ci/run does the same, and test-oldest, side by side
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
 # make test-versions the fast tests on the lowest versions, then on the newest that there are
 # make test-pythons the fast tests on every Python from 3.11 on that is here
@@ -10,7 +12,8 @@
 # make bench-scale  a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
 # make soak         what the tests do a few times, many times: kills, faults, signals, damage; under 30 minutes. It prints
 #                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
-# make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
+# make fuzz         more examples of each property; statements and files with mistakes in them, many thousands; the
+#                   parser under atheris
 # make pictures     the pictures of the documentation
 # make docs         the site of the documentation in build/docs, and the manual page in build/man
 # make release      the source distribution and the wheel in build/release, built twice, checked and tried
@@ -23,8 +26,10 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PARALLEL := -n auto --dist loadgroup
 # The tests start hundreds of processes, which would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
-# Fewer examples of what holds for all, too; test-all takes as many as each test says.
-FAST := -m "not (spark or browser or crash or fuzz or terminal or docs or long or soak)" --hypothesis-profile=fast
+SLOW_MARKS := (spark or browser or crash or fuzz or terminal or docs or long)
+# Fewer examples of each property, too; fuzz takes as many as each test says.
+FAST := -m "not $(SLOW_MARKS) and not soak" --hypothesis-profile=fast
+SLOW := -m "$(SLOW_MARKS) and not soak"
 
 .PHONY: demo test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
@@ -34,8 +39,10 @@ demo: .venv/installed
 test: .venv/installed-test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
-test-all: .venv/installed-test
-	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
+test-slow: .venv/installed-test
+	$(BIN)/python -m pytest $(PARALLEL) $(SLOW) $(TESTS)
+
+test-all: test test-slow
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -72,6 +79,7 @@ bench-scale: .venv/installed-test
 	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
 
 fuzz: .venv/installed-test
+	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not soak"
 	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest $(PARALLEL) tests/test_fuzz_queries.py tests/test_fuzz_readers.py
 	$(BIN)/python $(PIP) atheris
 	mkdir -p .venv/fuzz
@@ -111,13 +119,18 @@ clean:
 	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
-.venv/installed-test: .venv/installed
-	$(BIN)/python $(PIP) --editable ".[test]"
+.venv/installed-uv: .venv/installed
+	$(BIN)/python $(PIP) uv
 	@touch $@
 
-.venv/installed-dev: .venv/installed-test
-	$(BIN)/python $(PIP) --editable ".[dev]"
+# What tests compare with is some two gigabytes, which uv unpacks in a fifth of the time of pip.
+.venv/installed-test: .venv/installed-uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[test]"
 	@touch $@
+
+.venv/installed-dev: .venv/installed-uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[dev]"
+	@touch $@ .venv/installed-test
 
 # pip has no way to ask for the lowest versions; uv has.
 .venv-oldest/installed: pyproject.toml

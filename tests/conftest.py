@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.browsing import chromium
 from tests.counting import Count, Figures, put_into_page
 from tests.empty import create
 from warehouse.commands.settings import SETTINGS
@@ -49,7 +50,7 @@ REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 TOGETHER = ("spark", "browser", "crash", "terminal")
 """Tests with one of these marks run one after the other in one process, because they share what takes long to start, or
-wait for seconds that other tests should not use up.
+wait for seconds that other tests should not use up. Those of crashes share nothing but what their file makes.
 """
 
 
@@ -76,7 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for mark in TOGETHER:
             if item.get_closest_marker(mark):
-                item.add_marker(pytest.mark.xdist_group(mark))
+                group = f"crash in {item.path.stem}" if mark == "crash" else mark
+                item.add_marker(pytest.mark.xdist_group(group))
                 break
 
 
@@ -153,6 +155,15 @@ def real_data() -> Path:
     if not REAL.is_dir():
         pytest.skip("the real evaluations are not beside the checkout (../shared/data)")
     return REAL
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One window for all tests in a browser, which choose what they depend on: how wide a page is, and what the reader
+    prefers.
+    """
+    with chromium() as driver:
+        yield driver
 
 
 WithValues = Callable[[Iterable[tuple[str, str, str, str, float]]], Session]

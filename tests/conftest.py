@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
@@ -36,6 +37,11 @@ if hasattr(signal, "SIGHUP"):
 # pytest sets these to the size of its own terminal, and the terminals that tests open would use that size.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# Rewriting the asserts of all tests costs as much as collecting them, and the tests start hundreds of processes, which
+# would compile every module again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Settings that a developer made for all commands do not apply to the tests.
 for setting in SETTINGS:

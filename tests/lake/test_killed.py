@@ -182,7 +182,7 @@ def test_many_loads_killed_at_random_moments(original: Folder, tmp_path: Path, s
 def test_a_load_is_all_there_or_not(
     failing: Failing, original: Folder, tmp_path: Path, fault: str, count: Count
 ) -> None:
-    faults(failing, original, tmp_path, fault, 150, count)
+    faults(failing, original, tmp_path, fault, 90, count)
 
 
 @pytest.mark.soak

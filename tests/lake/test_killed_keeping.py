@@ -140,7 +140,7 @@ def test_often_killed_at_random_moments(job: str, original: Folder, tmp_path: Pa
 def test_compacted_or_not(
     job: str, failing: Failing, original: Folder, tmp_path: Path, fault: str, count: Count
 ) -> None:
-    faults(job, failing, original, tmp_path, fault, 720, count)
+    faults(job, failing, original, tmp_path, fault, 360, count)
 
 
 @pytest.mark.soak

@@ -32,7 +32,7 @@ def calls_to_fail(calls: int, step: int, fault: str) -> range:
     each kind of fault, so that few processes meet many calls. With a step of 1, all of them.
     """
     shift = list(FAULTS).index(fault) * step // len(FAULTS)
-    return range(1 + (calls + shift) % step, calls + 1, step)
+    return range(1 + (step // 2 + shift) % step, calls + 1, step)
 
 
 class Failing:

@@ -205,7 +205,7 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
     count(f"calls of what changes a warehouse that met {fault}", times)
 
 
-STEPS = {"lake": 597, "backup": 87, "cache": 87}
+STEPS = {"lake": 399, "backup": 49, "cache": 49}
 """Of jobs that write much, the calls between two faults."""
 
 
@@ -214,12 +214,12 @@ STEPS = {"lake": 597, "backup": 87, "cache": 87}
 def test_what_is_written_is_whole_or_as_before(
     failing: Failing, place: Place, job: str, fault: str, count: Count
 ) -> None:
-    faults(failing, place, job, fault, STEPS.get(job, 27), count)
+    faults(failing, place, job, fault, STEPS.get(job, 15), count)
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "kill"])
 def test_a_load_is_whole_or_as_before(failing: Failing, place: Place, fault: str, count: Count) -> None:
-    changes(failing, place, "load", fault, 50, count)
+    changes(failing, place, "load", fault, 40, count)
 
 
 @pytest.mark.soak

@@ -23,7 +23,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 PIP := -m pip install --quiet --disable-pip-version-check
-PARALLEL := -n auto --dist loadgroup
+PARALLEL := -n logical --dist loadgroup
 # The tests start hundreds of processes, which would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 SLOW_MARKS := (spark or browser or crash or fuzz or terminal or docs or long)

@@ -219,7 +219,7 @@ def test_what_is_written_is_whole_or_as_before(
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "kill"])
 def test_a_load_is_whole_or_as_before(failing: Failing, place: Place, fault: str, count: Count) -> None:
-    changes(failing, place, "load", fault, 40, count)
+    changes(failing, place, "load", fault, 25, count)
 
 
 @pytest.mark.soak

@@ -1,10 +1,12 @@
 # make demo         the main job on the sample data
 # make test         the fast tests; what one runs before each commit
-# make test-all     all tests: also Spark, the browser, crashes, mistakes, the terminal and the documentation
+# make test-slow    the other tests: Spark, the browser, crashes, mistakes, the terminal, the documentation, and what
+#                   computes for long
+# make test-all     the fast tests, then the slow ones
 # make lint         style, types and layers, and whether the tables of the documentation are those of the program
 # make generate     the tables and lists of the documentation that follow from the program
 # make built        the modules that are built from the program and not kept; the other targets do so too
-# make check        lint, types, layers and all tests; .ci/run runs the same, and test-oldest beside it
+# make check        lint, docs and all tests; .ci/run does the same, and test-oldest, side by side
 # make test-oldest  the fast tests on the lowest versions that pyproject.toml allows, with Python 3.11
 # make test-versions the fast tests on the lowest versions, then on the newest that there are
 # make test-pythons the fast tests on every Python from 3.11 on that is here
@@ -12,7 +14,8 @@
 # make bench-scale  a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
 # make soak         what the tests do a few times, many times: kills, faults, signals, damage; under 30 minutes. It prints
 #                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
-# make fuzz         statements and files with mistakes in them, many thousands; the parser under atheris
+# make fuzz         more examples of each property; statements and files with mistakes in them, many thousands; the
+#                   parser under atheris
 # make pictures     the pictures of the documentation
 # make docs         the site of the documentation in build/docs, and the manual page in build/man
 # make release      the source distribution and the wheel in build/release, built twice, checked and tried
@@ -22,11 +25,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 PIP := -m pip install --quiet --disable-pip-version-check
-PARALLEL := -n auto --dist loadgroup
+PARALLEL := -n logical --dist loadgroup
 # The tests start hundreds of processes, which would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
-# Fewer examples of what holds for all, too; test-all takes as many as each test says.
-FAST := -m "not (spark or browser or crash or fuzz or terminal or docs or long or soak)" --hypothesis-profile=fast
+SLOW_MARKS := (spark or browser or crash or fuzz or terminal or docs or long)
+# Fewer examples of each property, too; fuzz takes as many as each test says.
+FAST := -m "not $(SLOW_MARKS) and not soak" --hypothesis-profile=fast
+SLOW := -m "$(SLOW_MARKS) and not soak"
 
 # Built, not kept: a method and a function of Python for each statement.
 BUILT := $(addprefix warehouse/python/,methods.py functions.py evalhouse.pyi)
@@ -37,7 +42,7 @@ BUILT_FROM := evalhouse.py $(wildcard grammar/*.py grammar/*/*.py warehouse/stat
 COG := $(BIN)/cog -U -I docs -p "import reference_tables as tables" --verbosity=1
 PAGES := $(wildcard docs/*.md docs/language/*.md)
 
-.PHONY: demo built generate test test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
+.PHONY: demo built generate test test-slow test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -50,8 +55,10 @@ generate: .venv/installed-dev built
 test: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
 
-test-all: .venv/installed-test built
-	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
+test-slow: .venv/installed-test built
+	$(BIN)/python -m pytest $(PARALLEL) $(SLOW) $(TESTS)
+
+test-all: test test-slow
 
 lint: .venv/installed-dev built
 	$(BIN)/ruff check .
@@ -89,6 +96,7 @@ bench-scale: .venv/installed-test
 	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
 
 fuzz: .venv/installed-test built
+	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not soak"
 	EVALHOUSE_EXAMPLES=20000 $(BIN)/python -m pytest $(PARALLEL) tests/test_fuzz_queries.py tests/test_fuzz_readers.py
 	$(BIN)/python $(PIP) atheris
 	mkdir -p .venv/fuzz
@@ -131,13 +139,18 @@ $(BUILT): $(BUILT_FROM) | .venv/installed
 	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
-.venv/installed-test: .venv/installed
-	$(BIN)/python $(PIP) --editable ".[test]"
+.venv/installed-uv: .venv/installed
+	$(BIN)/python $(PIP) uv
 	@touch $@
 
-.venv/installed-dev: .venv/installed-test
-	$(BIN)/python $(PIP) --editable ".[dev]"
+# What tests compare with is some two gigabytes; uv links what it has installed before.
+.venv/installed-test: .venv/installed-uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[test]"
 	@touch $@
+
+.venv/installed-dev: .venv/installed-uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[dev]"
+	@touch $@ .venv/installed-test
 
 # pip has no way to ask for the lowest versions; uv has.
 .venv-oldest/installed: pyproject.toml

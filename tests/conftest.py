@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.browsing import chromium
 from tests.counting import Count, Figures, put_into_page
 from tests.empty import create
 from warehouse.commands.settings import SETTINGS
@@ -36,6 +38,11 @@ if hasattr(signal, "SIGHUP"):
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
+# Rewriting the asserts of all tests costs as much as collecting them, and the tests start hundreds of processes, which
+# would compile every module again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Settings that a developer made for all commands do not apply to the tests.
 for setting in SETTINGS:
     os.environ.pop(setting.variable, None)
@@ -49,7 +56,7 @@ REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 TOGETHER = ("spark", "browser", "crash", "terminal")
 """Tests with one of these marks run one after the other in one process, because they share what takes long to start, or
-wait for seconds that other tests should not use up.
+wait for seconds that other tests should not use up. Those of crashes share nothing but what their file makes.
 """
 
 
@@ -76,7 +83,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for mark in TOGETHER:
             if item.get_closest_marker(mark):
-                item.add_marker(pytest.mark.xdist_group(mark))
+                group = f"crash in {item.path.stem}" if mark == "crash" else mark
+                item.add_marker(pytest.mark.xdist_group(group))
                 break
 
 
@@ -153,6 +161,15 @@ def real_data() -> Path:
     if not REAL.is_dir():
         pytest.skip("the real evaluations are not beside the checkout (../shared/data)")
     return REAL
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One window for all tests in a browser, which choose what they depend on: how wide a page is, and what the reader
+    prefers.
+    """
+    with chromium() as driver:
+        yield driver
 
 
 WithValues = Callable[[Iterable[tuple[str, str, str, str, float]]], Session]

@@ -6,6 +6,7 @@ A case is
     ## what it shows
     data: worked            (the warehouse; the sample data where there is no such line)
     format: table           (the format; table where there is no such line)
+    takes: seconds          (it is among the slow tests)
     > the query, on as many lines as it takes
     what is printed on standard output, then after a line of dashes on standard error, then `exit N` unless it is 0
 """
@@ -29,6 +30,7 @@ class Case:
     title: str
     data: str
     format: str
+    takes: str
     query: str
     printed: str
 
@@ -36,6 +38,7 @@ class Case:
         lines = [f"## {self.title}"]
         lines += [f"data: {self.data}"] if self.data != "sample" else []
         lines += [f"format: {self.format}"] if self.format != "table" else []
+        lines += [f"takes: {self.takes}"] if self.takes else []
         lines += [f"> {line}".rstrip() for line in self.query.split("\n")]
         return "\n".join([*lines, printed.rstrip("\n")])
 
@@ -45,14 +48,14 @@ def read(path: Path) -> list[Case]:
     for block in path.read_text(encoding="utf-8").split("\n## ")[0:]:
         lines = block.removeprefix("## ").strip("\n").split("\n")
         title, rest = lines[0], lines[1:]
-        settings = {"data": "sample", "format": "table"}
+        settings = {"data": "sample", "format": "table", "takes": ""}
         while rest and rest[0].split(":")[0] in settings:
             key, _, value = rest.pop(0).partition(": ")
             settings[key] = value
         query = []
         while rest and rest[0].startswith(">"):
             query.append(rest.pop(0)[2:])
-        cases.append(Case(title, settings["data"], settings["format"], "\n".join(query), "\n".join(rest) + "\n"))
+        cases.append(Case(title, **settings, query="\n".join(query), printed="\n".join(rest) + "\n"))
     return cases
 
 
@@ -92,7 +95,13 @@ def run(case: Case, mine: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return out + (f"----\n{err}" if err else "") + (f"exit {status}\n" if status else "")
 
 
-@pytest.mark.parametrize(("path", "case"), CASES, ids=[f"{path.stem}: {case.title}" for path, case in CASES])
+@pytest.mark.parametrize(
+    ("path", "case"),
+    [
+        pytest.param(path, case, id=f"{path.stem}: {case.title}", marks=[pytest.mark.long] if case.takes else [])
+        for path, case in CASES
+    ],
+)
 def test_case(
     path: Path,
     case: Case,

@@ -191,7 +191,7 @@ WRITERS = st.tuples(st.lists(CHANGES, min_size=2, max_size=4), st.integers(0, 1)
 
 
 @pytest.mark.long
-@settings(max_examples=4, derandomize=True, phases=[Phase.generate])
+@settings(max_examples=2, derandomize=True, phases=[Phase.generate])
 @given(WRITERS)
 def test_a_few_writers_at_the_same_time(drawn: tuple[list[Change], int, bool]) -> None:
     same_as_some_order(*drawn)

@@ -15,7 +15,7 @@ import pytest
 from tests.counting import Count
 from tests.lakes import empty_lake
 from tests.store.dying import Dying, built
-from tests.store.failing import SOURCE, Failing
+from tests.store.failing import SOURCE, Failing, calls_to_fail
 from warehouse.lake.changing import change_lake
 from warehouse.lake.log import read_log
 from warehouse.lake.place import Folder
@@ -129,7 +129,7 @@ def kills(original: Folder, folder: Path, times: int, count: Count, seed: int = 
 
 
 def faults(failing: Failing, original: Folder, folder: Path, fault: str, step: int, count: Count) -> None:
-    """Has a fault at every so many calls that change the lake."""
+    """Has a fault at every so many calls that change the lake; each kind of fault at other calls."""
     lake = Folder(folder / "lake")
     written(folder / "next.csv", "next")
     after = written(folder / "after.csv", "after")
@@ -144,7 +144,7 @@ def faults(failing: Failing, original: Folder, folder: Path, fault: str, step: i
     assert done.said == "done"
     in_order(lake)
     times = with_it = 0
-    for at in range(1 + done.calls % step, done.calls + 1, step):
+    for at in calls_to_fail(done.calls, step, fault):
         restore()
         outcome = failing.run(JOB, lake.path, at, fault)
         assert outcome.killed == (fault == "kill")
@@ -169,7 +169,7 @@ def is_clear(said: str, fault: str) -> bool:
 
 
 def test_loads_killed_at_random_moments(original: Folder, tmp_path: Path, count: Count) -> None:
-    kills(original, tmp_path, 8, count)
+    kills(original, tmp_path, 4, count)
 
 
 @pytest.mark.soak
@@ -182,7 +182,7 @@ def test_many_loads_killed_at_random_moments(original: Folder, tmp_path: Path, s
 def test_a_load_is_all_there_or_not(
     failing: Failing, original: Folder, tmp_path: Path, fault: str, count: Count
 ) -> None:
-    faults(failing, original, tmp_path, fault, 50, count)
+    faults(failing, original, tmp_path, fault, 90, count)
 
 
 @pytest.mark.soak

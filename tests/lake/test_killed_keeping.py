@@ -17,7 +17,7 @@ from tests.counting import Count
 from tests.lake.test_killed import is_clear, nothing_is_left
 from tests.lakes import empty_lake, loaded, scores
 from tests.store.dying import Death, Dying, built
-from tests.store.failing import SOURCE, Failing
+from tests.store.failing import SOURCE, Failing, calls_to_fail
 from warehouse.commands.program import main
 from warehouse.lake.compacting import compact
 from warehouse.lake.inspecting import check
@@ -104,7 +104,7 @@ def killed(
 
 
 def faults(job: str, failing: Failing, original: Folder, folder: Path, fault: str, step: int, count: Count) -> None:
-    """Has a fault at every so many calls of a job that change a lake."""
+    """Has a fault at every so many calls of a job that change a lake; each kind of fault at other calls."""
     before, after = before_and_after(job, original)
 
     def done(at: int = -1) -> tuple[Folder, Death]:
@@ -113,7 +113,7 @@ def faults(job: str, failing: Failing, original: Folder, folder: Path, fault: st
         return lake, failing.run(job, lake.path, at, fault)
 
     calls, times = done()[1].calls, 0
-    for at in range(1 + calls % step, calls + 1, step):
+    for at in calls_to_fail(calls, step, fault):
         lake, death = done(at)
         assert death.killed == (fault == "kill"), (at, death)
         assert death.killed or death.said == "done" or is_clear(death.said, fault), (at, death)
@@ -125,7 +125,7 @@ def faults(job: str, failing: Failing, original: Folder, folder: Path, fault: st
 
 @pytest.mark.parametrize("job", [COMPACT, AND_FORGET, FORGET, DEFINE])
 def test_killed_at_random_moments(job: str, original: Folder, tmp_path: Path, count: Count) -> None:
-    killed(job, original, tmp_path, 3, count)
+    killed(job, original, tmp_path, 2, count)
 
 
 @pytest.mark.soak
@@ -152,7 +152,7 @@ def test_at_every_call(job: str, failing: Failing, original: Folder, tmp_path: P
 
 @pytest.mark.parametrize("job", [COPY, COPY_TO_A_FILE])
 def test_a_copy_is_there_or_not(job: str, failing: Failing, original: Folder, tmp_path: Path, count: Count) -> None:
-    copies(job, failing, original, tmp_path, 8, count)
+    copies(job, failing, original, tmp_path, 4, count)
 
 
 @pytest.mark.soak

@@ -26,7 +26,14 @@ from warehouse.loading.readers import Reader
 from warehouse.store import soundness
 from warehouse.store.sql import Sql
 
-MANY = [pytest.param(3, marks=pytest.mark.long), pytest.param(20, marks=pytest.mark.crash)]
+MANY = [
+    pytest.param(3, marks=pytest.mark.long),
+    pytest.param(8, marks=pytest.mark.crash),
+    pytest.param(20, marks=pytest.mark.soak),
+]
+"""How many processes there are. Each prepares its load again for every one that was before it, so twice as many take
+four times as long.
+"""
 
 KNOWN: dict[str, str | Reader] = {RUNS.name: RUNS}
 """The readers of these tests, by the names under which processes know them."""

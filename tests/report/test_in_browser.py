@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from grammar.study import parts
-from tests.browsing import MARKS, chromium, prefers, pressed, reached_by_keyboard, sized
+from tests.browsing import MARKS, prefers, pressed, reached_by_keyboard, sized
 from warehouse.render import Style
 from warehouse.render.data import csv
 from warehouse.render.latex import latex
@@ -29,12 +28,6 @@ plot score recall, precision of published for all on TST3;
 plot group F for GE, UMASS, SRI on TST3 exact;
 audit published for all on TST3;
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as driver:
-        yield driver
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evalhouse as eh
-from tests.browsing import MARKS, chromium, prefers
+from tests.browsing import MARKS, prefers
 
 TABLE = "table F1, recall for GE, UMASS, SRI against UMASS on TST3, TST4 shuffles 999 interval"
 
@@ -62,18 +63,15 @@ def test_nothing_runs_and_nothing_is_loaded() -> None:
 class TestBrowser:
     pytestmark = MARKS
 
-    def test_a_picture_is_as_dark_as_its_notebook(self, tmp_path: Path) -> None:
+    def test_a_picture_is_as_dark_as_its_notebook(self, tmp_path: Path, browser: Any) -> None:
         pytest.importorskip("vl_convert", reason="vl-convert is not installed")
         with eh.open() as w:
             shown = w.score("F1", "GE", "UMASS", on="TST3").plot()._repr_html_()
         schemes = {}
-        with chromium() as browser:
-            prefers(browser, prefers_color_scheme="light")
-            for body in PAGES:
-                page = tmp_path / "page.html"
-                page.write_text(f"<!doctype html><meta charset=utf-8>{body}{shown}</body>", encoding="utf-8")
-                browser.get(page.as_uri())
-                schemes[body] = browser.execute_script(
-                    "return getComputedStyle(document.querySelector('img')).colorScheme"
-                )
+        prefers(browser, prefers_color_scheme="light")
+        for body in PAGES:
+            page = tmp_path / "page.html"
+            page.write_text(f"<!doctype html><meta charset=utf-8>{body}{shown}</body>", encoding="utf-8")
+            browser.get(page.as_uri())
+            schemes[body] = browser.execute_script("return getComputedStyle(document.querySelector('img')).colorScheme")
         assert schemes == PAGES

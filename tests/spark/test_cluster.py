@@ -29,9 +29,13 @@ SETTINGS = {
     "spark.cores.max": "2",
     "spark.scheduler.minRegisteredResourcesRatio": "1",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+    "spark.shuffle.io.retryWait": "1s",
+    "spark.locality.wait": "0s",
     **LIGHT,
 }
-"""Work begins when both workers take part."""
+"""Work begins when both workers take part. What is lost is not waited for as long as in a network with failures that
+pass.
+"""
 
 ASKING = """
 import sys

@@ -27,6 +27,14 @@ FAULTS = {"kill": 0, "ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.E
 """What happens at a call, as the number of an error; none kills the process."""
 
 
+def calls_to_fail(calls: int, step: int, fault: str) -> range:
+    """The numbers of the calls at which a process meets a fault: one in every `step` of them, and not the same ones for
+    each kind of fault, so that few processes meet many calls. With a step of 1, all of them.
+    """
+    shift = list(FAULTS).index(fault) * step // len(FAULTS)
+    return range(1 + (step // 2 + shift) % step, calls + 1, step)
+
+
 class Failing:
     """The process that makes the children, with the shim in front of the C library."""
 

@@ -186,8 +186,8 @@ def in_place_on_a_full_disk(losing_power: Dying, place: Place, step: int, count:
 
 
 class TestKilled:
-    def test_sixty_loads_killed_at_random_moments(self, killing: Dying, place: Place, count: Count) -> None:
-        kills(killing, place, "load", 60, count)
+    def test_loads_killed_at_random_moments(self, killing: Dying, place: Place, count: Count) -> None:
+        kills(killing, place, "load", 20, count)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("job", SAFE)
@@ -197,13 +197,13 @@ class TestKilled:
 
 class TestWithoutPower:
     def test_a_load_is_all_there_or_not(self, losing_power: Dying, place: Place, count: Count) -> None:
-        cuts(losing_power, place, "load", 6, 1, count)
+        cuts(losing_power, place, "load", 10, 1, count)
 
     @pytest.mark.parametrize("job", ["forget", "define", "init"])
     def test_other_changes_are_all_there_or_not(
         self, losing_power: Dying, place: Place, job: str, count: Count
     ) -> None:
-        cuts(losing_power, place, job, 12, 1, count)
+        cuts(losing_power, place, job, 18, 1, count)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("job", SAFE)
@@ -231,7 +231,7 @@ class TestWithoutPower:
         done = losing_power.die("load in place", place.restore(), shadow=place.shadow)
         assert done.said == "done"
         logs = 0
-        for at in range(2, done.calls, 9):
+        for at in range(2, done.calls, 12):
             folder = place.restore()
             assert losing_power.die("load in place", folder, at=at, pages=66, shadow=place.shadow).killed
             logs += (folder / "w.duckdb.wal").exists()
@@ -246,10 +246,10 @@ class TestWithoutPower:
 class TestFullDisk:
     @pytest.mark.parametrize("job", ["load", "init"])
     def test_what_was_there_stays_as_it_was(self, losing_power: Dying, place: Place, job: str, count: Count) -> None:
-        fills(losing_power, place, job, 15, count)
+        fills(losing_power, place, job, 20, count)
 
     def test_of_a_load_in_place_the_truth_is_said(self, losing_power: Dying, place: Place, count: Count) -> None:
-        in_place_on_a_full_disk(losing_power, place, 5, count)
+        in_place_on_a_full_disk(losing_power, place, 8, count)
 
     @pytest.mark.soak
     def test_of_a_load_in_place_the_truth_is_said_at_every_call(

@@ -14,7 +14,7 @@ import pytest
 from tests.counting import Count
 from tests.lakes import lake_of
 from tests.store.dying import built
-from tests.store.failing import FAULTS, SOURCE, WRITINGS, Failing
+from tests.store.failing import FAULTS, SOURCE, WRITINGS, Failing, calls_to_fail
 from tests.store.test_soundness import make_older
 from tests.store.texts import SCORES
 from warehouse.faults import WarehouseError
@@ -146,7 +146,9 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Failing]:
 
 
 def faults(failing: Failing, place: Place, job: str, fault: str, step: int, count: Count) -> None:
-    """Has a fault at every so many calls of what writes; then does it again without one."""
+    """Has a fault at every so many calls of what writes, each kind of fault at other calls; then does it again without
+    one.
+    """
     place.restore()
     before = place.content(job)
     calls = failing.run(job, place.folder).calls
@@ -154,7 +156,7 @@ def faults(failing: Failing, place: Place, job: str, fault: str, step: int, coun
     assert calls > 10
     assert before != after
     times = 0
-    for at in range(1 + calls % step, calls + 1, step):
+    for at in calls_to_fail(calls, step, fault):
         place.restore()
         outcome = failing.run(job, place.folder, at, fault)
         assert not outcome.said.startswith("TRACEBACK"), (at, outcome)
@@ -183,7 +185,7 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
     calls = failing.run(job, place.folder).calls
     assert _rows(path) == CHANGED[job]
     times = 0
-    for at in range(1 + calls % step, calls + 1, step):
+    for at in calls_to_fail(calls, step, fault):
         place.restore()
         outcome = failing.run(job, place.folder, at, fault)
         assert not outcome.killed
@@ -203,7 +205,7 @@ def changes(failing: Failing, place: Place, job: str, fault: str, step: int, cou
     count(f"calls of what changes a warehouse that met {fault}", times)
 
 
-STEPS = {"lake": 199, "backup": 29, "cache": 29}
+STEPS = {"lake": 399, "backup": 49, "cache": 49}
 """Of jobs that write much, the calls between two faults."""
 
 
@@ -212,7 +214,7 @@ STEPS = {"lake": 199, "backup": 29, "cache": 29}
 def test_what_is_written_is_whole_or_as_before(
     failing: Failing, place: Place, job: str, fault: str, count: Count
 ) -> None:
-    faults(failing, place, job, fault, STEPS.get(job, 9), count)
+    faults(failing, place, job, fault, STEPS.get(job, 15), count)
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "kill"])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import cli
-from tests.browsing import MARKS, chromium, prefers, sized
+from tests.browsing import MARKS, prefers, sized
 from tests.conftest import write_csv
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
@@ -72,12 +72,6 @@ def site(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/my%20site/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as driver:
-        yield driver
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -123,7 +123,7 @@ def test_what_tables_import_when_it_is_used_is_there() -> None:
     assert given
     inside = {id(node) for source in SOURCES for function in functions(source) for node in ast.walk(function)}
     for source, node in given:
-        (address,) = (argument.value for argument in node.args if isinstance(argument, ast.Constant))
+        (address,) = (str(argument.value) for argument in node.args if isinstance(argument, ast.Constant))
         assert lazy(address).load() is not None
         assert id(node) not in inside, f"{source}: only tables are imported when they are used"
 

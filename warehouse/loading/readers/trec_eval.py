@@ -19,7 +19,6 @@ from warehouse.loading.staging.sheets import Sheets
 from warehouse.loading.staging.staged import Staged, Staging
 from warehouse.measures import CUTOFF, ListMean, ListValue, Setting, measure_named, settle, without_cutoff
 from warehouse.measures.rankings import REL
-from warehouse.store.catalog import relevance
 from warehouse.store.ranked_lists import ranked_lists
 from warehouse.store.sql import Sql
 from warehouse.tasks import RANKINGS
@@ -77,6 +76,8 @@ def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
     values: dict[tuple[str, str], float] = {}
     known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
     for test_set_id, system_id in staging.database.rows(known):
+        from warehouse.store.catalog import relevance  # readers are listed without DuckDB
+
         level = relevance(staging.database, test_set_id)
         wanted = {measure_name(measure): of for measure in printed if (of := _computation(measure, level)) is not None}
         lists = ranked_lists(test_set_id, [system_id], list(wanted.values()))

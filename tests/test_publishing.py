@@ -22,7 +22,8 @@ from warehouse.render.files import write_all
 from warehouse.store.connecting import open_database, open_new, open_own
 from warehouse.store.sql import Sql
 
-DYING = "import os, sys; from pathlib import Path; from warehouse import publishing; folder = Path(sys.argv[1]); "
+DYING = "import os, sys; from pathlib import Path; from warehouse import publishing; "
+DYING += "folder = Path(sys.argv[1]); "
 
 
 def dies(code: str, folder: Path) -> None:

@@ -12,9 +12,10 @@ from grammar.printer import to_text
 from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.conventions import is_bounded
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, some, title
+from warehouse.query.labels import on, some
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.comparing import averaged_entries, comparing
 from warehouse.query.resolving.names import Scope
@@ -143,19 +144,16 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
-    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.interval_notes import contradictions
     from warehouse.query.comparison.intervals import intervals
     from warehouse.query.comparison.macro import batches
     from warehouse.query.comparison.margins import FAMILIES, margin_caption, margin_notes, margined
-    from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
+    from warehouse.query.comparison.tested_pairs import TestedPairs
 
     rows = TableRows.of(_own_columns(plan))
-    notes, pair_notes = list[str](), PairNotes(plan.how)
-    families: list[ComparedPairs] = []
+    tested = TestedPairs.by(plan.how)
     enough: list[int | None] = []
     drawn = 0
     pairs = count_of_pairs(plan.compared_entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
@@ -168,7 +166,8 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
 
             bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
             decided = missing_bounds.over_all(batch, decided, bounds)
-            notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided, bounds)]
+            for comparison in batch:
+                tested.noted.extend(missing_bounds.notes(comparison, decided, bounds))
         if plan.over_labellings:
             from warehouse.query.comparison import optional_bounds
 
@@ -177,19 +176,16 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             bounds |= of_labellings
             decided = {**decided, **optional_bounds.over_all(over_all, decided, bounds)}
             for one in over_all:
-                notes += optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label))
+                tested.noted.extend(optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label)))
         margins = margined(batch, decided, workforce, pairs)
         all_margins |= margins
         limits = intervals(batch, workforce) if plan.with_intervals else {}
         drawn = max([drawn, *(interval.resamples for interval in limits.values())])
         for comparison in batch:
-            of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
-            families.append(ComparedPairs.of(comparison, of_pairs))
             _add(rows, comparison, decided, limits, bounds, margins)
-            notes += [*hopeless(comparison), *margin_notes(comparison, margins)]
-            notes += [*comparison_notes(comparison), *few_units(comparison), *faster_exactly(comparison)]
-            notes += _interval_notes(comparison, limits) if plan.with_intervals else ()
-            pair_notes.look_at(comparison, decided)
+            tested.add(comparison, decided, margin_notes(comparison, margins))
+            tested.look_at_pairs(comparison, decided)
+            tested.noted.extend(_interval_notes(comparison, limits) if plan.with_intervals else ())
             enough += [
                 margins[key].enough if (key := (comparison.statistic.label, pair)) in margins else decided[key].enough
                 for pair in comparison.pairs
@@ -204,28 +200,19 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     )
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    resamples = None if all_pairs or not plan.with_intervals else drawn
-    margin = margin_caption(plan.how, plan.entries[0].unit, all_margins)
-    how = "; ".join(filter(None, (margin, testing_caption(plan.how, plan.entries, families, resamples))))
-    return Result(
-        statement=plan.text,
-        caption=title(f"{measures} {where}", plan.entries, how),
-        signature=testing_signature(plan.text, plan.how, plan.entries, families),
-        p_values=p_values_of(families),
-        table=table,
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *said_of_measures(plan.entries),
-                    *conventions.notes(plan.compared_entries, by_convention, "verdict", "verdicts"),
-                    *notes,
-                    *pair_notes.notes(),
-                    *_undecided(plan, table, enough),
-                    *contradictions(plan.how, table),
-                ]
-            )
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{measures} {where}",
+        table,
+        how=margin_caption(plan.how, plan.entries[0].unit, all_margins),
+        tested=replace(tested, resamples=None if all_pairs or not plan.with_intervals else drawn),
+        notes=(
+            *conventions.notes(plan.compared_entries, by_convention, "verdict", "verdicts"),
+            *tested.notes,
+            *_undecided(plan, table, enough),
+            *contradictions(plan.how, table),
         ),
-        how=how,
         triangle=triangle_of(plan, table) if all_pairs else None,
         sections=compare_against.sections(table, _lowest_first(plan)) if _in_sections(plan, rows) else (),
     )

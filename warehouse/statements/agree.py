@@ -11,9 +11,10 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, signature, some, title
+from warehouse.query.labels import noun_of, on, some
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
@@ -123,14 +124,14 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries))
     resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""
     how = f"{interval_heading(plan.how.level)} {plan.how.interval.name} over {units}{resamples}" if rows.rows else ""
-    return Result(
-        statement=plan.text,
-        caption=title(f"agreement between annotators on {on(plan.entries)}", plan.entries, how),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
-        summary_table=summary.table(_summary_columns(plan, several)),
-        notes=tuple(notes),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"agreement between annotators on {on(plan.entries)}",
+        rows.table(columns),
         how=how,
+        notes=notes,
+        summary_table=summary.table(_summary_columns(plan, several)),
     )
 
 

@@ -12,9 +12,10 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, signature, title
+from warehouse.query.labels import on
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.systems import systems_of
@@ -100,13 +101,8 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
                 notes.append(f"{system.name} on {entry.test_set.name} has no printed recall, precision or fallout")
             else:
                 rows.add(test_set=entry.test_set.name, system=system.name, **cells)
-    return Result(
-        statement=plan.text,
-        caption=title(f"whole numbers of documents that give the printed figures on {on(plan.entries)}", plan.entries),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
-        notes=tuple(notes),
-    )
+    what = f"whole numbers of documents that give the printed figures on {on(plan.entries)}"
+    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes)
 
 
 def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:

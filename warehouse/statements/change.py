@@ -9,8 +9,9 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import known_size, signature, some, title
+from warehouse.query.labels import known_size, some
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.names import Scope
@@ -104,17 +105,16 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
             p_randomization=changes.p_randomization,
         )
     labels = ", ".join(statistic.label for statistic in source.statistics)
-    how = known_size(plan.entries, plan.where)
-    caption = f"change of {labels} from {source.test_set.name} to {target.test_set.name}"
-    return Result(
-        statement=plan.text,
-        caption=title(caption, plan.entries, how),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"change of {labels} from {source.test_set.name} to {target.test_set.name}",
+        rows.table(columns),
+        how=known_size(plan.entries, plan.where),
+        p_values=[p for name in P_COLUMNS for p in summary.cells(name) if isinstance(p, float)],
+        notes=notes,
+        about_measures=False,
         summary_table=summary.table(summary_columns),
-        notes=tuple(notes),
-        how=how,
-        p_values=tuple(p for name in P_COLUMNS for p in summary.cells(name) if isinstance(p, float)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -12,9 +11,10 @@ from grammar.printer import to_text
 from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.conventions import is_bounded
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, some, title
+from warehouse.query.labels import on
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.comparing import averaged_entries, comparing
 from warehouse.query.resolving.names import Scope
@@ -23,57 +23,10 @@ from warehouse.query.resolving.testing import check_two, tested_entries
 from warehouse.query.table_rows import TableRows
 from warehouse.results import Cell, Column, Result, Table, Triangle
 from warehouse.statements import compare_against
+from warehouse.statements.compare_columns import MARGIN, own_columns
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.deciding import Decisions
-    from warehouse.query.comparison.intervals import Intervals
-    from warehouse.query.comparison.margins import Margined, Margins
-    from warehouse.query.comparison.missing_bounds import Bounded, MissingBounds
-    from warehouse.query.comparison.pairs import Comparison
-
-COLUMNS = (
-    Column("test_set", "name", on_screen=False),
-    Column("task", "text", on_screen=False),
-    Column("measure", "name"),
-    Column("system_a", "name", "A"),
-    Column("system_b", "name", "B"),
-    Column("value_a", "proportion", "A", spare=2),
-    Column("value_b", "proportion", "B", spare=3),
-    Column("difference", "difference"),
-    Column("difference_low", "difference", "bounds of\ndifference"),
-    Column("difference_high", "difference", "to", upper=True),
-    Column("test", "text", on_screen=False),
-    Column("sides", "text", on_screen=False),
-    Column("method", "text", on_screen=False),
-    Column("shuffles", "count", on_screen=False),
-    Column("nge", "count", on_screen=False),
-    Column("p", "probability"),
-    Column("p_low", "probability", "bounds\nof p"),
-    Column("p_high", "probability", "to", upper=True),
-    Column("p_adjusted", "probability", on_screen=False),
-    Column("confidence", "number", "MC confidence", on_screen=False, spare=6),
-    Column("level", "number", on_screen=False),
-    Column("margin", "difference", on_screen=False),
-    Column("p_not_worse", "probability", "p not worse"),
-    Column("p_not_better", "probability", "p not better"),
-    Column("verdict", "text"),
-    Column("documents", "count", on_screen=False),
-    Column("units", "count", on_screen=False),
-    Column("differing", "count", on_screen=False),
-    Column("correlation", "number", on_screen=False),
-    Column("inflation", "number", on_screen=False),
-    Column("ci_low", "difference", "CI", spare=1),
-    Column("ci_high", "difference", "to", upper=True),
-    Column("statistic", "number", on_screen=False),
-    Column("seed", "whole", on_screen=False),
-)
-
-
-BOUNDS = ("difference_low", "difference_high", "p_low", "p_high")
-"""The columns of `missing bounds` and of `optional=bounds`."""
-
-MARGIN = ("margin", "p_not_worse", "p_not_better")
-"""The columns of `margin`."""
+    from warehouse.query.comparison.margins import Margins
 
 
 @value
@@ -101,6 +54,12 @@ class ComparePlan:
     def compared_entries(self) -> tuple[p.Entry, ...]:
         """An entry for each comparison of all systems by all measures."""
         return self.entries[:1] if self.over else self.entries
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether all pairs of more than two systems are shown as a triangle of p-values."""
+        every_one = self.against is None and self.how.sides == "two-sided" and self.how.margin is None
+        return every_one and any(len(entry.systems) > 2 for entry in self.entries)
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -142,114 +101,37 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
-    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
-    from warehouse.query.comparison.deciding import decisions
-    from warehouse.query.comparison.interval_notes import contradictions
-    from warehouse.query.comparison.intervals import intervals
     from warehouse.query.comparison.macro import batches
-    from warehouse.query.comparison.margins import FAMILIES, margin_caption, margin_notes, margined
-    from warehouse.query.comparison.notes import PairNotes, few_units
+    from warehouse.query.comparison.margins import FAMILIES, margin_caption
     from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
+    from warehouse.query.comparison.tested_pairs import TestedPairs
+    from warehouse.statements.compare_batch import batch_of
 
-    rows = TableRows.of(_own_columns(plan))
-    notes, pair_notes = list[str](), PairNotes(plan.how)
-    families: list[ComparedPairs] = []
-    enough: list[int | None] = []
-    drawn = 0
+    rows, tested = TableRows.of(_own_columns(plan)), TestedPairs.by(plan.how)
     pairs = count_of_pairs(plan.compared_entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
-    bounds: Bounded = {}
-    all_margins: Margins = {}
-    for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
-        decided = decisions(batch, workforce, pairs)
-        if plan.bounded:
-            from warehouse.query.comparison import missing_bounds
-
-            bounds = missing_bounds.bounded(batch, decided, facts, workforce, pairs)
-            decided = missing_bounds.over_all(batch, decided, bounds)
-            notes += [note for comparison in batch for note in missing_bounds.notes(comparison, decided, bounds)]
-        if plan.over_labellings:
-            from warehouse.query.comparison import optional_bounds
-
-            over_all = [comparison for comparison in batch if is_bounded(comparison.statistic)]
-            of_labellings, partly = optional_bounds.bounded(over_all, workforce, pairs)
-            bounds |= of_labellings
-            decided = {**decided, **optional_bounds.over_all(over_all, decided, bounds)}
-            for one in over_all:
-                notes += optional_bounds.notes(one, decided, bounds, partly.get(one.statistic.label))
-        margins = margined(batch, decided, workforce, pairs)
-        all_margins |= margins
-        limits = intervals(batch, workforce) if plan.with_intervals else {}
-        drawn = max([drawn, *(interval.resamples for interval in limits.values())])
-        for comparison in batch:
-            of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
-            families.append(ComparedPairs.of(comparison, of_pairs))
-            _add(rows, comparison, decided, limits, bounds, margins)
-            notes += [*hopeless(comparison), *margin_notes(comparison, margins)]
-            notes += [*comparison_notes(comparison), *few_units(comparison), *faster_exactly(comparison)]
-            notes += _interval_notes(comparison, limits) if plan.with_intervals else ()
-            pair_notes.look_at(comparison, decided)
-            enough += [
-                margins[key].enough if (key := (comparison.statistic.label, pair)) in margins else decided[key].enough
-                for pair in comparison.pairs
-            ]
+    margins: Margins = {}
+    enough: list[int | None] = []
+    resamples = 0
+    for comparisons in batches(plan.how, plan.entries, plan.against, facts, plan.over):
+        batch = batch_of(comparisons, facts, workforce, pairs, plan.with_intervals)
+        batch.add_rows(rows)
+        batch.add_notes(tested)
+        margins |= batch.margins
+        enough += batch.enough
+        resamples = max(resamples, batch.resamples)
     table = rows.table(_columns(plan, rows))
-    by_convention = conventions.of_pairs(rows) if conventions.by_all_conventions(plan.compared_entries) else {}
-    all_pairs = (
-        plan.against is None
-        and plan.how.sides == "two-sided"
-        and plan.how.margin is None
-        and any(len(entry.systems) > 2 for entry in plan.entries)
-    )
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
-    where = f"averaged over {on(plan.entries)}" if plan.over else f"on {on(plan.entries)}"
-    resamples = None if all_pairs or not plan.with_intervals else drawn
-    margin = margin_caption(plan.how, plan.entries[0].unit, all_margins)
-    how = "; ".join(filter(None, (margin, testing_caption(plan.how, plan.entries, families, resamples))))
-    return Result(
-        statement=plan.text,
-        caption=title(f"{measures} {where}", plan.entries, how),
-        signature=testing_signature(plan.text, plan.how, plan.entries, families),
-        p_values=p_values_of(families),
-        table=table,
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *said_of_measures(plan.entries),
-                    *conventions.notes(plan.compared_entries, by_convention, "verdict", "verdicts"),
-                    *notes,
-                    *pair_notes.notes(),
-                    *_undecided(plan, table, enough),
-                    *contradictions(plan.how, table),
-                ]
-            )
-        ),
-        how=how,
-        triangle=triangle_of(plan, table) if all_pairs else None,
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{measures} {'averaged over' if plan.over else 'on'} {on(plan.entries)}",
+        table,
+        how=margin_caption(plan.how, plan.entries[0].unit, margins),
+        tested=replace(tested, resamples=resamples if plan.with_intervals and not plan.all_pairs else None),
+        notes=(*_by_convention(plan, rows), *tested.notes, *_of_verdicts(plan, table, enough)),
+        triangle=triangle_of(plan, table) if plan.all_pairs else None,
         sections=compare_against.sections(table, _lowest_first(plan)) if _in_sections(plan, rows) else (),
     )
-
-
-def _interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
-    """Notes about the intervals of a comparison."""
-    from warehouse.query.comparison.interval_notes import interval_notes
-
-    names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
-    found = {
-        f"{names[a]} and {names[b]}": interval
-        for a, b in comparison.pairs
-        if (interval := limits[label, (a, b)]).undefined or interval.nothing or interval.by_formula
-    }
-    if comparison.statistic.ordered:
-        # Why they cannot have a standard error is noted with the test.
-        found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
-    why = f"the {'replicates' if comparison.replicates else 'unit-by-unit differences'} do not vary"
-    alone = [part.entry for part in comparison.over if part.observations.units == 1]
-    if alone:
-        # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
-        has = "has" if len(alone) == 1 else "have"
-        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].units.exchange_noun}"
-    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
 
 
 def level_column(how: p.Testing) -> str:
@@ -287,66 +169,6 @@ def _lowest_first(plan: ComparePlan) -> frozenset[tuple[Cell, Cell]]:
 def _in_sections(plan: ComparePlan, rows: TableRows) -> bool:
     """Whether several systems are compared with one."""
     return plan.against is not None and len(set(rows.cells("system_a"))) > 1
-
-
-def _add(
-    rows: TableRows,
-    comparison: Comparison,
-    decided: Decisions,
-    limits: Intervals,
-    bounds: Bounded,
-    margins: Margins,
-) -> None:
-    """Adds one row per pair."""
-    from warehouse.query.comparison.margins import INTERVAL
-    from warehouse.query.comparison.procedures import statistics
-
-    how, label, runs = comparison.how, comparison.statistic.label, comparison.replicates
-    of_all: dict[str, Cell] = {
-        "test_set": comparison.entry.test_set.name,
-        "task": comparison.entry.task.name,
-        "measure": label,
-        "test": how.test_name,
-        "sides": how.sides,
-        "level": float(how.level),
-        "documents": comparison.observations.documents,
-        "seed": how.seed,
-    }
-    names, units = [system.name for system in comparison.entry.systems], comparison.observations.units
-    differing = [None] * len(comparison.pairs) if runs else comparison.differing
-    observed = statistics(comparison)
-    beside = zip(differing, comparison.correlations, comparison.inflations, strict=True)
-    for pair, (unlike, r, inflated) in zip(comparison.pairs, beside, strict=True):
-        a, b = pair
-        verdict, interval = decided[label, pair], limits.get((label, pair))
-        outcome = verdict.outcome
-        statistic = observed.get(pair, outcome.statistic)
-        margin = margins.get((label, pair))
-        by_interval = margin is not None and margin.by_interval
-        rows.add(
-            **of_all,
-            **(_bounds(bounds.get((label, pair))) if BOUNDS[0] in rows.names else {}),
-            **_margin(how, margin),
-            system_a=names[a],
-            system_b=names[b],
-            value_a=comparison.values[a],
-            value_b=comparison.values[b],
-            difference=comparison.difference(a, b),
-            method=INTERVAL if by_interval else outcome.method,
-            shuffles=outcome.shuffles,
-            nge=outcome.nge,
-            p=outcome.p,
-            p_adjusted=verdict.adjusted,
-            confidence=verdict.confidence,
-            verdict=verdict.verdict if margin is None else margin.verdict,
-            units=len(runs[a]) + len(runs[b]) if runs else units,
-            differing=unlike,
-            correlation=r,
-            inflation=inflated,
-            ci_low=None if interval is None else interval.low,
-            ci_high=None if interval is None else interval.high,
-            statistic=statistic if statistic is None or isfinite(statistic) else None,
-        )
 
 
 # --- what it is called ------------------------------------------------------------------------------------------------
@@ -399,22 +221,26 @@ def _in_doubt(rows: TableRows) -> bool:
 
 
 def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
-    """The columns; those of missing documents and of a margin are there where they were asked for."""
-    unasked = {*(() if plan.bounded or plan.over_labellings else BOUNDS), *(MARGIN if plan.how.margin is None else ())}
-    return tuple(column for column in COLUMNS if column.name not in unasked)
-
-
-def _bounds(bounds: MissingBounds | None) -> dict[str, Cell]:
-    return {name: None if bounds is None else getattr(bounds, name) for name in BOUNDS}
-
-
-def _margin(how: p.Testing, margin: Margined | None) -> dict[str, Cell]:
-    if margin is None or how.margin is None:
-        return {}
-    return dict(zip(MARGIN, (float(how.margin), margin.not_worse, margin.not_better), strict=True))
+    """The columns; those of bounds and of a margin are there where they were asked for."""
+    return own_columns(plan.bounded or plan.over_labellings, plan.how.margin is not None)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _by_convention(plan: ComparePlan, rows: TableRows) -> Iterator[str]:
+    """Whether verdicts depend on how optional documents count."""
+    entries = plan.compared_entries
+    verdicts = conventions.of_pairs(rows) if conventions.by_all_conventions(entries) else {}
+    return conventions.notes(entries, verdicts, "verdict", "verdicts")
+
+
+def _of_verdicts(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
+    """What there is to note of the verdicts when all rows are there."""
+    from warehouse.query.comparison.interval_notes import contradictions
+
+    yield from _undecided(plan, table, enough)
+    yield from contradictions(plan.how, table)
 
 
 def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:

@@ -11,9 +11,10 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import presence
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, signature, some, title
+from warehouse.query.labels import noun_of, on, some
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.entries import named
 from warehouse.query.resolving.names import Scope, like
@@ -215,13 +216,8 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
         for column in COLUMNS
     ]
     first_entries = {entry.test_set.id: entry for entry in plan.entries}.values()
-    return Result(
-        statement=plan.text,
-        caption=title(f"{called} scored on {on(list(first_entries))}", plan.entries),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
-        notes=tuple(notes),
-    )
+    what = f"{called} scored on {on(list(first_entries))}"
+    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes, about_measures=False)
 
 
 def _reason(failure: tuple[str, bool, int, int]) -> str:

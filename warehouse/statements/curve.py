@@ -11,9 +11,10 @@ from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title
+from warehouse.query.labels import Size, on, sizes, some
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on
@@ -122,7 +123,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
 
     columns = data_columns(plan)
     rows, summary = TableRows.of(columns), TableRows(SUMMARY)
-    notes, p_values = list(said_of_measures(plan.entries)), list[float]()
+    notes, p_values = list[str](), list[float]()
     known: list[tuple[str, Size]] = []
     parts: list[SystemRows] = []
     for place, entry in enumerate(plan.entries):
@@ -149,18 +150,17 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     )
     labels = ", ".join(statistic.label for statistic in plan.statistics)
     table = rows.table(columns)
-    return Result(
-        statement=plan.text,
-        caption=title(f"{labels} at every threshold on {on(plan.entries)}", plan.entries, how),
-        signature=signature(
-            plan.text, plan.entries, f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"
-        ),
-        table=table,
-        summary_table=summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts))),
-        notes=tuple(dict.fromkeys(notes)),
-        sections=section(plan, table, parts),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{labels} at every threshold on {on(plan.entries)}",
+        table,
         how=how,
-        p_values=tuple(p_values),
+        deciding=(f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"),
+        p_values=p_values,
+        notes=notes,
+        summary_table=summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts))),
+        sections=section(plan, table, parts),
     )
 
 

@@ -12,8 +12,9 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title, whole_said
+from warehouse.query.labels import Size, on, sizes, some, whole_said
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of
 from warehouse.query.resolving.names import Scope
@@ -141,7 +142,7 @@ class Taken:
 
 def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair and slice; the summary has one row per pair and attribute."""
-    rows, summary, notes = TableRows(ROWS), TableRows(SUMMARY), list(said_of_measures(plan.entries))
+    rows, summary, notes = TableRows(ROWS), TableRows(SUMMARY), list[str]()
     ends: list[int] = []
     families: list[Taken] = []
     for taken in _taken_apart(plan, facts, workforce):
@@ -160,16 +161,17 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
 
     whole = _whole(one) if one else ""
     how = "; ".join(filter(None, (whole, _how(plan, families), missing_said(plan.how, plan.entries))))
-    return Result(
-        statement=plan.text,
-        caption=title(f"where {what} on {on(plan.entries)} {'comes' if one else 'come'} from", plan.entries, how),
-        signature=signature(plan.text, plan.entries, *_deciding(plan, families)),
-        table=table,
-        summary_table=summary.table(_summary_columns(plan, families)),
-        notes=tuple(dict.fromkeys(notes)),
-        sections=_sections(plan, families, table, ends),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"where {what} on {on(plan.entries)} {'comes' if one else 'come'} from",
+        table,
         how=how,
-        p_values=tuple(p for taken in families for p in _p_values(taken.slices)),
+        deciding=_deciding(plan, families),
+        p_values=[p for taken in families for p in _p_values(taken.slices)],
+        notes=notes,
+        summary_table=summary.table(_summary_columns(plan, families)),
+        sections=_sections(plan, families, table, ends),
     )
 
 

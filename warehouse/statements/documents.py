@@ -13,10 +13,11 @@ from grammar.value import value
 from warehouse.charts import written
 from warehouse.measures import Function
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile.texts import LONGEST_SHOWN, texts
 from warehouse.query.compile.unit_rows import document_ids
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, signature, title, whole_said
+from warehouse.query.labels import on, whole_said
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
 from warehouse.query.resolving.taking_apart import pairs_of
@@ -110,7 +111,7 @@ def _texts(entry: p.Entry) -> Query:
 
 def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair and document."""
-    rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
+    rows, notes = TableRows(ROWS), list[str]()
     ends: list[int] = []
     with_texts: set[str] = set()
     pairs: list[Listed] = []
@@ -141,14 +142,15 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         if len(pairs) == 1
         else (f"{called} behind differences of {measures}")
     )
-    return Result(
-        statement=plan.text,
-        caption=title(f"{what} on {on(plan.entries)}{only}", plan.entries, how),
-        signature=signature(plan.text, plan.entries, f"missing {plan.how.missing}"),
-        table=table,
-        notes=tuple(dict.fromkeys(notes)),
-        sections=_sections(plan, pairs, table, ends),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{what} on {on(plan.entries)}{only}",
+        table,
         how=how,
+        deciding=(f"missing {plan.how.missing}",),
+        notes=notes,
+        sections=_sections(plan, pairs, table, ends),
         one_by_one=True,
     )
 

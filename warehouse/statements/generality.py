@@ -8,9 +8,10 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, signature, title
+from warehouse.query.labels import noun_of, on
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, key_filter
 from warehouse.query.resolving.names import Scope
@@ -82,13 +83,8 @@ def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
             )
         if not counts:
             notes.append(f"{entry.test_set.name} has no key labels{' that meet the condition' if plan.where else ''}")
-    return Result(
-        statement=plan.text,
-        caption=title(f"generality of {on(plan.entries)} as in Lewis and Tong 1992", plan.entries),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(columns),
-        notes=tuple(notes),
-    )
+    what = f"generality of {on(plan.entries)} as in Lewis and Tong 1992"
+    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes)
 
 
 def subject(entry: p.Entry) -> str:

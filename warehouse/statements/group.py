@@ -10,8 +10,9 @@ from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, title
+from warehouse.query.labels import on
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
@@ -48,39 +49,32 @@ def compile(plan: GroupPlan) -> Queries:
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system in the order of its value, with its letters; the summary has one row per group."""
-    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
-    from warehouse.query.comparison.notes import PairNotes, few_units
     from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
+    from warehouse.query.comparison.tested_pairs import TestedPairs
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
-    notes, pair_notes = list[str](), PairNotes(plan.how)
-    families: list[ComparedPairs] = []
+    tested = TestedPairs.by(plan.how)
     pairs = count_of_pairs(plan.entries, None)
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts, ranked=True):
             of_batch = decisions(batch, workforce, pairs)
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
-                families.append(ComparedPairs.of(comparison, decided.values()))
-                notes += [*hopeless(comparison), *comparison_notes(comparison)]
-                notes += [*few_units(comparison), *faster_exactly(comparison)]
-                pair_notes.look_at(comparison, of_batch)
-                notes += _grouped(comparison, decided, rows, summary)
+                tested.add(comparison, of_batch)
+                tested.look_at_pairs(comparison, of_batch)
+                tested.noted.extend(_grouped(comparison, decided, rows, summary))
     by_convention = conventions.notes(plan.entries, conventions.of_letters(rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
-    how = testing_caption(plan.how, plan.entries, families, None)
-    return Result(
-        statement=plan.text,
-        caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
-        signature=testing_signature(plan.text, plan.how, plan.entries, families),
-        p_values=p_values_of(families),
-        table=rows.table(columns),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{', '.join(labels)} on {on(plan.entries)}",
+        rows.table(columns),
+        tested=tested,
+        notes=(*by_convention, *tested.notes),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *by_convention, *notes, *pair_notes.notes()])),
-        how=how,
     )
 
 

@@ -19,8 +19,9 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, title
+from warehouse.query.labels import noun_of, on
 from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope, one_line
 from warehouse.query.table_rows import TableRows
@@ -292,15 +293,15 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
     answers = [result for result in (scored, compared, ranked) if result is not None]
     labels = ", ".join(plan.score.column_labels())
-    return Result(
-        statement=plan.text,
-        caption=title(plan.caption or f"{labels} on {on(plan.entries)}", plan.entries),
+    what = plan.caption or f"{labels} on {on(plan.entries)}"
+    notes = [note for result in answers for note in result.notes]
+    p_values = [p for result in answers for p in result.p_values]
+    table = rows.table(_columns(plan, rows))
+    return replace(
+        result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
         signature=_signature(plan.text, scored, compared, ranked),
-        table=rows.table(_columns(plan, rows)),
-        notes=tuple(dict.fromkeys(note for result in answers for note in result.notes)),
         grid=_grid(plan, rows, order, _legend(plan, rows, scored, compared, ranked)),
         how="; ".join(filter(None, (result.how for result in answers))),
-        p_values=tuple(p for result in answers for p in result.p_values),
     )
 
 

@@ -21,8 +21,9 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, title
+from warehouse.query.labels import Size, on, sizes
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
@@ -162,15 +163,15 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
         notes += comparison_notes(comparison)
         workforce.work.progress((place + 1) / len(pairs))
     labels = dict.fromkeys(comparison.statistic.label for comparison, _ in pairs)
-    how = _how(plan, known, ways)
-    return Result(
-        statement=plan.text,
-        caption=title(f"power for {', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
-        signature=signature(plan.text, plan.entries, *_deciding(plan)),
-        table=rows.table(columns),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"power for {', '.join(labels)} on {on(plan.entries)}",
+        rows.table(columns),
+        how=_how(plan, known, ways),
+        deciding=_deciding(plan),
+        notes=notes,
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *notes])),
-        how=how,
     )
 
 

@@ -17,9 +17,10 @@ from warehouse.measures.formula import LinearForm, ratio
 from warehouse.measures.measure import SHARE
 from warehouse.measures.values import printed
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import keys
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import known_size, signature, some, title
+from warehouse.query.labels import known_size, some
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entry_on
@@ -147,14 +148,15 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
         if names
     )
     notes = [*off, *([f"recall or fallout is unknown for {some(without)}"] if without else []), *undefined, *crossed]
-    return Result(
-        statement=plan.text,
-        caption=title(caption, plan.entries, how),
-        signature=signature(plan.text, plan.entries),
-        table=table,
-        summary_table=summary,
-        notes=(*_sums(plan), *known.notes, *notes),
+    return result_of(
+        plan.text,
+        plan.entries,
+        caption,
+        table,
         how=how,
+        notes=(*_sums(plan), *known.notes, *notes),
+        about_measures=False,
+        summary_table=summary,
     )
 
 

@@ -16,8 +16,9 @@ from grammar.printer import to_text
 from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, said_of_measures, title
+from warehouse.query.labels import on
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
@@ -87,37 +88,31 @@ def compile(plan: RankPlan) -> Queries:
 
 def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system, the best first."""
-    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.intervals import percent
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
+    from warehouse.query.comparison.tested_pairs import TestedPairs
 
     if plan.over is not None:
         return over_test_sets.answer(plan.text, plan.over, facts)
-    rows, notes = TableRows(ROWS), list[str]()
-    families: list[ComparedPairs] = []
+    rows, tested = TableRows(ROWS), TestedPairs.by(plan.how)
     batches = list(_batches(plan, facts))
     pairs = sum(len(comparison.pairs) for batch in batches for comparison in batch)
     for batch in batches:
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
-            of_pairs = [decided[comparison.statistic.label, pair] for pair in comparison.pairs]
-            families.append(ComparedPairs.of(comparison, of_pairs))
-            notes += [*hopeless(comparison), *comparison_notes(comparison)]
-            notes += _ranked(comparison, decided, rows)
+            tested.add(comparison, decided)
+            tested.noted.extend(_ranked(comparison, decided, rows))
     ranks = conventions.of_systems(rows, "rank_low", "rank_high")
     by_convention = conventions.notes(plan.entries, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
-    sets = f"{percent(plan.how.level)} sets of ranks, for all systems together"
-    how = f"{sets}; {testing_caption(plan.how, plan.entries, families, None)}"
-    return Result(
-        statement=plan.text,
-        caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
-        signature=testing_signature(plan.text, plan.how, plan.entries, families),
-        p_values=p_values_of(families),
-        table=rows.table(_columns(plan, rows, labels)),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *by_convention, *notes])),
-        how=how,
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{', '.join(labels)} on {on(plan.entries)}",
+        rows.table(_columns(plan, rows, labels)),
+        how=f"{percent(plan.how.level)} sets of ranks, for all systems together",
+        tested=tested,
+        notes=(*by_convention, *tested.notes),
     )
 
 

@@ -17,7 +17,8 @@ from grammar.printer import to_text
 from grammar.value import replace, value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.labels import on, said_of_measures, signature, some, title
+from warehouse.query.answering import result_of
+from warehouse.query.labels import on, some
 from warehouse.query.path import Facts, Line, Queries
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, check_filled, entries_on
@@ -217,16 +218,18 @@ def answer(text: str, over: Over, facts: Facts) -> Result:
     said = "; ".join(filter(None, (how, missing_said(over.how, over.entries))))
     heading = f"{percent(over.how.level)} ranks"
     columns = [replace(column, heading=heading) if column.name == "rank_low" else column for column in COLUMNS]
-    return Result(
-        statement=text,
-        caption=title(f"{', '.join(labels)} over {on(over.entries)}", over.entries, said),
-        signature=signature(text, over.entries, "rank over test sets", f"adjust {over.post_hoc}"),
-        table=rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
+    result = result_of(
+        text,
+        over.entries,
+        f"{', '.join(labels)} over {on(over.entries)}",
+        rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
+        how=said,
+        deciding=("rank over test sets", f"adjust {over.post_hoc}"),
+        p_values=[p for p in summary.cells("p") if isinstance(p, float)],
+        notes=_hopeless(over, pairs),
         summary_table=summary.table(SUMMARY),
-        notes=(*said_of_measures(over.entries), *_hopeless(over, pairs)),
-        how=how,
-        p_values=tuple(p for p in summary.cells("p") if isinstance(p, float)),
     )
+    return replace(result, how=how)  # what became of missing documents is not in its picture
 
 
 def _hopeless(over: Over, pairs: int) -> Iterator[str]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
+from grammar.value import replace, value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import said_of_measures, title
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
 from warehouse.query.resolving.testing import (
@@ -31,6 +31,7 @@ from warehouse.results import Cell, Column, Result
 if TYPE_CHECKING:
     from warehouse.query.comparison.deciding import Decided
     from warehouse.query.comparison.pairs import Comparison, Pair
+    from warehouse.query.comparison.tested_pairs import TestedPairs
 
 
 @value
@@ -78,39 +79,33 @@ class DecidedComparison:
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure and pair, with what was found on both test sets; the summary has one row per measure."""
-    from warehouse.query.comparison.captions import ComparedPairs, p_values_of, testing_caption, testing_signature
     from warehouse.query.comparison.pairs import count_of_pairs
+    from warehouse.query.comparison.tested_pairs import TestedPairs
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
-    pairs = count_of_pairs(plan.entries, None)
-    on_source, on_target = (_tested(plan, entry, facts, workforce, pairs) for entry in plan.entries)
+    pairs, tested = count_of_pairs(plan.entries, None), TestedPairs.by(plan.how)
+    on_source, on_target = (_decided(plan, entry, facts, workforce, pairs, tested) for entry in plan.entries)
     for first, second in zip(on_source, on_target, strict=True):
         for pair in first.comparison.pairs:
             rows.add(**_carried(first, second, pair))
         summary.add(**_summed(first, second))
-    tested = [*on_source, *on_target]
-    families = [ComparedPairs.of(test_set.comparison, test_set.decided.values()) for test_set in tested]
-    how = testing_caption(plan.how, plan.entries, families, None)
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
-    return Result(
-        statement=plan.text,
-        caption=title(f"which differences in {labels} on {source} hold on {target}", plan.entries, how),
-        signature=testing_signature(plan.text, plan.how, plan.entries, families),
-        p_values=p_values_of(families),
-        table=rows.table(columns),
+    result = result_of(
+        plan.text,
+        plan.entries,
+        f"which differences in {labels} on {source} hold on {target}",
+        rows.table(columns),
+        tested=tested,
+        notes=(*tested.notes, *_chosen(on_source)),
         summary_table=summary.table(summary_columns),
-        notes=tuple(dict.fromkeys([*said_of_measures(plan.entries), *_notes(on_source, on_target)])),
     )
+    return replace(result, how="")  # its picture has no subtitle
 
 
-def _notes(on_source: list[DecidedComparison], on_target: list[DecidedComparison]) -> Iterator[str]:
-    """What the observations leave out, and what the choice of pairs does to the effect ratio."""
-    from warehouse.query.comparison.verdicts import comparison_notes, hopeless
-
-    for test_set in (*on_source, *on_target):
-        yield from (*hopeless(test_set.comparison), *comparison_notes(test_set.comparison))
+def _chosen(on_source: list[DecidedComparison]) -> Iterator[str]:
+    """What the choice of pairs does to the effect ratio."""
     chosen = [first.comparison for first in on_source if any(map(first.differs, first.comparison.pairs))]
     if chosen:
         measures = ", ".join(comparison.statistic.label for comparison in chosen)
@@ -121,10 +116,10 @@ def _notes(on_source: list[DecidedComparison], on_target: list[DecidedComparison
         )
 
 
-def _tested(
-    plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int
+def _decided(
+    plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int, tested: TestedPairs
 ) -> list[DecidedComparison]:
-    """Each statistic of an entry with the verdict on each pair."""
+    """Each statistic of an entry with the verdict on each pair, which is added to the tested ones."""
     from warehouse.query.comparison.deciding import decisions
     from warehouse.query.comparison.pairs import comparisons
 
@@ -133,6 +128,7 @@ def _tested(
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
             label = comparison.statistic.label
+            tested.add(comparison, decided)
             found_on.append(DecidedComparison(comparison, {pair: decided[label, pair] for pair in comparison.pairs}))
     return found_on
 

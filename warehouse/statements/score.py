@@ -15,6 +15,7 @@ from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statisti
 from warehouse.measures.expression import has_calls
 from warehouse.query import conventions
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile.fact_rows import dimensions
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import (
@@ -24,10 +25,8 @@ from warehouse.query.labels import (
     noun_of,
     on,
     said_of_measures,
-    signature,
     sizes,
     some,
-    title,
 )
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import dimension_of, filter_of
@@ -213,7 +212,10 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(entry.units.averaged is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
-    notes = list(said_of_measures(plan.entries))
+    tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
+    mixed = len(set(tasks.values())) > 1
+    notes = [f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}"] if mixed else []
+    notes += said_of_measures(plan.entries)
     known: list[tuple[str, Size]] = []
     spreads: list[OwnIntervals] = []
     counted = False
@@ -237,25 +239,22 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     keys = list(zip(rows.cells("system"), *(rows.cells(name) for name in _split(plan)), strict=True))
     kept = _kept(plan, list(dict.fromkeys(keys)))
     shown = set(kept)
-    tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
-    if len(set(tasks.values())) > 1:
-        notes.insert(0, f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}")
     if not plan.by:
         notes += conventions.of_the_best(plan.entries, rows)
-    how = _how(plan, known, spreads)
     names = ("system", *(dimension.name for dimension in plan.by))
     columns = _columns(plan, labels, kinds, replicated, counted)
     spread = (*(("documents",) if counted else ()), *labels)
     side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), spread)
-    return Result(
-        statement=plan.text,
-        caption=title(f"{', '.join(labels)} on {on(plan.entries)}", plan.entries, how),
-        signature=signature(plan.text, plan.entries),
-        table=Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
+    return result_of(
+        plan.text,
+        plan.entries,
+        f"{', '.join(labels)} on {on(plan.entries)}",
+        Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
+        how=_how(plan, known, spreads),
+        notes=notes,
+        about_measures=False,  # they stand behind the note on tasks
         summary_table=_summary(plan, rows, labels, kinds),
-        notes=tuple(notes),
         side_by_side=side_by_side if len(plan.entries) > 1 and not plan.interval else None,
-        how=how,
     )
 
 

@@ -15,9 +15,10 @@ from grammar.printer import to_text
 from grammar.value import replace, value
 from warehouse.measures import Ratio, Statistic
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.compile import keys, scores
 from warehouse.query.compile.fact_rows import dimensions
-from warehouse.query.labels import noun_of, on, said_of_measures, signature, title
+from warehouse.query.labels import noun_of, on
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.query.resolving.names import Scope, matching
 from warehouse.query.table_rows import TableRows
@@ -307,7 +308,7 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
     columns = _columns(plan)
     names = ("value", "se", "ci_low", "ci_high")
     rows = TableRows(["test_set", "task", "system", *names, *(column.name for column in columns[7:])])
-    notes = list(said_of_measures(plan.entries))
+    notes: list[str] = []
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         documents = _documents(entry, judge, facts)
         found = []
@@ -327,14 +328,8 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
     if any(entry.units.shared for entry in plan.entries):
         nouns = dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries)
         how += f", {' or '.join(nouns)} drawn as a whole"
-    return Result(
-        statement=plan.text,
-        caption=title(f"{label} corrected by {judges} on {on(plan.entries)}", plan.entries, how),
-        signature=signature(plan.text, plan.entries),
-        table=Table(columns, tuple(rows.rows)),
-        notes=tuple(notes),
-        how=how,
-    )
+    what = f"{label} corrected by {judges} on {on(plan.entries)}"
+    return result_of(plan.text, plan.entries, what, Table(columns, tuple(rows.rows)), how=how, notes=notes)
 
 
 def _rank(value: float | None, descending: bool) -> tuple[bool, float]:

@@ -12,8 +12,9 @@ from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.value import value
 from warehouse.query import plan as p
+from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, said_of_measures, signature, sizes, some, title
+from warehouse.query.labels import Size, on, sizes, some
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.conditions import filter_of
 from warehouse.query.resolving.entries import Wanted, entries_on, named, unsaid_replicates
@@ -115,7 +116,7 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per test set, measure and system."""
     from warehouse.query.comparison.crossed import crossed
 
-    rows, notes = TableRows(ROWS), list(said_of_measures(plan.entries))
+    rows, notes = TableRows(ROWS), list[str]()
     known: list[tuple[str, Size]] = []
     for entry in plan.entries:
         tables = list(crossed(plan.how, entry, facts))
@@ -126,15 +127,9 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
             known.append((entry.test_set.name, Size(units, _unit(entry), units, _unit(entry))))
         notes += _notes(entry, estimated)
     labels = list(dict.fromkeys(statistic.label for entry in plan.entries for statistic in entry.statistics))
-    return Result(
-        statement=plan.text,
-        caption=title(
-            f"spread of {', '.join(labels)} on {on(plan.entries)}", plan.entries, f"{sizes(known)}; {_how(plan)}"
-        ),
-        signature=signature(plan.text, plan.entries),
-        table=rows.table(_columns(plan, labels)),
-        notes=tuple(dict.fromkeys(notes)),
-    )
+    what = f"spread of {', '.join(labels)} on {on(plan.entries)}"
+    how = f"{sizes(known)}; {_how(plan)}"
+    return result_of(plan.text, plan.entries, what, rows.table(_columns(plan, labels)), how=how, notes=notes)
 
 
 def _how(plan: SpreadPlan) -> str:

@@ -1,5 +1,5 @@
 """What tested results are called: how many units were exchanged, by which test, adjusted over how many comparisons, and
-the signature. Shared by `compare`, `group` and `replicate`; nothing is decided here.
+what stands of it in the signature. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.intervals import interval_title
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.labels import LEFT_OUT_AS_0, Size, noun_of, signature, sizes
+from warehouse.query.labels import LEFT_OUT_AS_0, Size, noun_of, sizes
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from warehouse.tasks.observed import counted, plural
 
@@ -43,11 +43,6 @@ class ComparedPairs:
             frozenset(outcome.shuffles for outcome in outcomes if outcome.shuffles is not None),
             tuple(outcome.p for outcome in outcomes),
         )
-
-
-def p_values_of(families: Iterable[ComparedPairs]) -> tuple[float, ...]:
-    """The p of all pairs."""
-    return tuple(p for family in families for p in family.p_values)
 
 
 def testing_caption(
@@ -112,9 +107,9 @@ def _adjusted(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
     return f"{total:,} comparisons, not adjusted" if total > 1 else ""
 
 
-def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> str:
-    """The signature of a tested result."""
-    deciding = [
+def deciding(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> tuple[str, ...]:
+    """The parts of a signature about tests."""
+    return (
         f"test {how.test_name}",
         how.sides,
         f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else _by_formula(families),
@@ -124,8 +119,7 @@ def testing_signature(text: str, how: p.Testing, entries: Sequence[p.Entry], fam
         f"missing {how.missing}",
         *([] if how.margin is None else [f"margin {how.margin.normalize():f}"]),
         *([f"interval {how.interval.name}"] if how.interval != INTERVALS[0] else []),
-    ]
-    return signature(text, entries, *deciding)
+    )
 
 
 def _by_formula(families: Sequence[ComparedPairs]) -> str:

@@ -5,9 +5,11 @@ contradict the verdict beside them. A few pairs are named one by one; many are c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 
 from warehouse.query import plan as p
-from warehouse.query.comparison.intervals import Interval, plan_of
+from warehouse.query.comparison.intervals import Interval, Intervals, plan_of
+from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.labels import some
 from warehouse.results import Table
 
@@ -38,6 +40,26 @@ def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the un
     if by_formula:
         few = "too few units differ for a bootstrap, so Student's t gives the interval"
         yield f"{where}: {few} for {some(by_formula)}"
+
+
+def comparison_interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
+    """What was left out of the intervals of a comparison."""
+    names, label = [system.name for system in comparison.entry.systems], comparison.statistic.label
+    found = {
+        f"{names[a]} and {names[b]}": interval
+        for a, b in comparison.pairs
+        if (interval := limits[label, (a, b)]).undefined or interval.nothing or interval.by_formula
+    }
+    if comparison.statistic.ordered:
+        # Why they cannot have a standard error is noted with the test.
+        found = {pair: interval for pair, interval in found.items() if not isnan(interval.error)}
+    why = f"the {'replicates' if comparison.replicates else 'unit-by-unit differences'} do not vary"
+    alone = [part.entry for part in comparison.over if part.observations.units == 1]
+    if alone:
+        # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
+        has = "has" if len(alone) == 1 else "have"
+        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].unit_noun}"
+    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
 
 
 def contradictions(how: p.Testing, table: Table) -> Iterator[str]:

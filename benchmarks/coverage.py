@@ -32,8 +32,8 @@ from warehouse.significance.bootstrap.averages import OfTestSet
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
+from warehouse.significance.sums import Sums
 
 DOCUMENTS = (6, 10, 20, 50, 100)
 COMPARED = 100
@@ -152,13 +152,13 @@ def truth(design: Design) -> float:
 # --- coverage ---------------------------------------------------------------------------------------------------------
 
 
-def drawn(design: Design, documents: int, sets: int) -> Iterator[Many]:
+def drawn(design: Design, documents: int, sets: int) -> Iterator[Sums]:
     """This many sets in which both systems have a value."""
     source, made = np.random.default_rng((1992, documents)), 0
     while made < sets:
         over, under = design.draw(source, documents)
         if under.any(axis=1).all():
-            yield Many(over, under)
+            yield Sums.of_ratios(over, under)
             made += 1
 
 
@@ -200,30 +200,30 @@ def shares(held: Any, given: Any, sets: int) -> list[str]:
 # --- contradictions ---------------------------------------------------------------------------------------------------
 
 
-def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Many]]]:
+def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Sums]]]:
     """Whole evaluations of systems from bad to good."""
     skills = np.linspace(0.35, 0.65, SYSTEMS)
 
-    def extracted(measure: str) -> Callable[[np.random.Generator], Many]:
-        def draw(source: np.random.Generator) -> Many:
+    def extracted(measure: str) -> Callable[[np.random.Generator], Sums]:
+        def draw(source: np.random.Generator) -> Sums:
             possible = 1 + source.binomial(20, source.beta(1.5, 3.0, COMPARED))
             ease = source.normal(size=COMPARED)
             precisions = source.permutation(skills)
             found = [Extractor(r, p).fill(source, possible, ease) for r, p in zip(skills, precisions, strict=True)]
             filled, right = (np.stack(columns) for columns in zip(*found, strict=True))
             under = {"recall": possible + 0 * filled, "precision": filled, "F": possible + filled}[measure]
-            return Many(2 * right if measure == "F" else right, under)
+            return Sums.of_ratios(2 * right if measure == "F" else right, under)
 
         return draw
 
-    def answered(source: np.random.Generator) -> Many:
+    def answered(source: np.random.Generator) -> Sums:
         ease = source.normal(size=COMPARED)
         right = source.random((SYSTEMS, COMPARED)) < 1 / (1 + np.exp(-(1.5 * ease + 8 * (skills[:, None] - 0.5) + 0.5)))
-        return Many(right.astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
+        return Sums.of_ratios(right.astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
 
-    def valued(source: np.random.Generator) -> Many:
+    def valued(source: np.random.Generator) -> Sums:
         scores = source.normal(size=COMPARED) + 0.7 * source.normal(size=(SYSTEMS, COMPARED)) + 3 * skills[:, None]
-        return Many(np.rint(1e6 * scores).astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
+        return Sums.of_ratios(np.rint(1e6 * scores).astype(np.int64), np.ones((SYSTEMS, COMPARED), dtype=np.int64))
 
     for measure in ("F", "recall", "precision"):
         yield measure, extracted(measure)
@@ -231,7 +231,7 @@ def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Many]]]
     yield "values", valued
 
 
-def contradictions(draw: Callable[[np.random.Generator], Many], rounds: int) -> list[str]:
+def contradictions(draw: Callable[[np.random.Generator], Sums], rounds: int) -> list[str]:
     """The share of pairs whose interval excludes 0 although p is above the level, or contains it although p is not."""
     source, pairs = np.random.default_rng(1992), list(combinations(range(SYSTEMS), 2))
     bootstrap = Bootstrap(Draws(2000))

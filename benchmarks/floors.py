@@ -25,12 +25,12 @@ from significance import extraction, measured
 
 from warehouse.significance.draws import OWN_COINS, Draws
 from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins, lookup, own_coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.binomial import OPEN, BinomialTable
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.signed_sums import SLICE, Shuffler
+from warehouse.significance.sums import Sums
 
 SHUFFLES = 100_000
 LONG = Draws(2**20)
@@ -77,7 +77,7 @@ def lookups(rows: int, width: int, shuffles: int, size: int) -> None:
             np.take(table, places, out=found, mode="wrap")
 
 
-def of_a_pair(paired: Paired, runs: int) -> None:
+def of_a_pair(paired: Sums, runs: int) -> None:
     """Prints what the sums of a pair take beside random words and lookups alone."""
     columns = paired.differences()
     differing = int(np.count_nonzero(np.any(columns, axis=0)))
@@ -126,7 +126,7 @@ def differences(pairs: int, shuffles: int, size: int) -> None:
         np.greater_equal(over, under, out=answer)
 
 
-def of_all_pairs(many: Many, runs: int) -> None:
+def of_all_pairs(many: Sums, runs: int) -> None:
     """Prints what all pairs take beside the fastest product and the fewest decisions."""
     size, shuffles = 1024, SHORT.shuffles
     pairs = many.systems * (many.systems - 1) // 2
@@ -203,7 +203,7 @@ def drawn(table: BinomialTable, sums: Any) -> None:
     np.take(sums, table.draw(SHORT.generator(0, OWN_COINS), SHORT.shuffles))
 
 
-def of_blocks(paired: Paired, runs: int) -> None:
+def of_blocks(paired: Sums, runs: int) -> None:
     """Prints what the sum of the smallest differences takes by one draw, and their part of what all coins take."""
     columns = paired.differences()
     differing = np.flatnonzero(np.any(columns, axis=0))

@@ -35,10 +35,10 @@ from warehouse.results import Cell
 from warehouse.session import Session
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.power.populations import Oriented, population_of
 from warehouse.significance.power.simulation import Criterion, Simulation
-from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 STATEMENT = (
     "power F for GE, UMASS on TST3 detect 3%, 5%, 7%, 10%, 15% documents 25, 50, 75, 100, 150, 200, 300, 400, 600, 1000"
@@ -159,7 +159,7 @@ def found(known: Known, documents: int, samples: int, chance: Chance) -> float:
         if known.shifted:
             # Rounded to hundredths, so that the exact test is quick.
             over = np.rint(over / 20).astype(np.int64)
-        times += int(exact_test(Paired(over[0], under[0], over[1], under[1])).p <= 0.05)
+        times += int(exact_test(Sums.of_two(over[0], under[0], over[1], under[1])).p <= 0.05)
     return times / samples
 
 
@@ -167,7 +167,7 @@ def said(known: Known, there: int, documents: int, amount: float, chance: Chance
     """The power that test sets with this many documents predict."""
     powers = []
     for pilot in range(PILOTS):
-        population = population_of(Many(*known.draw(chance, there)), known.factor, known.shifted)
+        population = population_of(Sums.of_ratios(*known.draw(chance, there)), known.factor, known.shifted)
         assert population is not None
         simulation = Simulation(population, Criterion(0.05, "two-sided"), Draws(SIMULATIONS, 1992, pilot))
         (simulated,) = simulation.powers(documents, [amount])
@@ -178,17 +178,17 @@ def said(known: Known, there: int, documents: int, amount: float, chance: Chance
 # --- BLEU -------------------------------------------------------------------------------------------------------------
 
 
-def differences_of_sentences(sentences: int = 2000, zero: float = 0.13, scale: float = 25.8) -> Many:
+def differences_of_sentences(sentences: int = 2000, zero: float = 0.13, scale: float = 25.8) -> Sums:
     """What each sentence contributes to a difference of BLEU, in thousandths of a point: nothing, or half of the change
     when it is exchanged, which is Laplace-distributed (Card et al. 2020).
     """
     changing = round(sentences * (1 - zero))
     changes = stats.laplace.ppf((np.arange(changing) + 0.5) / changing)
     differences = np.rint(1000 * np.append(scale / 2 * changes, np.zeros(sentences - changing))).astype(np.int64)
-    return Many(np.stack((differences, np.zeros_like(differences))), np.ones((2, sentences), dtype=np.int64))
+    return Sums.of_ratios(np.stack((differences, np.zeros_like(differences))), np.ones((2, sentences), dtype=np.int64))
 
 
-def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> ManyCounts:
+def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> Sums:
     """N-gram counts of two translations. A `share` of a sentence's quality is independent in each translation. In 13%
     of the sentences both translations are equal.
     """
@@ -214,10 +214,10 @@ def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> 
     def values_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return bleu.values(dict(zip(columns, sums, strict=True)))
 
-    return ManyCounts(np.stack(systems).astype(np.int64), Valuation(values_of, bleu.exact))
+    return Sums.of_counts(np.stack(systems).astype(np.int64), Valuation(values_of, bleu.exact))
 
 
-def with_the_variance(wanted: float) -> ManyCounts:
+def with_the_variance(wanted: float) -> Sums:
     """Counts whose sentences contribute to BLEU with this standard deviation. The share is found by bisection."""
     low, high = 0.0, 1.0
     for _ in range(20):

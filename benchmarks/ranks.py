@@ -27,7 +27,7 @@ from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance.draws import Draws
 from warehouse.significance.multiple import westfall_young
-from warehouse.significance.paired import Many
+from warehouse.significance.sums import Sums
 from warehouse.store.replacement import create
 
 LEVEL = 0.05
@@ -57,7 +57,7 @@ def covered(shares: list[float], items: int, sets: int) -> float:
         # Half of the variance of an item is common to all systems, the other half is each system's own.
         mixed = np.where(source.random((len(shares), items)) < 0.5, hard[None, :], own)
         right = (mixed < truth[:, None]).astype(np.int64)
-        many = Many(right, np.ones_like(right))
+        many = Sums.of_ratios(right, np.ones_like(right))
         levels = westfall_young(many, pairs, Draws(SHUFFLES, 1992, place), "one-sided")
         held += not (wrong & (levels <= LEVEL)).any()
     return held / sets

@@ -35,10 +35,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import counting
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized
+from warehouse.significance.sums import Sums
 
 BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
 
@@ -51,7 +51,7 @@ class Workload:
 
     name: str
     run: Callable[[], Any]
-    pair: Paired | None = None
+    pair: Sums | None = None
     sampled: int = 9999
     shuffles: int = 9999
     repeats: int = 3
@@ -77,27 +77,29 @@ def extraction(systems: int, documents: int, seed: int) -> Any:
     return counts
 
 
-def measured(counts: Any, measure: str) -> Many:
+def measured(counts: Any, measure: str) -> Sums:
     """Numerators and denominators of a measure."""
     of_possible, of_actual = BETAS[measure]
-    return Many(2 * counts[..., 2] + counts[..., 3], of_possible * counts[..., 0] + of_actual * counts[..., 1])
+    return Sums.of_ratios(
+        2 * counts[..., 2] + counts[..., 3], of_possible * counts[..., 0] + of_actual * counts[..., 1]
+    )
 
 
-def items(number: int) -> Paired:
+def items(number: int) -> Sums:
     """Items that two systems of similar accuracy get right or wrong, correlated."""
     source = np.random.default_rng(4)
     ease = source.normal(0, 1, number)
     right = ease + source.normal(0, 0.7, (2, number)) < np.array([[0.700], [0.701]])
     ones = np.ones(number, dtype=np.int64)
-    return Paired(right[0], ones, right[1], ones)
+    return Sums.of_two(right[0], ones, right[1], ones)
 
 
-def by_scipy(paired: Paired, shuffles: int) -> float:
+def by_scipy(paired: Sums, shuffles: int) -> float:
     """scipy.stats.permutation_test with a vectorized statistic over the positions of the two systems' counts. For equal
     denominators it flips the signs of differences, which is its fastest method.
     """
-    tops = np.concatenate((paired.numerator_a, paired.numerator_b)).astype(float)
-    bottoms = np.concatenate((paired.denominator_a, paired.denominator_b)).astype(float)
+    tops = np.concatenate((paired.numerators[0], paired.numerators[1])).astype(float)
+    bottoms = np.concatenate((paired.denominators[0], paired.denominators[1])).astype(float)
     units = paired.units
 
     def of_signs(x: Any, axis: int) -> Any:
@@ -107,8 +109,8 @@ def by_scipy(paired: Paired, shuffles: int) -> float:
         x, y = x.astype(np.intp), y.astype(np.intp)
         return np.abs(tops[x].sum(axis) / bottoms[x].sum(axis) - tops[y].sum(axis) / bottoms[y].sum(axis))
 
-    alike = np.array_equal(paired.denominator_a, paired.denominator_b)
-    data = (paired.numerator_a - paired.numerator_b,) if alike else (np.arange(units), units + np.arange(units))
+    alike = np.array_equal(paired.denominators[0], paired.denominators[1])
+    data = (paired.numerators[0] - paired.numerators[1],) if alike else (np.arange(units), units + np.arange(units))
     return float(
         permutation_test(
             data,
@@ -137,21 +139,21 @@ class Ratio:
         return Result(over / under if under else 0.0)
 
 
-def by_sacrebleu(paired: Paired, shuffles: int) -> float:
+def by_sacrebleu(paired: Sums, shuffles: int) -> float:
     """The engine of sacreBLEU's paired approximate randomization, on the same counts."""
-    first = np.stack((paired.numerator_a, paired.denominator_a), axis=1)
-    second = np.stack((paired.numerator_b, paired.denominator_b), axis=1)
+    first = np.stack((paired.numerators[0], paired.denominators[0]), axis=1)
+    second = np.stack((paired.numerators[1], paired.denominators[1]), axis=1)
     baseline = {"ratio": (first, Ratio(first)._aggregate_and_compute(first))}
     metrics: Any = {"ratio": Ratio(second)}
     _, results = _paired_ar_test(baseline, "b", [""] * paired.units, None, metrics, n_samples=shuffles, seed=1)
     return float(results["ratio"].p_value or 0.0)
 
 
-def by_loop(paired: Paired, shuffles: int) -> float:
+def by_loop(paired: Sums, shuffles: int) -> float:
     """The loop over shuffles that one would write without a library."""
     source = np.random.default_rng(0)
-    a, b = paired.numerator_a, paired.numerator_b
-    c, d = paired.denominator_a, paired.denominator_b
+    a, b = paired.numerators[0], paired.numerators[1]
+    c, d = paired.denominators[0], paired.denominators[1]
     observed = abs(a.sum() / c.sum() - b.sum() / d.sum())
     extreme = 0
     for _ in range(shuffles):
@@ -166,7 +168,7 @@ PEERS = (by_scipy, by_sacrebleu, by_loop)
 """In the order of the columns of the table."""
 
 
-def intervals(measures: list[Many], pairs: list[tuple[int, int]]) -> None:
+def intervals(measures: list[Sums], pairs: list[tuple[int, int]]) -> None:
     """The intervals of all pairs by each measure."""
     bootstrap = Bootstrap()
     for many in measures:

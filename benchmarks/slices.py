@@ -31,8 +31,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from warehouse.loading.ingest import load
 from warehouse.session import Session
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Floats, Many
+from warehouse.significance.paired import Floats
 from warehouse.significance.slices import Partition, heterogeneity, influences, shrunken, slice_tests, variances
+from warehouse.significance.sums import Sums
 from warehouse.store.replacement import create
 
 Chance = np.random.Generator
@@ -98,7 +99,7 @@ class Drawn:
     these.
     """
 
-    two: Many
+    two: Sums
     partitions: tuple[Partition, ...]
     truth: tuple[Floats, ...]
 
@@ -115,22 +116,22 @@ def partitions(chance: Chance) -> tuple[Partition, ...]:
     return (*found, Partition(both.reshape(-1), len(kept)))
 
 
-def right_or_wrong(chance: Chance, ease: NDArray[np.float64], by: NDArray[np.float64]) -> Many:
+def right_or_wrong(chance: Chance, ease: NDArray[np.float64], by: NDArray[np.float64]) -> Sums:
     """Answers to questions of varying difficulty. The first system is right more often, by this much."""
     chances = np.clip(np.stack((ease + by / 2, ease - by / 2)), 0, 1)
     shared = chance.random(ease.shape)
     own = chance.random((2, *ease.shape))
     drawn = np.where(chance.random(ease.shape) < 0.5, shared, own) < chances
-    return Many(drawn.astype(np.int64), np.ones((2, len(ease)), dtype=np.int64))
+    return Sums.of_ratios(drawn.astype(np.int64), np.ones((2, len(ease)), dtype=np.int64))
 
 
-def ratio(chance: Chance, by: NDArray[np.float64]) -> Many:
+def ratio(chance: Chance, by: NDArray[np.float64]) -> Sums:
     """Items found out of items answered; the systems have different numbers of answers."""
     items = chance.integers(1, 15, len(by))
     answered = np.stack([items + chance.integers(0, 4, len(by)) for _ in range(2)])
     ease = np.clip(chance.normal(0.5, 0.15, len(by)), 0.05, 0.95)
     chances = np.clip(np.stack((ease + by / 2, ease - by / 2)), 0, 1)
-    return Many(chance.binomial(answered, chances), answered)
+    return Sums.of_ratios(chance.binomial(answered, chances), answered)
 
 
 # --- what is promised -------------------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def varying(kind: str, sets: int) -> float:
         two = ratio(chance, by) if kind == "ratios, documents of other sizes in each slice" else None
         if two is not None:
             larger = 1 + part.place
-            two = Many(two.numerators * larger, two.denominators * larger)
+            two = Sums.of_ratios(two.numerators * larger, two.denominators * larger)
         two = two or right_or_wrong(chance, ease, by)
         (level,) = heterogeneity(influences(two), [part], Draws(SHUFFLES, number))
         called += level is not None and level <= LEVEL

@@ -28,7 +28,8 @@ from warehouse.measures import Function, measure_named, settle
 from warehouse.session import Session
 from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles.randomization import functional_test
-from warehouse.significance.valuation import PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 from warehouse.store.replacement import create
 
 SYSTEMS, SEGMENTS, SHUFFLES = 10, 2_000, 10_000
@@ -116,7 +117,9 @@ def tests_alone(systems: dict[str, list[str]], gold: list[str]) -> Callable[[], 
 
     def tested() -> None:
         for other in others:
-            functional_test(PairedCounts(first, other, Valuation(values, function.exact)), Draws(SHUFFLES, 1992, 0))
+            functional_test(
+                Sums.of_two_counts(first, other, Valuation(values, function.exact)), Draws(SHUFFLES, 1992, 0)
+            )
 
     return tested
 

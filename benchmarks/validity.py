@@ -29,12 +29,12 @@ from warehouse.significance.analytic import independent, matched
 from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.shuffles.studentized_families import studentized_family
-from warehouse.significance.valuation import ExactValue, PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import ExactValue, Valuation
 
 LEVEL = 0.05
 SHUFFLES = 499
@@ -56,25 +56,25 @@ def answered(source: Source, documents: int, share: float) -> NDArray[np.bool_]:
             return chosen
 
 
-def precision(source: Source, documents: int, share: float, systems: int = 2) -> Many:
+def precision(source: Source, documents: int, share: float, systems: int = 2) -> Sums:
     """Precision 0.5: the first system answers a share of the documents, the others answer all. Documents differ in
     difficulty.
     """
     ease = source.beta(2, 2, documents)
     found = 1 + source.poisson(5, (systems, documents))
     found[0] *= answered(source, documents, share)
-    return Many(source.binomial(found, ease), found)
+    return Sums.of_ratios(source.binomial(found, ease), found)
 
 
-def high_precision(source: Source, documents: int, share: float) -> Many:
+def high_precision(source: Source, documents: int, share: float) -> Sums:
     """The same with precision 0.9 and fewer answers. On most documents everything is right, so values are skewed."""
     ease = source.beta(9, 1, documents)
     found = 1 + source.poisson(2, (2, documents))
     found[0] *= answered(source, documents, share)
-    return Many(source.binomial(found, ease), found)
+    return Sums.of_ratios(source.binomial(found, ease), found)
 
 
-def f(source: Source, documents: int, share: float) -> Many:
+def f(source: Source, documents: int, share: float) -> Sums:
     """Equal F: the first system answers a share of the documents with precision 0.75 and recall 0.6 there. The other
     answers all documents, and has the same F with lower precision and recall.
     """
@@ -85,24 +85,24 @@ def f(source: Source, documents: int, share: float) -> Many:
     both = 2 * 0.6 * share / (1 + 0.8 * share)
     right_b = source.binomial(possible, both * ease)
     found_b = right_b + source.poisson((1 - both) * possible)
-    return Many(2 * np.stack((right_a, right_b)), possible + np.stack((found_a, found_b)))
+    return Sums.of_ratios(2 * np.stack((right_a, right_b)), possible + np.stack((found_a, found_b)))
 
 
-def recall(source: Source, documents: int, share: float) -> Many:
+def recall(source: Source, documents: int, share: float) -> Sums:
     """Equal recall: the first system finds 60% in a share of the documents, the other finds the same amount in all."""
     possible, ease = 1 + source.poisson(6, documents), source.uniform(0.5, 1.5, documents)
     chosen = answered(source, documents, share)
     right = source.binomial(possible, 0.6 * np.stack((chosen * ease, share * ease)))
-    return Many(right, np.stack((possible, possible)))
+    return Sums.of_ratios(right, np.stack((possible, possible)))
 
 
-def items(source: Source, documents: int, share: float) -> Many:
+def items(source: Source, documents: int, share: float) -> Sums:
     """Accuracy 0.7: documents that are right or wrong."""
     ease = source.beta(2.1, 0.9, documents)
-    return Many(source.binomial(1, ease, (2, documents)), np.ones((2, documents), dtype=np.int64))
+    return Sums.of_ratios(source.binomial(1, ease, (2, documents)), np.ones((2, documents), dtype=np.int64))
 
 
-DESIGNS: Mapping[str, Callable[[Source, int, float], Many]] = {
+DESIGNS: Mapping[str, Callable[[Source, int, float], Sums]] = {
     "precision": precision,
     "precision 0.9": high_precision,
     "F": f,
@@ -114,39 +114,39 @@ DESIGNS: Mapping[str, Callable[[Source, int, float], Many]] = {
 # --- tests ------------------------------------------------------------------------------------------------------------
 
 
-def differences(paired: Paired) -> Integers:
+def differences(paired: Sums) -> Integers:
     """The differences that matched-pair tests use."""
     return matched.differences(paired)
 
 
-def proportions(paired: Paired) -> tuple[int, int, int, int]:
+def proportions(paired: Sums) -> tuple[int, int, int, int]:
     """The right and wrong answers of both systems."""
-    right_a, of_a, right_b, of_b = paired.totals
+    (right_a, of_a), (right_b, of_b) = paired.totals(0), paired.totals(1)
     return right_a, of_a - right_a, right_b, of_b - right_b
 
 
-def _z(paired: Paired) -> Outcome:
-    right_a, of_a, right_b, of_b = paired.totals
+def _z(paired: Sums) -> Outcome:
+    (right_a, of_a), (right_b, of_b) = paired.totals(0), paired.totals(1)
     return independent.z(right_a, of_a, right_b, of_b)
 
 
-def _two_sample(paired: Paired) -> Outcome:
-    a, b = paired.unit_values()
+def _two_sample(paired: Sums) -> Outcome:
+    a, b = paired.unit_values(0), paired.unit_values(1)
     return independent.two_sample_t(a[~np.isnan(a)], b[~np.isnan(b)])
 
 
-def _mcnemar(paired: Paired) -> Outcome:
+def _mcnemar(paired: Sums) -> Outcome:
     values = differences(paired)
     return matched.mcnemar(int((values > 0).sum()), int((values < 0).sum()))
 
 
-DRAWN: Mapping[str, Callable[[Paired, Draws], Outcome]] = {
+DRAWN: Mapping[str, Callable[[Sums, Draws], Outcome]] = {
     "randomization": randomization_test,
     "studentized": studentized_test,
     "bootstrap": bootstrap_test,
 }
 
-FORMULAS: Mapping[str, Callable[[Paired], Outcome]] = {
+FORMULAS: Mapping[str, Callable[[Sums], Outcome]] = {
     "sign": lambda paired: matched.sign(differences(paired)),
     "wilcoxon": lambda paired: matched.wilcoxon(differences(paired)),
     "t": lambda paired: matched.t(differences(paired)),
@@ -160,7 +160,7 @@ FORMULAS: Mapping[str, Callable[[Paired], Outcome]] = {
 ALL = (*DRAWN, *FORMULAS)
 
 
-def finds(name: str, paired: Paired, stream: int) -> bool | None:
+def finds(name: str, paired: Sums, stream: int) -> bool | None:
     """Whether a test finds a difference; None if it does not apply, or refuses."""
     try:
         if name in DRAWN:
@@ -213,7 +213,7 @@ def family(sets: int) -> None:
             row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong.values()))
 
 
-def of_family(many: Many, pairs: list[tuple[int, int]], draws: Draws) -> Iterator[tuple[str, Any]]:
+def of_family(many: Sums, pairs: list[tuple[int, int]], draws: Draws) -> Iterator[tuple[str, Any]]:
     """The p-values of all pairs, adjusted in each way."""
 
     def levels(nge: Integers) -> list[float]:
@@ -245,7 +245,7 @@ def mcc(sets: int) -> None:
     for documents in (50, 100, 300):
         for share in (0.4, 0.2, 0.1, 0.05):
             source = np.random.default_rng([documents, round(1000 * share), 4])
-            tests: tuple[Callable[[PairedCounts, Draws], Outcome], ...] = (functional_test, studentized_test)
+            tests: tuple[Callable[[Sums, Draws], Outcome], ...] = (functional_test, studentized_test)
             wrong = [0] * len(tests)
             for stream in range(sets):
                 paired = decisions(source, documents, (share, 0.4))
@@ -254,7 +254,7 @@ def mcc(sets: int) -> None:
             row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong))
 
 
-def decisions(source: Source, documents: int, shares: tuple[float, float]) -> PairedCounts:
+def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Sums:
     """Decisions on documents, 40% of them relevant, by two systems with MCC 0.25 that say yes to these shares
     of them.
     """
@@ -267,7 +267,7 @@ def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Pa
             cells.append(np.stack((relevant & yes, ~relevant & yes, relevant & ~yes, ~relevant & ~yes)))
         counts = np.stack(cells).astype(np.int64)
         if all((counts.sum(axis=2) @ PAIRS_OF_CELLS > 0).all(axis=1)):
-            return PairedCounts(counts[0], counts[1], MATTHEWS)
+            return Sums.of_two_counts(counts[0], counts[1], MATTHEWS)
 
 
 RELEVANT = 0.4

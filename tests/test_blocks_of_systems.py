@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from warehouse.query.comparison import sums
 from warehouse.query.comparison.observations import _numbered, _ranks
 from warehouse.render import Style, data, format_named
 from warehouse.session import Session
-from warehouse.significance import correlation
+from warehouse.significance import correlation, sums
 from warehouse.significance.bootstrap import resamples
 from warehouse.significance.bootstrap.standard_errors import ratio_influences
 from warehouse.significance.draws import RESAMPLES, Draws

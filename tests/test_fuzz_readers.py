@@ -24,7 +24,7 @@ from warehouse.loading.ingest import load
 from warehouse.loading.readers import READERS
 from warehouse.loading.readers.recognition import recognize
 from warehouse.significance.exact import counting
-from warehouse.significance.paired import Paired
+from warehouse.significance.sums import Sums
 from warehouse.store.connecting import in_memory
 from warehouse.store.soundness import check
 
@@ -116,5 +116,5 @@ def test_p_falls_as_the_observed_difference_grows(pairs: list[tuple[int, int]], 
     a, b = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
     better = a.copy()
     better[document % len(pairs)] += more
-    before, after = (counting.exact_test(Paired(each, ones, b, ones), "one-sided").p for each in (a, better))
+    before, after = (counting.exact_test(Sums.of_two(each, ones, b, ones), "one-sided").p for each in (a, better))
     assert after <= before + 1e-12

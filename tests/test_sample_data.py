@@ -18,9 +18,9 @@ import pytest
 
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import counting
-from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import confidence
 from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.sums import Sums
 
 ROOM = Path(__file__).resolve().parent.parent / "sample_data"
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
@@ -348,14 +348,14 @@ def test_difficulty_is_shared_by_systems() -> None:
 # --- significance ----------------------------------------------------------------------------------------------------
 
 
-def paired(measure: str, a: str, b: str) -> Paired:
+def paired(measure: str, a: str, b: str) -> Sums:
     """Two systems on the simulated messages of TST3."""
     tuples = scores()
     documents = [document for test_set, document in labels() if test_set == "TST3"]
     (n_a, d_a), (n_b, d_b) = (
         np.array([ratio(measure, tuples["TST3", system, d]) for d in documents], dtype=np.int64).T for system in (a, b)
     )
-    return Paired(n_a, d_a, n_b, d_b)
+    return Sums.of_two(n_a, d_a, n_b, d_b)
 
 
 def significance_level(measure: str, a: str, b: str) -> float:

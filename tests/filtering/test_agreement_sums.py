@@ -15,7 +15,8 @@ from warehouse.filtering.agreement_sums import KAPPA, F, alpha_over, cells, coin
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan
 from warehouse.significance.draws import Draws
-from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 
 def each(labels: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -72,7 +73,7 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(agreeing: float) -> 
     first = draws.choice(3, size=80, p=[0.6, 0.1, 0.3])
     second = np.where(draws.random(80) < agreeing, first, draws.choice(3, size=80))
     counts = cells(first, second, each(first))
-    limits = Bootstrap(Draws(2000)).values(ManyCounts(np.stack((counts, counts)), KAPPA))
+    limits = Bootstrap(Draws(2000)).values(Sums.of_counts(np.stack((counts, counts)), KAPPA))
     # Statsmodels has the asymptotic variance of Fleiss, Cohen and Everitt (1969).
     [pair] = agree(np.stack((first, second))).pairs
     assert limits.errors[0] == pytest.approx(cohens_kappa(pair.confusion).std_kappa, rel=1e-3)
@@ -94,7 +95,7 @@ def test_documents_counted_by_kind_have_the_interval_of_documents_one_by_one(kin
     first = draws.choice(3, size=400, p=[0.6, 0.1, 0.3])
     second = np.where(draws.random(400) < 0.8, first, draws.choice(3, size=400))
     counts = cells(first, second, each(first))
-    many, plan = ManyCounts(np.stack((counts, counts)), KAPPA), IntervalPlan(kind=kind)
+    many, plan = Sums.of_counts(np.stack((counts, counts)), KAPPA), IntervalPlan(kind=kind)
     bootstrap = Bootstrap(Draws(20_000))
     one_by_one, by_kind = bootstrap.values(many, plan), bootstrap.of_kinds(many, plan)
     assert by_kind.errors[0] == pytest.approx(one_by_one.errors[0], rel=1e-9)

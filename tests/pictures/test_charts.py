@@ -23,7 +23,7 @@ from warehouse.session import Session
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many
+from warehouse.significance.sums import Sums
 
 FOLDER = Path(__file__).parent / "charts"
 PICTURES = {
@@ -138,7 +138,7 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
     denominators = source.integers(1, 20, size=(2, 60))
     numerators = source.binomial(denominators, 0.6)
     asked = IntervalPlan(kind=named_interval("percentile"))
-    ours = Bootstrap(Draws(9999)).values(Many(numerators, denominators), asked)
+    ours = Bootstrap(Draws(9999)).values(Sums.of_ratios(numerators, denominators), asked)
     for row in range(2):
         theirs = stats.bootstrap(
             (numerators[row], denominators[row]),

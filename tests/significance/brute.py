@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Paired
+from warehouse.significance.sums import Sums
 
 ANY_COUNTS = "any"
 EQUAL_DENOMINATORS = "equal"
 
 
-def differences(paired: Paired, exchanges: Iterator[tuple[bool, ...]]) -> list[Fraction]:
+def differences(paired: Sums, exchanges: Iterator[tuple[bool, ...]]) -> list[Fraction]:
     """The difference of the measures after each exchange; a measure without denominator counts as 0."""
-    columns = (paired.numerator_a, paired.denominator_a, paired.numerator_b, paired.denominator_b)
+    columns = (paired.numerators[0], paired.denominators[0], paired.numerators[1], paired.denominators[1])
     units = list(zip(*(column.tolist() for column in columns), strict=True))
     found = []
     for exchange in exchanges:
@@ -33,10 +33,10 @@ def differences(paired: Paired, exchanges: Iterator[tuple[bool, ...]]) -> list[F
     return found
 
 
-def extreme(paired: Paired, exchanges: Iterator[tuple[bool, ...]], sides: Sides) -> int:
+def extreme(paired: Sums, exchanges: Iterator[tuple[bool, ...]], sides: Sides) -> int:
     """How many of the exchanges differ at least as much as what was observed."""
     observed = differences(paired, iter([(False,) * paired.units]))[0]
-    tie = Fraction(paired.slack, int(paired.denominator_a.sum()))
+    tie = Fraction(paired.slack, int(paired.denominators[0].sum()))
     found = differences(paired, exchanges)
     if sides == "two-sided":
         return sum(abs(difference) >= abs(observed) - tie for difference in found)
@@ -48,7 +48,7 @@ def all_exchanges(units: int) -> Iterator[tuple[bool, ...]]:
     return product((False, True), repeat=units)
 
 
-def exact(paired: Paired, sides: Sides) -> Fraction:
+def exact(paired: Sums, sides: Sides) -> Fraction:
     """The exact significance level."""
     return Fraction(extreme(paired, all_exchanges(paired.units), sides), 2**paired.units)
 
@@ -103,6 +103,6 @@ def f(counts: Any, beta_square: tuple[int, int] = (1, 1)) -> tuple[Any, Any]:
     return 2 * counts[..., 2] + counts[..., 3], above * counts[..., 0] + below * counts[..., 1]
 
 
-def paired(counts: tuple[Any, Any], a: int = 0, b: int = 1, slack: int = 0) -> Paired:
+def paired(counts: tuple[Any, Any], a: int = 0, b: int = 1, slack: int = 0) -> Sums:
     """Two systems out of numerators and denominators."""
-    return Paired(counts[0][a], counts[1][a], counts[0][b], counts[1][b], slack)
+    return Sums.of_two(counts[0][a], counts[1][a], counts[0][b], counts[1][b], slack)

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportions_ztest
 from warehouse.significance.analytic import independent, matched
 from warehouse.significance.correlation import correlation, correlations, inflations
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Paired
+from warehouse.significance.sums import Sums
 
 ALTERNATIVES: tuple[tuple[Sides, str], ...] = (("two-sided", "two-sided"), ("one-sided", "greater"))
 
@@ -151,8 +151,8 @@ def test_nothing_is_divided_by_a_variance_of_0() -> None:
 
 def test_data_that_a_test_cannot_use_are_refused() -> None:
     with pytest.raises(ValueError, match="equal denominators"):
-        matched.differences(Paired([1, 2], [3, 4], [1, 2], [3, 5]))
-    assert matched.differences(Paired([1, 2], [3, 4], [0, 5], [3, 4])).tolist() == [1, -3]
+        matched.differences(Sums.of_two([1, 2], [3, 4], [1, 2], [3, 5]))
+    assert matched.differences(Sums.of_two([1, 2], [3, 4], [0, 5], [3, 4])).tolist() == [1, -3]
     with pytest.raises(ValueError, match="at least two units"):
         matched.t([1.0])
     with pytest.raises(ValueError, match="not a number"):

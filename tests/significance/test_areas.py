@@ -173,7 +173,7 @@ def test_exchanges_of_confidences_are_linear_in_the_coins(clustered: bool, sides
         if clustered:
             ranked = Ranked(ranked.confidences, ranked.relevant, np.array([0, 0, 1, 2, 2, 2, 3, 4, 5]))
         exchanges = ranked.exchanges(0, 1)
-        observed = Fraction(int(exchanges.numerator_a.sum()), 4 * ranked.orders)
+        observed = Fraction(int(exchanges.numerators[0].sum()), 4 * ranked.orders)
         assert observed == (ranked.area(0) or 0) - (ranked.area(1) or 0)
         assert counting.exact_test(exchanges, sides).p == float(by_exchanging(ranked, sides))
 

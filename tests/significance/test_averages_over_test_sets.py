@@ -17,7 +17,7 @@ from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, ConfidenceLimits, IntervalPlan, named_interval
 from warehouse.significance.bootstrap.resamples import resampled
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many
+from warehouse.significance.sums import Sums
 
 SIZES = (40, 15, 25)
 KINDS = [kind.name for kind in INTERVALS]
@@ -26,7 +26,7 @@ KINDS = [kind.name for kind in INTERVALS]
 def example(systems: int = 2, sizes: tuple[int, ...] = SIZES) -> list[OfTestSet]:
     source = np.random.default_rng(3)
     counts = (brute.muc_counts(source, systems, documents) for documents in sizes)
-    return [OfTestSet(Many(*brute.f(of_set)), 1.0, stream) for stream, of_set in enumerate(counts)]
+    return [OfTestSet(Sums.of_ratios(*brute.f(of_set)), 1.0, stream) for stream, of_set in enumerate(counts)]
 
 
 def plan(kind: str, **asked: Any) -> IntervalPlan:
@@ -113,7 +113,7 @@ def test_turned_around_it_has_the_opposite_limits_to_the_last_digit(kind: str) -
 def test_each_test_set_counts_alike_however_large_it_is() -> None:
     source = np.random.default_rng(9)
     right = [source.integers(0, 2, (2, units)) for units in (30, 300)]
-    items = [OfTestSet(Many(row, np.ones_like(row)), 1.0, stream) for stream, row in enumerate(right)]
+    items = [OfTestSet(Sums.of_ratios(row, np.ones_like(row)), 1.0, stream) for stream, row in enumerate(right)]
     errors = [float(np.std(row[0] - row[1])) / sqrt(row.shape[1]) for row in right]
     found = Bootstrap().averages(items, [(0, 1)])
     assert found.errors[0] == pytest.approx(sqrt(errors[0] ** 2 + errors[1] ** 2) / 2)

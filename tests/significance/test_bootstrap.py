@@ -26,15 +26,14 @@ from warehouse.significance.bootstrap.interval_kinds import (
 from warehouse.significance.bootstrap.resamples import CHUNK, FOR_INTERVALS, resampled
 from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many, Paired
-from warehouse.significance.valuation import PairedCounts
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 KINDS = [kind.name for kind in INTERVALS]
 
 
-def example(systems: int = 2, documents: int = 60) -> Many:
-    return Many(*brute.f(brute.muc_counts(np.random.default_rng(1), systems, documents)))
+def example(systems: int = 2, documents: int = 60) -> Sums:
+    return Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(1), systems, documents)))
 
 
 def plan(
@@ -44,9 +43,9 @@ def plan(
 
 
 def interval(
-    paired: Paired | PairedCounts, asked: IntervalPlan, draws: Draws = FOR_INTERVALS, factor: float = 1.0
+    paired: Sums, asked: IntervalPlan, draws: Draws = FOR_INTERVALS, factor: float = 1.0
 ) -> tuple[float, float]:
-    limits = Bootstrap(draws).differences(paired.many, [(0, 1)], asked, factor)
+    limits = Bootstrap(draws).differences(paired, [(0, 1)], asked, factor)
     return float(limits.low[0]), float(limits.high[0])
 
 
@@ -79,10 +78,10 @@ def test_intervals_agree_with_scipy(kind: str, method: str) -> None:
     assert high == pytest.approx(oracle.high, abs=0.04 * width)
 
 
-def by_definition(paired: Paired, draws: Draws) -> tuple[float, float, NDArray[np.float64]]:
+def by_definition(paired: Sums, draws: Draws) -> tuple[float, float, NDArray[np.float64]]:
     """The difference, its standard error, and t of each resample, in plain floating point: the residual of each unit
     from its system's value over the sum of the denominators is what the unit adds to that value."""
-    columns = [paired.numerator_a, paired.denominator_a, paired.numerator_b, paired.denominator_b]
+    columns = [paired.numerators[0], paired.denominators[0], paired.numerators[1], paired.denominators[1]]
 
     def of(counts: NDArray[np.float64]) -> tuple[float, float]:
         n_a, d_a, n_b, d_b = (float(counts @ column) for column in columns)
@@ -100,11 +99,11 @@ def by_definition(paired: Paired, draws: Draws) -> tuple[float, float, NDArray[n
 def test_a_studentized_interval_is_what_the_definition_says(measure: Callable[..., tuple[Any, Any]]) -> None:
     """Efron and Tibshirani 1993, section 12.5; symmetric as in Hall 1988, for unequal and for equal denominators."""
     draws = Draws(1000, 3, 4)
-    paired = Many(*measure(brute.muc_counts(np.random.default_rng(1), 2, 30))).pair(0, 1)
+    paired = Sums.of_ratios(*measure(brute.muc_counts(np.random.default_rng(1), 2, 30))).pair(0, 1)
     observed, error, t = by_definition(paired, draws)
     student = sqrt(30 / 29) * stats.t.isf(0.025, 29)
     # Where denominators are equal, half of the least step that the difference can make.
-    step = 0.5 / paired.denominator_a.sum() if measure is brute.recall else 0.0
+    step = 0.5 / paired.denominators[0].sum() if measure is brute.recall else 0.0
     half = max(np.sort(np.abs(t))[ceil(0.95 * 1001) - 1], student) * error + step
     assert interval(paired, plan(), draws) == pytest.approx((observed - half, observed + half), rel=1e-5)
     one = sqrt(30 / 29) * stats.t.isf(0.05, 29)
@@ -162,7 +161,7 @@ def test_a_pair_alone_has_the_interval_it_has_among_many_and_turned_around(kind:
     counts = brute.muc_counts(np.random.default_rng(3), 4, 50)
     draws, asked = Draws(700, 3, (1, 2)), plan(kind, bounds=bounds)
     pairs = [(0, 1), (2, 0), (3, 1)]
-    for many, factor in ((Many(*brute.recall(counts)), 0.5), (Many(*brute.f(counts)), 2.0)):
+    for many, factor in ((Sums.of_ratios(*brute.recall(counts)), 0.5), (Sums.of_ratios(*brute.f(counts)), 2.0)):
         found = Bootstrap(draws).differences(many, pairs, asked, factor)
         for place, (a, b) in enumerate(pairs):
             limits = (float(found.low[place]), float(found.high[place]))
@@ -202,10 +201,10 @@ def test_results_depend_on_seed_and_stream_alone() -> None:
 
 
 def test_identical_systems_have_no_interval_to_speak_of() -> None:
-    paired = Paired([1, 2, 3], [4, 4, 4], [1, 2, 3], [4, 4, 4])
+    paired = Sums.of_two([1, 2, 3], [4, 4, 4], [1, 2, 3], [4, 4, 4])
     for kind in ("percentile", "bca"):
         assert interval(paired, plan(kind)) == (0.0, 0.0)
-    limits = Bootstrap().differences(paired.many, [(0, 1)])
+    limits = Bootstrap().differences(paired, [(0, 1)])
     assert (np.isnan(limits.low[0]), limits.errors[0], limits.undefined[0]) == (True, 0.0, 0)
     assert bootstrap_test(paired, Draws(200)).p == 1.0
     assert bootstrap_test(paired, Draws(200), sides="one-sided").p == 1.0
@@ -214,12 +213,12 @@ def test_identical_systems_have_no_interval_to_speak_of() -> None:
 def test_resamples_without_a_value_are_left_out_and_counted() -> None:
     """One unit in four has a denominator: 0.75⁴ = 0.32 of the resamples have none, and in all others the difference is
     one half. What is left says nothing of its variance, so that there is no studentized interval."""
-    paired = Paired([4, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0])
+    paired = Sums.of_two([4, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0])
     for kind in ("percentile", "bca"):
-        limits = Bootstrap().differences(paired.many, [(0, 1)], plan(kind))
+        limits = Bootstrap().differences(paired, [(0, 1)], plan(kind))
         assert (limits.low[0], limits.high[0], limits.resamples) == (0.5, 0.5, 2000)
         assert limits.undefined[0] / 2000 == pytest.approx(0.75**4, abs=0.03)
-    studentized = Bootstrap().differences(paired.many, [(0, 1)])
+    studentized = Bootstrap().differences(paired, [(0, 1)])
     assert np.isnan([studentized.low[0], studentized.high[0]]).all()
 
 
@@ -231,10 +230,10 @@ def test_precision_of_few_answers_is_not_taken_for_0() -> None:
     over[0, :2] = under[0, :2] = 3
     under[1] = 5
     over[1] = source.binomial(5, 0.4, 20)
-    limits = Bootstrap().differences(Many(over, under), [(0, 1)], plan("percentile"))
+    limits = Bootstrap().differences(Sums.of_ratios(over, under), [(0, 1)], plan("percentile"))
     assert limits.low[0] > 0.3
     assert limits.undefined[0] / 2000 == pytest.approx(0.9**20, abs=0.03)
-    studentized = Bootstrap().differences(Many(over, under), [(0, 1)])
+    studentized = Bootstrap().differences(Sums.of_ratios(over, under), [(0, 1)])
     assert np.isnan(studentized.low[0])
     assert studentized.undefined[0] == limits.undefined[0]
 
@@ -243,7 +242,7 @@ def test_where_few_units_differ_student_has_the_interval() -> None:
     """Two items of a hundred differ: a resample has neither of them with the probability 0.98¹⁰⁰ = 0.13."""
     right = np.ones((2, 100), dtype=int)
     right[1, :2] = 0
-    many = Many(right, np.ones_like(right))
+    many = Sums.of_ratios(right, np.ones_like(right))
     limits = Bootstrap().differences(many, [(0, 1)])
     error = sqrt(0.02 * 0.98 / 99)
     half = stats.t.isf(0.025, 99) * error + 0.005
@@ -253,7 +252,7 @@ def test_where_few_units_differ_student_has_the_interval() -> None:
 
 
 def test_a_single_unit_has_no_studentized_interval() -> None:
-    assert np.isnan(interval(Paired([2], [3], [1], [3]), plan())).all()
+    assert np.isnan(interval(Sums.of_two([2], [3], [1], [3]), plan())).all()
 
 
 def test_what_is_no_interval_is_refused() -> None:
@@ -267,9 +266,9 @@ def test_what_is_no_interval_is_refused() -> None:
 # --- many units -------------------------------------------------------------------------------------------------------
 
 
-def items(units: int, shares: Sequence[float]) -> Many:
+def items(units: int, shares: Sequence[float]) -> Sums:
     right = np.random.default_rng(4).random((len(shares), units)) < np.array(shares)[:, None]
-    return Many(right, np.ones((len(shares), units), dtype=int))
+    return Sums.of_ratios(right, np.ones((len(shares), units), dtype=int))
 
 
 @pytest.mark.long
@@ -289,7 +288,7 @@ def test_many_units_of_few_that_differ_are_drawn_by_their_kinds(kind: str) -> No
     """Of 50,000 items forty are right for one system alone: their number in a resample is Poisson."""
     right = np.ones((2, 50_000), dtype=int)
     right[1, :40] = 0
-    many = Many(right, np.ones_like(right))
+    many = Sums.of_ratios(right, np.ones_like(right))
     low, high = (50_000 * limit for limit in interval(many.pair(0, 1), plan(kind)))
     if kind == "percentile":
         assert (low, high) == pytest.approx(stats.poisson.ppf((0.025, 0.975), 40), abs=1.5)
@@ -303,7 +302,7 @@ def test_no_few_units_that_decide_a_sum_are_ever_taken_for_normal() -> None:
     over = source.integers(0, 1000, (2, 30_000))
     over[0, 17] = over.sum()
     under = np.full_like(over, over.max())
-    low, _ = interval(Many(over, under).pair(0, 1), plan("percentile"))
+    low, _ = interval(Sums.of_ratios(over, under).pair(0, 1), plan("percentile"))
     observed = (over[0].sum() - over[1].sum()) / under[0].sum()
     assert low < 0.75 * observed
 
@@ -312,7 +311,7 @@ def test_no_few_units_that_decide_a_sum_are_ever_taken_for_normal() -> None:
 def test_resamples_and_student_agree_where_either_may_be_taken(request: pytest.FixtureRequest) -> None:
     """F of 2,000 documents, drawn unit by unit and not drawn at all."""
     counts = brute.muc_counts(np.random.default_rng(8), 3, 2_000)
-    many, pairs = Many(*brute.f(counts)), [(0, 1), (0, 2), (1, 2)]
+    many, pairs = Sums.of_ratios(*brute.f(counts)), [(0, 1), (0, 2), (1, 2)]
     by_formula = Bootstrap(Draws(4000)).differences(many, pairs)
     together = Bootstrap(Draws(4000)).differences(many, pairs, plan(family="together"))
     assert by_formula.resamples == 0
@@ -333,7 +332,7 @@ def test_the_test_agrees_with_t_where_that_is_right() -> None:
     values = source.normal(0.15, 1, 400)
     fixed = np.round(1e6 * values).astype(int)
     ones = np.ones(400, dtype=int)
-    paired = Paired(fixed, ones, 0 * fixed, ones)
+    paired = Sums.of_two(fixed, ones, 0 * fixed, ones)
     assert bootstrap_test(paired, Draws(5000)).p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, rel=0.25)
     one = bootstrap_test(paired, Draws(5000), sides="one-sided")
     assert one.p == pytest.approx(stats.ttest_1samp(values, 0, alternative="greater").pvalue, rel=0.35)
@@ -346,15 +345,15 @@ def test_the_test_of_many_units_agrees_with_t_too(units: int) -> None:
     right = np.ones((2, units), dtype=int)
     right[1, :45] = 0
     right[0, 45:75] = 0
-    for paired in (Many(right, np.ones_like(right)).pair(0, 1), items(units, (0.600, 0.607)).pair(0, 1)):
-        t = stats.ttest_1samp(paired.numerator_a - paired.numerator_b, 0).pvalue
+    for paired in (Sums.of_ratios(right, np.ones_like(right)).pair(0, 1), items(units, (0.600, 0.607)).pair(0, 1)):
+        t = stats.ttest_1samp(paired.numerators[0] - paired.numerators[1], 0).pvalue
         found = bootstrap_test(paired, Draws(9999))
         assert found.p == pytest.approx(t, rel=0.1, abs=0.01)
-        assert bootstrap_test(paired.swapped(), Draws(9999)) == found
+        assert bootstrap_test(paired.pair(1, 0), Draws(9999)) == found
 
 
 def test_a_resample_without_a_value_counts_as_one_that_differs_as_much() -> None:
-    paired = Paired([4, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0])
+    paired = Sums.of_two([4, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0])
     assert bootstrap_test(paired, Draws(2000)).p == pytest.approx(0.75**4, abs=0.03)
 
 

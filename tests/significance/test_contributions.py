@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from warehouse.measures.expression import Exact
 from warehouse.significance.contributions import contributions, to_digits
-from warehouse.significance.paired import Floats, Many
-from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.paired import Floats
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 counts = st.integers(0, 50)
 units = st.lists(st.tuples(counts, counts, counts, counts), min_size=1, max_size=12)
@@ -21,7 +22,7 @@ units = st.lists(st.tuples(counts, counts, counts, counts), min_size=1, max_size
 @given(units)
 def test_of_a_ratio_they_add_up_to_the_difference(rows: list[tuple[int, int, int, int]]) -> None:
     over_a, under_a, over_b, under_b = np.array([*rows, (0, 1, 0, 1)], dtype=np.int64).T
-    found = contributions(Many(np.stack((over_a, over_b)), np.stack((under_a, under_b))))
+    found = contributions(Sums.of_ratios(np.stack((over_a, over_b)), np.stack((under_a, under_b))))
     whole = Fraction(int(over_a.sum()), int(under_a.sum())) - Fraction(int(over_b.sum()), int(under_b.sum()))
     assert found.sum() == pytest.approx(float(whole), abs=1e-12 * (1 + float(np.abs(found).sum())))
     same = (over_a == over_b) & (under_a == under_b)
@@ -31,14 +32,14 @@ def test_of_a_ratio_they_add_up_to_the_difference(rows: list[tuple[int, int, int
 @given(units)
 def test_of_a_ratio_they_turn_about_with_the_systems(rows: list[tuple[int, int, int, int]]) -> None:
     over_a, under_a, over_b, under_b = np.array([*rows, (0, 1, 0, 1)], dtype=np.int64).T
-    there = Many(np.stack((over_a, over_b)), np.stack((under_a, under_b)))
-    back = Many(np.stack((over_b, over_a)), np.stack((under_b, under_a)))
+    there = Sums.of_ratios(np.stack((over_a, over_b)), np.stack((under_a, under_b)))
+    back = Sums.of_ratios(np.stack((over_b, over_a)), np.stack((under_b, under_a)))
     assert contributions(there) == pytest.approx(-contributions(back), abs=1e-12)
 
 
 def test_of_a_ratio_they_are_the_shapley_value_of_numerators_and_denominators() -> None:
     over, under = np.array([[3, 1, 4], [1, 1, 5]]), np.array([[5, 2, 7], [4, 2, 3]])
-    found = contributions(Many(over, under))
+    found = contributions(Sums.of_ratios(over, under))
     n_a, n_b, d_a, d_b = (Fraction(int(row.sum())) for row in (*over, *under))
     # Each of the two changes first, and the two orders are averaged.
     by_over = ((n_a - n_b) / d_b + (n_a - n_b) / d_a) / 2
@@ -52,15 +53,15 @@ def test_of_a_ratio_they_are_the_shapley_value_of_numerators_and_denominators() 
 
 def test_of_a_mean_they_are_the_differences_over_the_number() -> None:
     values = np.array([[1, 0, 1, 1], [0, 0, 1, 0]])
-    assert contributions(Many(values, np.ones_like(values))).tolist() == [0.25, 0.0, 0.0, 0.25]
+    assert contributions(Sums.of_ratios(values, np.ones_like(values))).tolist() == [0.25, 0.0, 0.0, 0.25]
 
 
 def product(sums: Floats) -> Floats:
     return np.asarray(sums[0] * sums[1])
 
 
-def _counted(values: object, exactly: object, of: list[list[list[int]]]) -> ManyCounts:
-    return ManyCounts(np.array(of, dtype=np.int64), Valuation(values, exactly))
+def _counted(values: object, exactly: object, of: list[list[list[int]]]) -> Sums:
+    return Sums.of_counts(np.array(of, dtype=np.int64), Valuation(values, exactly))
 
 
 def test_of_a_product_they_are_its_shapley_value_along_the_way() -> None:
@@ -84,7 +85,7 @@ def test_of_a_function_they_add_up_to_the_difference(steep: bool, rows: list[tup
         return Fraction(float(values(np.array(sums, dtype=np.float64)[:, None])[0]))
 
     x_a, y_a, x_b, y_b = np.array(rows, dtype=np.int64).T
-    two = ManyCounts(np.stack((np.stack((x_a, y_a)), np.stack((x_b, y_b)))), Valuation(values, exactly))
+    two = Sums.of_counts(np.stack((np.stack((x_a, y_a)), np.stack((x_b, y_b)))), Valuation(values, exactly))
     first, second = two.values()
     found = contributions(two)
     assert found.sum() == pytest.approx(first - second, abs=1e-9 * (1 + float(np.abs(found).sum())))
@@ -92,7 +93,7 @@ def test_of_a_function_they_add_up_to_the_difference(steep: bool, rows: list[tup
 
 def test_they_are_of_two_systems() -> None:
     with pytest.raises(ValueError, match="needs two systems"):
-        contributions(Many(np.ones((3, 2), dtype=np.int64), np.ones((3, 2), dtype=np.int64)))
+        contributions(Sums.of_ratios(np.ones((3, 2), dtype=np.int64), np.ones((3, 2), dtype=np.int64)))
 
 
 def test_derivatives_keep_eight_digits() -> None:

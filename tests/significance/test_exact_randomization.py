@@ -24,9 +24,9 @@ from warehouse.significance.exact.cost import affordable_together
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
+from warehouse.significance.sums import Sums
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 SCORES = Path(__file__).parents[3] / "shared" / "data" / "muc4" / "score_tuples.csv"
@@ -41,7 +41,7 @@ def modifiers() -> Any:
     return found * wanted, found, np.stack((wanted, wanted))
 
 
-def upper(paired: Paired) -> tuple[Lattice, Extreme]:
+def upper(paired: Sums) -> tuple[Lattice, Extreme]:
     seen = Extreme.of(paired, "one-sided")
     return Lattice.of(Distinct.of(paired)), seen if seen.sign > 0 else seen.opposite()
 
@@ -81,11 +81,11 @@ def test_f_with_three_betas(beta_square: tuple[int, int], possible_varies: bool)
 
 def test_yeh_modifiers() -> None:
     right, found, wanted = modifiers()
-    recall = Paired(right[0], wanted[0], right[1], wanted[1])
-    precision = Paired(right[1], found[1], right[0], found[0])
+    recall = Sums.of_two(right[0], wanted[0], right[1], wanted[1])
+    precision = Sums.of_two(right[1], found[1], right[0], found[0])
     f = brute.paired((right, found + wanted))
     assert counting.exact_test(recall, "one-sided").p == pytest.approx(9.756e-5, rel=1e-4)
-    assert counting.exact_test(recall.swapped(), "one-sided").p > 0.999
+    assert counting.exact_test(recall.pair(1, 0), "one-sided").p > 0.999
     assert counting.exact_test(recall, "two-sided").p == pytest.approx(1.951e-4, rel=1e-3)
     assert counting.exact_test(f, "one-sided").p == pytest.approx(0.014776, abs=5e-7)
     assert counting.exact_test(precision, "one-sided").p == pytest.approx(0.019994, abs=5e-7)
@@ -105,14 +105,16 @@ def test_scipy_permutation_test_of_all_exchanges() -> None:
                 n_resamples=np.inf,
                 alternative=alternative,
             )
-            assert counting.exact_test(Paired(a, ones, b, ones), sides).p == pytest.approx(oracle.pvalue, rel=1e-12)
+            assert counting.exact_test(Sums.of_two(a, ones, b, ones), sides).p == pytest.approx(
+                oracle.pvalue, rel=1e-12
+            )
 
 
 def test_items_right_or_wrong_are_a_binomial_test() -> None:
     for wins, losses in ((0, 1), (5, 5), (28, 6), (600, 400), (40_000, 39_500)):
         right = np.repeat([[1, 0], [0, 1]], [wins, losses], axis=1)
         ones = np.ones(wins + losses, dtype=int)
-        paired = Paired(right[0], ones, right[1], ones)
+        paired = Sums.of_two(right[0], ones, right[1], ones)
         assert counting.cost(paired).way == "binomial"
         for sides, alternative in (("two-sided", "two-sided"), ("one-sided", "greater")):
             oracle = stats.binomtest(wins, wins + losses, alternative=alternative).pvalue
@@ -120,10 +122,10 @@ def test_items_right_or_wrong_are_a_binomial_test() -> None:
 
 
 def test_systems_that_do_not_differ_have_p_1() -> None:
-    alike = Paired([3, 1], [5, 2], [3, 1], [5, 2])
+    alike = Sums.of_two([3, 1], [5, 2], [3, 1], [5, 2])
     assert counting.cost(alike).way == "identical"
     assert [counting.exact_test(alike, sides).p for sides in BOTH_SIDES] == [1.0, 1.0]
-    tied = Paired([3, 1], [5, 2], [1, 3], [2, 5])
+    tied = Sums.of_two([3, 1], [5, 2], [1, 3], [2, 5])
     assert counting.exact_test(tied, "two-sided").p == 1.0
 
 
@@ -131,8 +133,8 @@ def test_swapping_the_systems_mirrors() -> None:
     source = np.random.default_rng(4)
     for _ in range(30):
         paired = brute.paired(brute.random_counts(source, 12))
-        assert counting.exact_test(paired).p == pytest.approx(counting.exact_test(paired.swapped()).p, rel=1e-13)
-        both = counting.exact_test(paired, "one-sided").p + counting.exact_test(paired.swapped(), "one-sided").p
+        assert counting.exact_test(paired).p == pytest.approx(counting.exact_test(paired.pair(1, 0)).p, rel=1e-13)
+        both = counting.exact_test(paired, "one-sided").p + counting.exact_test(paired.pair(1, 0), "one-sided").p
         assert both >= 1 - 1e-12  # the exchanges just as good as observed are counted on both sides
 
 
@@ -153,7 +155,11 @@ def test_exact_levels_are_valid() -> None:
 
 def test_approximate_lies_within_four_standard_errors_of_exact() -> None:
     counts = brute.muc_counts(np.random.default_rng(6), 4, 80, possible_varies=True)
-    measures = [Many(*brute.recall(counts)), Many(*brute.precision(counts)), Many(*brute.f(counts))]
+    measures = [
+        Sums.of_ratios(*brute.recall(counts)),
+        Sums.of_ratios(*brute.precision(counts)),
+        Sums.of_ratios(*brute.f(counts)),
+    ]
     for sides in BOTH_SIDES:
         nge = all_pairs_test(measures, Draws(20_000), sides=sides)
         for index, many in enumerate(measures):
@@ -189,13 +195,13 @@ def test_values_in_fixed_point_with_few_units() -> None:
     source = np.random.default_rng(9)
     values = source.integers(0, 2**40, (2, 30))
     ones = np.ones(30, dtype=int)
-    paired = Paired(values[0], ones, values[1], ones)
+    paired = Sums.of_two(values[0], ones, values[1], ones)
     assert counting.cost(paired).way == "halves"
     level = counting.exact_test(paired).p
     estimate = randomization_test(paired, Draws(20_000)).p
     assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 20_000)
     assert (level * 2**30).is_integer()
-    small = Paired(values[0, :8], values[1, :8] + 1, values[1, :8], values[0, :8] + 1)
+    small = Sums.of_two(values[0, :8], values[1, :8] + 1, values[1, :8], values[0, :8] + 1)
     assert counting.cost(small).way == "listing"
     assert Fraction(counting.exact_test(small).p) == brute.exact(small, "two-sided")
 
@@ -210,7 +216,7 @@ def test_the_cost_is_known_before() -> None:
     assert not large.affordable
     assert large.possible
     values = source.integers(0, 2**50, (2, 100))
-    impossible = Paired(values[0], np.ones(100, dtype=int), values[1], np.ones(100, dtype=int))
+    impossible = Sums.of_two(values[0], np.ones(100, dtype=int), values[1], np.ones(100, dtype=int))
     assert not counting.cost(impossible).possible
     with pytest.raises(ValueError, match="the exact test would take about"):
         counting.exact_test(impossible)
@@ -276,6 +282,6 @@ def test_the_mean_has_the_levels_of_r(
     source = np.random.default_rng(seed)
     first, second = (source.integers(0, largest + 1, documents) for _ in range(2))
     second = np.where(source.random(documents) < 0.25, first, np.maximum(second - 1, 0))
-    paired = Many(np.stack((first, second)), np.ones((2, documents), dtype=np.int64)).pair(0, 1)
+    paired = Sums.of_ratios(np.stack((first, second)), np.ones((2, documents), dtype=np.int64)).pair(0, 1)
     assert counting.exact_test(paired).p == pytest.approx(two_sided, rel=1e-12)
     assert counting.exact_test(paired, "one-sided").p == pytest.approx(one_sided, rel=1e-12)

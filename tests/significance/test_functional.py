@@ -23,9 +23,9 @@ from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact import combinations, counting
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test
-from warehouse.significance.valuation import ManyCounts, PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 
@@ -47,27 +47,27 @@ def test_a_ratio_meets_the_same_shuffles_as_the_kernel_for_ratios(seed: int, sid
     under = source.integers(0, 6, (2, 37))
     over = source.binomial(under, 0.5)
     a, b = np.stack((over[0], under[0])), np.stack((over[1], under[1]))
-    found = functional_test(PairedCounts(a, b, Valuation(ratio, exact_ratio)), Draws(9999, seed, 7), sides)
-    expected = randomization_test(Paired(over[0], under[0], over[1], under[1]), Draws(9999, seed, 7), sides)
+    found = functional_test(Sums.of_two_counts(a, b, Valuation(ratio, exact_ratio)), Draws(9999, seed, 7), sides)
+    expected = randomization_test(Sums.of_two(over[0], under[0], over[1], under[1]), Draws(9999, seed, 7), sides)
     assert found == expected
 
 
 def test_an_undefined_pseudo_system_counts_with_0() -> None:
     a, b = np.array([[1, 0], [1, 0]]), np.array([[0, 0], [0, 1]])
-    found = functional_test(PairedCounts(a, b, Valuation(ratio, exact_ratio)), Draws(999, 1, 1))
-    expected = randomization_test(Paired(a[0], a[1], b[0], b[1]), Draws(999, 1, 1))
+    found = functional_test(Sums.of_two_counts(a, b, Valuation(ratio, exact_ratio)), Draws(999, 1, 1))
+    expected = randomization_test(Sums.of_two(a[0], a[1], b[0], b[1]), Draws(999, 1, 1))
     assert found == expected
 
 
 def test_identical_systems_have_p_1() -> None:
     counts = np.array([[3, 1, 2], [4, 4, 4]])
-    assert functional_test(PairedCounts(counts, counts, Valuation(ratio, exact_ratio)), Draws(99)).p == 1.0
+    assert functional_test(Sums.of_two_counts(counts, counts, Valuation(ratio, exact_ratio)), Draws(99)).p == 1.0
 
 
 def test_an_undefined_system_is_refused() -> None:
     nothing = np.zeros((2, 3), dtype=np.int64)
     with pytest.raises(ValueError, match="undefined"):
-        functional_test(PairedCounts(nothing, nothing + 1, Valuation(ratio, exact_ratio)), Draws(99))
+        functional_test(Sums.of_two_counts(nothing, nothing + 1, Valuation(ratio, exact_ratio)), Draws(99))
 
 
 # --- a function with a square root, by the definition -----------------------------------------------------------------
@@ -105,14 +105,15 @@ def decisions(source: np.random.Generator, systems: int, units: int, size: int =
     return counts
 
 
-def by_brute_force(paired: PairedCounts, sides: str) -> Fraction:
+def by_brute_force(paired: Sums, sides: str) -> Fraction:
     """Every exchange, in decimal numbers of 60 digits; those nearer than 1e-50 are ties."""
-    units = paired.counts_a.shape[1]
+    units = paired.counts[0].shape[1]
 
     def difference(exchange: tuple[bool, ...]) -> Decimal:
         changed = np.array(exchange)
-        first = np.where(changed, paired.counts_b, paired.counts_a).sum(axis=1)
-        values = [paired.valuation.exactly(tuple(sums.tolist())) or 0 for sums in (first, paired.totals - first)]
+        first = np.where(changed, paired.counts[1], paired.counts[0]).sum(axis=1)
+        second = paired.table.sum(axis=(1, 2)) - first
+        values = [paired.valuation.exactly(tuple(sums.tolist())) or 0 for sums in (first, second)]
         a, b = (DIGITS.divide(*map(Decimal, Fraction(value).as_integer_ratio())) for value in values)
         found = DIGITS.subtract(a, b)
         return found.copy_abs() if sides == "two-sided" else found
@@ -132,7 +133,7 @@ def test_the_exact_test_counts_every_exchange(sides: Sides, size: int) -> None:
     while tested < 12:
         units = int(source.integers(2, 11))
         try:
-            paired = ManyCounts(decisions(source, 2, units, size), MATTHEWS).pair(0, 1)
+            paired = Sums.of_counts(decisions(source, 2, units, size), MATTHEWS).pair(0, 1)
         except ValueError:
             continue  # a system without a value
         tested += 1
@@ -143,8 +144,8 @@ def test_the_exact_test_counts_every_exchange(sides: Sides, size: int) -> None:
 def test_equal_values_by_unequal_counts_tie() -> None:
     """Exchanging both kinds of units mirrors the difference, whose last digits are not those of the observed one."""
     a, b = decisions(np.random.default_rng(3), 2, 12)
-    paired = PairedCounts(a, b, MATTHEWS)
-    mirrored = PairedCounts(b, a, MATTHEWS)
+    paired = Sums.of_two_counts(a, b, MATTHEWS)
+    mirrored = Sums.of_two_counts(b, a, MATTHEWS)
     assert combinations.exact_functional_test(paired) == combinations.exact_functional_test(mirrored)
     assert combinations.exact_functional_test(paired).p == float(by_brute_force(paired, "two-sided"))
 
@@ -152,7 +153,7 @@ def test_equal_values_by_unequal_counts_tie() -> None:
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_shuffles_come_near_the_exact_level(sides: Sides) -> None:
     """Within four standard errors, for thousands of documents of few kinds."""
-    paired = ManyCounts(decisions(np.random.default_rng(4), 2, 400), MATTHEWS).pair(0, 1)
+    paired = Sums.of_counts(decisions(np.random.default_rng(4), 2, 400), MATTHEWS).pair(0, 1)
     level = combinations.exact_functional_test(paired, sides).p
     shuffles = 50_000
     estimate = functional_test(paired, Draws(shuffles), sides).p
@@ -165,21 +166,21 @@ def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios() -> None:
     under = source.integers(1, 3, (2, 200))
     over = source.binomial(under, [[0.5], [0.6]])
     for sides in BOTH_SIDES:
-        as_function = PairedCounts(np.stack((over[0], under[0])), np.stack((over[1], under[1])), RATIO)
-        expected = counting.exact_test(Paired(over[0], under[0], over[1], under[1]), sides).p
+        as_function = Sums.of_two_counts(np.stack((over[0], under[0])), np.stack((over[1], under[1])), RATIO)
+        expected = counting.exact_test(Sums.of_two(over[0], under[0], over[1], under[1]), sides).p
         assert combinations.exact_functional_test(as_function, sides).p == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_an_exact_test_costs_is_known_beforehand() -> None:
     source = np.random.default_rng(6)
-    few = ManyCounts(decisions(source, 2, 3000), MATTHEWS).pair(0, 1)
+    few = Sums.of_counts(decisions(source, 2, 3000), MATTHEWS).pair(0, 1)
     assert combinations.cost(few).way == "combinations"
     assert combinations.cost(few).distinct == 2
     assert combinations.cost(few).affordable
-    same = PairedCounts(few.counts_a, few.counts_a, MATTHEWS)
+    same = Sums.of_two_counts(few.counts[0], few.counts[0], MATTHEWS)
     assert combinations.cost(same).way == "identical"
     assert combinations.exact_functional_test(same).p == 1.0
-    many = ManyCounts(source.integers(0, 1000, (2, 4, 500)), MATTHEWS).pair(0, 1)
+    many = Sums.of_counts(source.integers(0, 1000, (2, 4, 500)), MATTHEWS).pair(0, 1)
     assert not combinations.cost(many).possible
     with pytest.raises(ValueError, match="the exact test would take about"):
         combinations.exact_functional_test(many)
@@ -188,10 +189,10 @@ def test_what_an_exact_test_costs_is_known_beforehand() -> None:
 # --- resamples, permuted labels and families: a ratio as a function is what the ratio is ------------------------------
 
 
-def both_ways(systems: int) -> tuple[Many, ManyCounts]:
+def both_ways(systems: int) -> tuple[Sums, Sums]:
     """The same ratio of sums, as one and as a function."""
     over, under = brute.f(brute.muc_counts(np.random.default_rng(7), systems, 40))
-    return Many(over, under), ManyCounts(np.stack((over, under), axis=1), RATIO)
+    return Sums.of_ratios(over, under), Sums.of_counts(np.stack((over, under), axis=1), RATIO)
 
 
 @pytest.mark.parametrize("family", ["each", "together"])
@@ -210,7 +211,7 @@ def test_intervals_are_those_of_the_ratio(
 
 
 def test_standard_errors_of_mcc_are_near_the_spread_of_resamples() -> None:
-    counts = ManyCounts(decisions(np.random.default_rng(11), 2, 150), MATTHEWS)
+    counts = Sums.of_counts(decisions(np.random.default_rng(11), 2, 150), MATTHEWS)
     drawn = np.concatenate(list(resampled(150, Draws(2000))))
     first, second = (correlated(system @ drawn.T) for system in counts.counts.astype(np.float64))
     assert Bootstrap().values(counts).errors == pytest.approx([first.std(), second.std()], rel=0.06)
@@ -233,7 +234,7 @@ def test_the_spread_is_that_of_the_ratio_to_first_order() -> None:
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_westfall_young_of_one_pair_is_its_own_level(sides: Sides) -> None:
-    counts = ManyCounts(decisions(np.random.default_rng(8), 4, 60), MATTHEWS)
+    counts = Sums.of_counts(decisions(np.random.default_rng(8), 4, 60), MATTHEWS)
     draws = Draws(2999)
     pairs = list(all_combinations(range(4), 2))
     single = np.array([functional_test(counts.pair(a, b), draws, sides).p for a, b in pairs])
@@ -244,10 +245,10 @@ def test_westfall_young_of_one_pair_is_its_own_level(sides: Sides) -> None:
 
 
 def test_the_spread_is_the_standard_deviation_of_the_shuffles() -> None:
-    paired = ManyCounts(decisions(np.random.default_rng(9), 2, 300), MATTHEWS).pair(0, 1)
+    paired = Sums.of_counts(decisions(np.random.default_rng(9), 2, 300), MATTHEWS).pair(0, 1)
     source = np.random.default_rng(10)
     signs = source.integers(0, 2, (300, 4000)) * 2 - 1
-    more = (paired.counts_a - paired.counts_b) @ signs
-    totals = paired.totals[:, None]
-    values = paired.many.value((totals + more) / 2) - paired.many.value((totals - more) / 2)
-    assert paired.many.spread(0, 1) == pytest.approx(values.std(), rel=0.05)
+    more = (paired.counts[0] - paired.counts[1]) @ signs
+    totals = paired.table.sum(axis=(1, 2))[:, None]
+    values = paired.value((totals + more) / 2) - paired.value((totals - more) / 2)
+    assert paired.spread(0, 1) == pytest.approx(values.std(), rel=0.05)

@@ -22,11 +22,11 @@ from warehouse.significance.exact import combinations, counting, dynamic, fourie
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import SMALLEST, Outcome, Sides
-from warehouse.significance.paired import Paired
-from warehouse.significance.valuation import PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 
-def by_adding_units(paired: Paired, sides: Sides) -> Fraction:
+def by_adding_units(paired: Sums, sides: Sides) -> Fraction:
     """The exact level from all distinct sums (u, v), built up unit by unit in Python's integers; δ in fractions."""
     sums = Counter({(0, 0): 1})
     for step_u, step_v in zip(*(column.tolist() for column in paired.differences()), strict=True):
@@ -35,7 +35,7 @@ def by_adding_units(paired: Paired, sides: Sides) -> Fraction:
             grown[u + step_u, v + step_v] += ways
             grown[u - step_u, v - step_v] += ways
         sums = grown
-    top_a, bottom_a, top_b, bottom_b = paired.totals
+    (top_a, bottom_a), (top_b, bottom_b) = paired.totals(0), paired.totals(1)
     top, bottom = top_a + top_b, bottom_a + bottom_b
 
     def difference(u: int, v: int) -> Fraction:
@@ -50,13 +50,13 @@ def by_adding_units(paired: Paired, sides: Sides) -> Fraction:
     return Fraction(reached, 2**paired.units)
 
 
-def drawn(source: np.random.Generator, units: int, scale: int, equal: bool) -> Paired:
+def drawn(source: np.random.Generator, units: int, scale: int, equal: bool) -> Sums:
     """Two systems of which one is better to a random degree."""
     bottoms = source.integers(1, scale + 1, (2, units))
     if equal:
         bottoms[:] = bottoms[0]
     tops = source.binomial(bottoms, np.array([[source.random()], [0.5]]))
-    return Paired(tops[0], bottoms[0], tops[1], bottoms[1])
+    return Sums.of_two(tops[0], bottoms[0], tops[1], bottoms[1])
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)
@@ -114,9 +114,9 @@ def test_functions_of_sums_have_the_fractions_of_ratios(sides: Sides) -> None:
         units = int(source.choice([8, 30, 62]))
         ones = np.ones(units, dtype=int)
         right = source.random((2, units)) < np.array([[0.7], [0.5]])
-        paired = Paired(right[0], ones, right[1], ones)
+        paired = Sums.of_two(right[0], ones, right[1], ones)
         counts = [np.stack((row, ones)).astype(np.int64) for row in right]
-        as_function = PairedCounts(counts[0], counts[1], Valuation(ratio, exact_ratio))
+        as_function = Sums.of_two_counts(counts[0], counts[1], Valuation(ratio, exact_ratio))
         expected = by_adding_units(paired, sides)
         assert combinations.exact_functional_test(as_function, sides).p == float(expected)
 
@@ -124,10 +124,10 @@ def test_functions_of_sums_have_the_fractions_of_ratios(sides: Sides) -> None:
 def test_simple_fractions() -> None:
     """Seven items that only the first system has right."""
     right, ones = np.repeat([[1, 0], [0, 1]], [7, 0], axis=1), np.ones(7, dtype=int)
-    paired = Paired(right[0], ones, right[1], ones)
+    paired = Sums.of_two(right[0], ones, right[1], ones)
     assert counting.exact_test(paired).p == matched.sign(right[0]).p == matched.wilcoxon(right[0]).p == 1 / 64
     assert counting.exact_test(paired, "one-sided").p == 1 / 128
-    assert counting.exact_test(paired.swapped(), "one-sided").p == 1.0
+    assert counting.exact_test(paired.pair(1, 0), "one-sided").p == 1.0
 
 
 # --- fair coins -------------------------------------------------------------------------------------------------------
@@ -167,9 +167,9 @@ def test_very_many_fair_coins_are_the_binomial_distribution_of_scipy(trials: int
 def test_no_level_is_0(items: int) -> None:
     """All items right against all wrong: 2^(1 − items) is too small for floating point."""
     ones, none = np.ones(items, dtype=int), np.zeros(items, dtype=int)
-    paired = Paired(ones, ones, none, ones)
+    paired = Sums.of_two(ones, ones, none, ones)
     for sides in BOTH_SIDES:
-        counts = PairedCounts(np.stack((ones, ones)), np.stack((none, ones)), Valuation(ratio, exact_ratio))
+        counts = Sums.of_two_counts(np.stack((ones, ones)), np.stack((none, ones)), Valuation(ratio, exact_ratio))
         found = [
             counting.exact_test(paired, sides),
             combinations.exact_functional_test(counts, sides),
@@ -183,7 +183,7 @@ def test_no_level_of_many_uneven_units_is_0() -> None:
     """By the transform, which has no table of so many units."""
     source = np.random.default_rng(7)
     tops, ones = source.integers(5, 30, 1500), np.ones(1500, dtype=int)
-    paired = Paired(tops, ones, np.zeros_like(tops), ones)
+    paired = Sums.of_two(tops, ones, np.zeros_like(tops), ones)
     assert counting.cost(paired).way == "transform"
     assert counting.exact_test(paired).p == SMALLEST == float_info.min
     lattice, seen = Lattice.of(Distinct.of(paired)), Extreme.of(paired, "one-sided")

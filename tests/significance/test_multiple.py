@@ -16,10 +16,10 @@ from statsmodels.stats.multitest import multipletests
 from tests.significance import brute
 from warehouse.significance import multiple
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import null_differences
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
@@ -52,14 +52,14 @@ def test_missing_levels_pass_through_uncounted() -> None:
 
 def test_westfall_young_follows_its_definition() -> None:
     """Step-down maxima over the very shuffles of the single pairs."""
-    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(2), 4, 30)))
+    many = Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(2), 4, 30)))
     pairs = list(combinations(range(4), 2))
     shuffles = 300
     observed, null = [], []
     for a, b in pairs:
         paired = many.pair(a, b)
         delta_n, delta_d = paired.differences()
-        total_n, total_d = paired.totals[0] + paired.totals[2], paired.totals[1] + paired.totals[3]
+        total_n, total_d = (sum(of) for of in zip(paired.totals(0), paired.totals(1), strict=True))
         spread = 2 * sqrt(float(((total_d * delta_n - total_n * delta_d) ** 2).sum())) / total_d**2
         values = many.values()
         observed.append(abs(values[a] - values[b]) / spread)
@@ -74,7 +74,7 @@ def test_westfall_young_follows_its_definition() -> None:
 
 
 def test_westfall_young_lies_between_single_and_bonferroni_like_levels() -> None:
-    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(3), 6, 60)))
+    many = Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(3), 6, 60)))
     pairs = list(combinations(range(6), 2))
     for sides in ("two-sided", "one-sided"):
         single = (all_pairs_test([many], Draws(4000), sides=sides)[0] + 1) / 4001
@@ -97,7 +97,7 @@ def test_a_family_keeps_its_error_rate() -> None:
     pairs = list(combinations(range(17), 2))
     for trial in range(120):
         bottoms = source.integers(1, 9, (17, 30))
-        many = Many(source.binomial(bottoms, source.beta(2, 2, 30)), bottoms)
+        many = Sums.of_ratios(source.binomial(bottoms, source.beta(2, 2, 30)), bottoms)
         nge = all_pairs_test([many], Draws(2999, stream=trial))[0]
         levels = [(nge[pair] + 1) / 3000 for pair in pairs]
         unadjusted += min(levels) <= 0.05
@@ -110,7 +110,7 @@ def test_a_family_keeps_its_error_rate() -> None:
 
 
 def test_systems_that_do_not_differ_have_level_1() -> None:
-    many = Many([[3, 1], [3, 1], [0, 2]], [[4, 4], [4, 4], [4, 4]])
+    many = Sums.of_ratios([[3, 1], [3, 1], [0, 2]], [[4, 4], [4, 4], [4, 4]])
     assert multiple.westfall_young(many, [(0, 1), (0, 2)], Draws(50))[0] == 1.0
     assert multiple.tukey(many, Draws(50))[0, 1] == 50
     assert multiple.westfall_young(many, [], Draws(50)).shape == (0,)
@@ -120,7 +120,7 @@ def test_systems_that_do_not_differ_have_level_1() -> None:
 
 def test_tukey_of_two_systems_is_randomization() -> None:
     """Permuting two labels is exchanging the pair, so the levels agree within four standard errors."""
-    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(5), 2, 25)))
+    many = Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(5), 2, 25)))
     for sides in ("two-sided", "one-sided"):
         level = (all_pairs_test([many], Draws(10_000))[0, 0, 1] + 1) / 10_001
         estimate = (
@@ -135,7 +135,7 @@ def test_tukey_of_two_systems_is_randomization() -> None:
 def test_tukey_follows_its_definition() -> None:
     """All 6³ ways to permute three systems' labels in three units, within four standard errors."""
     tops, bottoms = np.array([[3, 1, 4], [1, 5, 0], [2, 2, 2]]), np.array([[4, 3, 5], [6, 5, 1], [2, 7, 2]])
-    many = Many(tops, bottoms)
+    many = Sums.of_ratios(tops, bottoms)
     ranges = []
     for labels in product(permutations(range(3)), repeat=3):
         places = np.array(labels).T
@@ -150,7 +150,7 @@ def test_tukey_follows_its_definition() -> None:
 
 
 def test_longer_runs_begin_with_shorter_ones_and_progress_is_heard() -> None:
-    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(6), 3, 10)))
+    many = Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(6), 3, 10)))
     seen: list[float] = []
     multiple.tukey(many, Draws(multiple.LABELS_CHUNK + 3), work=Work(progress=seen.append))
     assert seen == [multiple.LABELS_CHUNK / (multiple.LABELS_CHUNK + 3), 1.0]
@@ -162,10 +162,10 @@ def test_longer_runs_begin_with_shorter_ones_and_progress_is_heard() -> None:
 
 
 def test_pairs_with_counts_of_their_own_are_reached_as_in_a_family_of_all_and_held_one_at_a_time() -> None:
-    many = Many(np.random.default_rng(7).integers(0, 9, (16, 12)), np.full((16, 12), 9))
+    many = Sums.of_ratios(np.random.default_rng(7).integers(0, 9, (16, 12)), np.full((16, 12), 9))
     pairs, draws = list(combinations(range(16), 2)), Draws(12_000, 1992, (3,))
     alone = multiple.FamilyOfPairs(
-        lambda place: multiple.SpreadFamily(many.pair(*pairs[place]).many, [(0, 1)], "two-sided"), len(pairs)
+        lambda place: multiple.SpreadFamily(many.pair(*pairs[place]), [(0, 1)], "two-sided"), len(pairs)
     )
     tracemalloc.start()
     reached = multiple.reached_by_largest(alone, draws)

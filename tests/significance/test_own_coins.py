@@ -17,16 +17,17 @@ from tests.significance.test_randomization import BOTH_SIDES, coins_of
 from warehouse.significance.draws import OWN_COINS, Draws
 from warehouse.significance.exact import counting
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Booleans, Paired
+from warehouse.significance.paired import Booleans
 from warehouse.significance.shuffles import coins, own_coins
 from warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 FIRST_SUMS = [[74, 83, 109, 96], [8, 9, 13, 10]]
 """A change of these sums changes the results of every seed for long runs."""
 
 
-def own_coins_of(paired: Paired, draws: Draws) -> Booleans:
+def own_coins_of(paired: Sums, draws: Draws) -> Booleans:
     """The coins as they are documented: for each shuffle whether each unit changes places. Agreeing units never do."""
     numerator, denominator = paired.differences()
     differing = np.flatnonzero((numerator != 0) | (denominator != 0))
@@ -53,7 +54,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_coins, "DIFFERING", 1)
 
 
-def extraction(units: int, seed: int = 1) -> Paired:
+def extraction(units: int, seed: int = 1) -> Sums:
     return brute.paired(brute.f(brute.muc_counts(np.random.default_rng(seed), 2, units)))
 
 
@@ -97,7 +98,7 @@ def test_a_run_begins_with_the_common_coins_and_goes_on_where_it_stopped() -> No
     for begin, end in ((0, 2), (chunk, 1), (2 * chunk, 1)):
         part = null_differences(paired, Draws(end * chunk, before=begin))
         np.testing.assert_array_equal(part, whole[begin : begin + end * chunk])
-    np.testing.assert_array_equal(null_differences(paired.swapped(), Draws(3 * chunk + 7)), -whole)
+    np.testing.assert_array_equal(null_differences(paired.pair(1, 0), Draws(3 * chunk + 7)), -whole)
     expected = [float(value) for value in brute.differences(paired, iter(coins_of(80, Draws(200))))]
     np.testing.assert_allclose(whole[:200], expected, rtol=0, atol=1e-12)
 
@@ -165,7 +166,7 @@ def test_p_agrees_with_the_exact_test_in_both_tails(sides: Sides) -> None:
     exchanged = np.random.default_rng(4).random(2000) < 0.5
     paired = brute.paired(brute.f(np.where(exchanged[None, :, None], counts[::-1], counts)))
     draws = Draws(200_000, before=own_coins.FIRST)
-    for pair in (paired, paired.swapped()):
+    for pair in (paired, paired.pair(1, 0)):
         exact = counting.exact_test(pair, sides).p
         assert 0.001 < exact < 0.999
         estimate = randomization_test(pair, draws, sides).p

@@ -19,26 +19,26 @@ from warehouse.significance.bootstrap.confidence_intervals import AT_ONCE, Boots
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, Simultaneous
 from warehouse.significance.bootstrap.shifted import bootstrap_test
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
-from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 from warehouse.significance.work import Work, in_order
 
 SHUFFLES = 2 * coins.CHUNK + 777
 """More than two chunks, the last of which is not whole."""
 
 
-def many(systems: int = 4, documents: int = 60) -> Many:
-    return Many(*brute.f(brute.muc_counts(np.random.default_rng(5), systems, documents)))
+def many(systems: int = 4, documents: int = 60) -> Sums:
+    return Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(5), systems, documents)))
 
 
-def items() -> Paired:
+def items() -> Sums:
     """Right and wrong answers: one distinct difference, so that the heads among its coins are drawn."""
     a, b = np.random.default_rng(6).integers(0, 2, (2, 21_000))
-    paired = Paired(a, np.ones_like(a), b, np.ones_like(b))
+    paired = Sums.of_two(a, np.ones_like(a), b, np.ones_like(b))
     assert shuffle_method(paired).method == "grouped"
     return paired
 
@@ -51,15 +51,15 @@ SQUARE = Valuation(lambda sums: np.square(sums[0]) / (sums[1] + 1), lambda sums:
 """The square of a count over another, which is not a ratio of sums."""
 
 
-def functions() -> ManyCounts:
-    return ManyCounts(np.random.default_rng(7).integers(0, 6, (2, 2, 20)), SQUARE)
+def functions() -> Sums:
+    return Sums.of_counts(np.random.default_rng(7).integers(0, 6, (2, 2, 20)), SQUARE)
 
 
-def rare() -> Many:
+def rare() -> Sums:
     """More items than are drawn one by one, of which few differ."""
     right = np.ones((2, 21_000), dtype=np.int64)
     right[1, :30] = 0
-    return Many(right, np.ones_like(right))
+    return Sums.of_ratios(right, np.ones_like(right))
 
 
 def intervals(plan: IntervalPlan, work: Work) -> list[object]:

@@ -15,17 +15,18 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.exact.combinations import exact_functional_test
 from warehouse.significance.exact.counting import exact_test
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Floats, Many, Paired
+from warehouse.significance.paired import Floats
 from warehouse.significance.power.populations import Oriented, Population, RightOrWrong, Shifted, population_of
 from warehouse.significance.power.simulation import Criterion, SimulatedPower, Simulation
 from warehouse.significance.power.tails import binomial_levels, normal_levels
-from warehouse.significance.valuation import ManyCounts, PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 TWO_SIDED = Criterion(0.05, "two-sided")
 
 
-def many(numerators: object, denominators: object) -> Many:
-    return Many(np.array(numerators), np.array(denominators))
+def many(numerators: object, denominators: object) -> Sums:
+    return Sums.of_ratios(np.array(numerators), np.array(denominators))
 
 
 def simulation(population: Population | None, criterion: Criterion = TWO_SIDED, simulations: int = 4000) -> Simulation:
@@ -42,7 +43,7 @@ def power(population: Population | None, units: int, amount: float, criterion: C
 def of_values(values_a: Floats, values_b: Floats) -> Population | None:
     """The population of values with four digits."""
     whole = np.rint(np.stack((values_a, values_b)) * 10_000).astype(np.int64)
-    return population_of(Many(whole, np.ones_like(whole)), 1e-4, shifted=True)
+    return population_of(Sums.of_ratios(whole, np.ones_like(whole)), 1e-4, shifted=True)
 
 
 def noise(simulations: int = 4000) -> float:
@@ -97,7 +98,7 @@ def test_differences_are_shifted_by_their_denominators() -> None:
     sizes = rng.integers(1, 6, 60)
     values = rng.integers(0, 50, (2, 60)) * sizes
     values[1, :20] = values[0, :20]
-    population = Shifted.of(Many(values, np.stack((sizes, sizes))), 0.1)
+    population = Shifted.of(Sums.of_ratios(values, np.stack((sizes, sizes))), 0.1)
     shifted = population.centred + 0.7 * population.weights
     assert shifted.sum() / population.denominators.sum() == pytest.approx(0.7)
     assert (shifted[:20] == 0).all()
@@ -149,11 +150,11 @@ def mcnemar_power(units: int, only_first: float, only_second: float, level: floa
     return total
 
 
-def right_or_wrong(units: int, only_first: int, only_second: int) -> Many:
+def right_or_wrong(units: int, only_first: int, only_second: int) -> Sums:
     a = np.zeros(units, dtype=np.int64)
     b = a.copy()
     a[:only_first], b[only_first : only_first + only_second] = 1, 1
-    return Many(np.stack((a, b)), np.ones((2, units), dtype=np.int64))
+    return Sums.of_ratios(np.stack((a, b)), np.ones((2, units), dtype=np.int64))
 
 
 @pytest.mark.long
@@ -180,7 +181,7 @@ SMALL = many([[3, 0, 2, 4], [1, 2, 2, 1]], [[4, 2, 3, 5], [3, 4, 2, 5]])
 """Four documents of which F may be asked."""
 
 
-def enumerated_power(systems: Many, units: int, amount: float, sides: Sides) -> float:
+def enumerated_power(systems: Sums, units: int, amount: float, sides: Sides) -> float:
     """Every sample of documents, with every way to give their rows to the two systems."""
     population = Oriented.of(systems, 1.0)
     ahead = (1 + population.bias(amount)) / 2
@@ -190,7 +191,7 @@ def enumerated_power(systems: Many, units: int, amount: float, sides: Sides) -> 
         for speaks in product((1, -1), repeat=units):
             rows = differences[list(drawn)] * np.array(speaks)[:, None]
             first, second = ((sums[list(drawn)] + side * rows) // 2 for side in (1, -1))
-            p = exact_test(Paired(first[:, 0], first[:, 1], second[:, 0], second[:, 1]), sides).p
+            p = exact_test(Sums.of_two(first[:, 0], first[:, 1], second[:, 0], second[:, 1]), sides).p
             chance = np.prod([ahead if one > 0 else 1 - ahead for one in speaks]) / systems.units**units
             total += chance * (p <= 0.3)
     return float(total)
@@ -205,13 +206,13 @@ def test_ratios_have_the_power_of_all_samples(amount: float, sides: Sides) -> No
     assert found == pytest.approx(enumerated_power(SMALL, 4, amount, sides), abs=noise())
 
 
-def of_ratios(units: int = 120, seed: int = 3) -> Many:
+def of_ratios(units: int = 120, seed: int = 3) -> Sums:
     rng = np.random.default_rng(seed)
     denominators = rng.integers(1, 9, (2, units))
-    return Many(np.minimum(denominators, rng.integers(0, 7, (2, units))), denominators)
+    return Sums.of_ratios(np.minimum(denominators, rng.integers(0, 7, (2, units))), denominators)
 
 
-def brute_powers(systems: Many, units: int, amount: float, samples: int) -> float:
+def brute_powers(systems: Sums, units: int, amount: float, samples: int) -> float:
     """Samples drawn one by one, each with its exact test."""
     population = Oriented.of(systems, 1.0)
     rng, found = np.random.default_rng(4), 0
@@ -221,7 +222,7 @@ def brute_powers(systems: Many, units: int, amount: float, samples: int) -> floa
         speaks = np.where(rng.random(units) < (1 + population.bias(amount)) / 2, 1, -1)
         rows = differences[drawn] * speaks[:, None]
         first, second = ((sums[drawn] + side * rows) // 2 for side in (1, -1))
-        found += int(exact_test(Paired(first[:, 0], first[:, 1], second[:, 0], second[:, 1])).p <= 0.05)
+        found += int(exact_test(Sums.of_two(first[:, 0], first[:, 1], second[:, 0], second[:, 1])).p <= 0.05)
     return found / samples
 
 
@@ -260,7 +261,7 @@ ROOT_OF_SHARE = Valuation(
 def test_functions_of_sums_have_the_power_of_brute_simulation(units: int) -> None:
     systems = of_ratios(40)
     counts = np.stack((systems.numerators, systems.denominators), axis=1)
-    population = population_of(ManyCounts(counts, ROOT_OF_SHARE), 1.0, shifted=False)
+    population = population_of(Sums.of_counts(counts, ROOT_OF_SHARE), 1.0, shifted=False)
     assert isinstance(population, Oriented)
     rng, found, amount, samples = np.random.default_rng(9), 0, 0.2, 200
     sums, differences = population.sums.astype(np.int64), population.differences.astype(np.int64)
@@ -268,7 +269,7 @@ def test_functions_of_sums_have_the_power_of_brute_simulation(units: int) -> Non
         drawn = rng.integers(0, 40, units)
         speaks = np.where(rng.random(units) < (1 + population.bias(amount)) / 2, 1, -1)
         first, second = (((sums[drawn] + side * differences[drawn] * speaks[:, None]) // 2).T for side in (1, -1))
-        found += int(exact_functional_test(PairedCounts(first, second, ROOT_OF_SHARE)).p <= 0.05)
+        found += int(exact_functional_test(Sums.of_two_counts(first, second, ROOT_OF_SHARE)).p <= 0.05)
     assert power(population, units, amount) == pytest.approx(found / samples, abs=4 * sqrt(0.25 / samples))
 
 
@@ -293,7 +294,7 @@ def test_the_fourth_moment_brings_p_near_the_exact_one() -> None:
         whole = np.rint(1000 * rng.laplace(size=units)).astype(np.int64)
         whole += round(2 * float(np.sqrt(np.mean(whole.astype(float) ** 2) / units)))
         ones = np.ones(units, dtype=np.int64)
-        exact = exact_test(Paired(whole, ones, 0 * whole, ones)).p
+        exact = exact_test(Sums.of_two(whole, ones, 0 * whole, ones)).p
         if not 0.005 < exact < 0.1:
             continue
         squares = whole.astype(np.float64) ** 2

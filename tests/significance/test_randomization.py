@@ -12,10 +12,10 @@ from scipy import stats
 from tests.significance import brute
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins, lookup, randomization, signed_sums
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 FIRST_COINS = [[40, 78, 67, 28], [30, 186, 60, 231], [242, 67, 149, 23]]
@@ -35,15 +35,15 @@ def test_chinchor_example() -> None:
     """Three systems of 100 messages: A and B are alike, C is worse everywhere (Chinchor 1992)."""
     possible = np.full(100, 10)
     better, worse = np.full(100, 8), np.full(100, 2)
-    alike = Paired(better, possible, better, possible)
-    unlike = Paired(better, possible, worse, possible)
+    alike = Sums.of_two(better, possible, better, possible)
+    unlike = Sums.of_two(better, possible, worse, possible)
     assert randomization_test(alike, Draws(9999)).p == 1.0
     assert randomization_test(unlike, Draws(9999)).p == 1 / (9999 + 1)
 
 
 def test_systems_of_equal_totals_differ_never_less_than_observed() -> None:
     """Ties count: with an observed difference of 0 every shuffle is at least as extreme."""
-    paired = Paired([5, 1, 3, 0], [7, 5, 9, 1], [3, 3, 0, 3], [5, 9, 1, 7])
+    paired = Sums.of_two([5, 1, 3, 0], [7, 5, 9, 1], [3, 3, 0, 3], [5, 9, 1, 7])
     assert randomization_test(paired, Draws(500)).nge == 500
 
 
@@ -57,7 +57,7 @@ def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
         units = int(source.integers(1, 20))
         counts = brute.random_counts(source, units, 3, scale, no_denominator=(0.2, 0.7)[trial % 2], kind=kind)
         slack = trial % 3 if kind == brute.EQUAL_DENOMINATORS else 0
-        many = Many(*counts, slack=slack)
+        many = Sums.of_ratios(*counts, slack=slack)
         drawn = coins_of(units, Draws(shuffles, 7, (1, trial)))
         for sides in BOTH_SIDES:
             nge = all_pairs_test([many], Draws(shuffles, 7, (1, trial)), sides)[0]
@@ -69,7 +69,11 @@ def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
 
 def test_a_pair_meets_the_same_shuffles_alone_and_among_all() -> None:
     counts = brute.muc_counts(np.random.default_rng(3), 5, 60, possible_varies=True)
-    measures = [Many(*brute.recall(counts)), Many(*brute.precision(counts)), Many(*brute.f(counts, (1, 4)))]
+    measures = [
+        Sums.of_ratios(*brute.recall(counts)),
+        Sums.of_ratios(*brute.precision(counts)),
+        Sums.of_ratios(*brute.f(counts, (1, 4))),
+    ]
     for sides in BOTH_SIDES:
         nge = all_pairs_test(measures, Draws(9999, 11, 5), sides)
         assert nge.shape == (3, 5, 5)
@@ -84,11 +88,11 @@ def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
     """Above 2^53 the pairs are counted one by one, above 2^24 in double precision; scaling changes no nge."""
     counts = brute.muc_counts(np.random.default_rng(4), 4, 40)
     tops, bottoms = brute.f(counts)
-    plain = all_pairs_test([Many(tops, bottoms)], Draws(1000))
+    plain = all_pairs_test([Sums.of_ratios(tops, bottoms)], Draws(1000))
     for scale, dtype in ((10**6, np.float64), (10**14, None)):
         # One unit more with an odd difference in the last place, so that the common factor cannot be divided out.
         odd = np.arange(4)[:, None]
-        large = Many(np.hstack((tops * scale, odd)), np.hstack((bottoms, np.zeros_like(odd))))
+        large = Sums.of_ratios(np.hstack((tops * scale, odd)), np.hstack((bottoms, np.zeros_like(odd))))
         assert signed_sums.Shuffler([large.columns]).dtype == dtype
         found = all_pairs_test([large], Draws(1000))
         assert found.shape == plain.shape
@@ -111,7 +115,7 @@ def test_all_pairs_at_once_count_what_each_pair_counts(scale: int) -> None:
         tops = source.integers(0, 4, (systems, units)) * scale + source.integers(0, 1 + trial % 2, (systems, units))
         if (bottoms.sum(axis=1) == 0).any():
             continue
-        many = Many(tops, bottoms)
+        many = Sums.of_ratios(tops, bottoms)
         for sides in BOTH_SIDES:
             nge = all_pairs_test([many], Draws(300, 5, 3), sides)[0]
             for a, b in permutations(range(systems), 2):
@@ -121,7 +125,7 @@ def test_all_pairs_at_once_count_what_each_pair_counts(scale: int) -> None:
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_memory_and_length_do_not_change_the_shuffles(monkeypatch: pytest.MonkeyPatch, sides: Sides) -> None:
     counts = brute.f(brute.muc_counts(np.random.default_rng(5), 3, 70))
-    many = Many(*counts)
+    many = Sums.of_ratios(*counts)
     shuffles = coins.CHUNK + 1000
     before = randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge
     of_all = all_pairs_test([many], Draws(shuffles), sides=sides)
@@ -150,9 +154,9 @@ def test_null_differences_are_those_counted() -> None:
 def test_swapping_the_systems_mirrors() -> None:
     counts = brute.f(brute.muc_counts(np.random.default_rng(9), 2, 50))
     paired = brute.paired(counts)
-    assert randomization_test(paired, Draws(5000)) == randomization_test(paired.swapped(), Draws(5000))
+    assert randomization_test(paired, Draws(5000)) == randomization_test(paired.pair(1, 0), Draws(5000))
     null = null_differences(paired, Draws(5000))
-    np.testing.assert_array_equal(null_differences(paired.swapped(), Draws(5000)), -null)
+    np.testing.assert_array_equal(null_differences(paired.pair(1, 0), Draws(5000)), -null)
 
 
 def test_seed_and_stream_decide_and_nothing_else() -> None:
@@ -176,7 +180,7 @@ def test_grouped_draws_follow_the_same_law_as_coins() -> None:
     level."""
     source = np.random.default_rng(11)
     a, b = source.random(200_000) < 0.600, source.random(200_000) < 0.602
-    paired = Paired(a, np.ones(a.shape, dtype=int), b, np.ones(b.shape, dtype=int))
+    paired = Sums.of_two(a, np.ones(a.shape, dtype=int), b, np.ones(b.shape, dtype=int))
     assert shuffle_method(paired).method == "grouped"
     wins, losses = int((a & ~b).sum()), int((b & ~a).sum())
     exact = stats.binomtest(max(wins, losses), wins + losses).pvalue
@@ -189,23 +193,23 @@ def test_grouped_draws_of_ratios_agree_with_coins(monkeypatch: pytest.MonkeyPatc
     source = np.random.default_rng(12)
     right = source.random((2, 40_000)) < [[0.5], [0.505]]
     found = right | (source.random((2, 40_000)) < 0.4)
-    paired = Paired(right[0], found[0], right[1], found[1])
-    few = Paired(right[0, :400], found[0, :400], right[1, :400], found[1, :400])
+    paired = Sums.of_two(right[0], found[0], right[1], found[1])
+    few = Sums.of_two(right[0, :400], found[0, :400], right[1, :400], found[1, :400])
     assert shuffle_method(few).method == "lookup"
     assert shuffle_method(paired).method == "grouped"
     by_groups = randomization_test(paired, Draws(9999)).p
     monkeypatch.setattr(randomization, "GROUPED_UNITS", 10**9)
-    by_coins = all_pairs_test([Many(right, found)], Draws(9999))[0, 0, 1] / 9999
+    by_coins = all_pairs_test([Sums.of_ratios(right, found)], Draws(9999))[0, 0, 1] / 9999
     assert abs(by_coins - by_groups) < 4 * sqrt(2 * 0.25 / 9999)
 
 
 def test_shuffles_are_bounded_in_memory() -> None:
     source = np.random.default_rng(13)
     counts = source.integers(0, 10**6, (4, 30_000))
-    method = shuffle_method(Paired(*counts))
+    method = shuffle_method(Sums.of_two(*counts))
     assert method.method == "lookup"
     assert method.bytes < 200e6
-    same = Paired(counts[0], counts[1], counts[0], counts[1])
+    same = Sums.of_two(counts[0], counts[1], counts[0], counts[1])
     assert shuffle_method(same).method == "identical"
     assert randomization_test(same, Draws(10)).p == 1.0
 
@@ -221,13 +225,13 @@ def test_progress_is_heard_and_can_end_the_test() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         randomization_test(paired, Draws(10**9), work=Work(progress=stop))
-    many = Many(*brute.f(brute.muc_counts(np.random.default_rng(14), 3, 30)))
+    many = Sums.of_ratios(*brute.f(brute.muc_counts(np.random.default_rng(14), 3, 30)))
     with pytest.raises(KeyboardInterrupt):
         all_pairs_test([many], Draws(10**9), work=Work(progress=stop))
 
 
 def test_what_cannot_be_shuffled_is_refused() -> None:
-    paired = Paired([1], [1], [0], [1])
+    paired = Sums.of_two([1], [1], [0], [1])
     with pytest.raises(ValueError, match="shuffles is 0"):
         randomization_test(paired, Draws(0))
     with pytest.raises(ValueError, match="sides is 'left'"):
@@ -235,7 +239,9 @@ def test_what_cannot_be_shuffled_is_refused() -> None:
     with pytest.raises(ValueError, match="no measure"):
         all_pairs_test([], Draws(10))
     with pytest.raises(ValueError, match="different systems or units"):
-        all_pairs_test([Many([[1], [1]], [[1], [1]]), Many([[1, 1], [1, 1]], [[1, 1], [1, 1]])], Draws(10))
+        all_pairs_test(
+            [Sums.of_ratios([[1], [1]], [[1], [1]]), Sums.of_ratios([[1, 1], [1, 1]], [[1, 1], [1, 1]])], Draws(10)
+        )
 
 
 def test_scipy_counts_the_same_share() -> None:
@@ -252,7 +258,7 @@ def test_scipy_counts_the_same_share() -> None:
             n_resamples=np.inf,
             alternative=alternative,
         ).pvalue
-        estimate = randomization_test(Paired(values[0], ones, values[1], ones), Draws(20_000), sides=sides).p
+        estimate = randomization_test(Sums.of_two(values[0], ones, values[1], ones), Draws(20_000), sides=sides).p
         assert abs(estimate - exact) < 4 * sqrt(exact * (1 - exact) / 20_000)
 
 
@@ -264,7 +270,9 @@ def test_p_is_super_uniform_under_the_null() -> None:
     for trial in range(1000):
         bottoms = source.integers(0, 8, (2, 15)) + 1
         tops = source.binomial(bottoms, 0.5)
-        levels.append(randomization_test(Paired(tops[0], bottoms[0], tops[1], bottoms[1]), Draws(199, stream=trial)).p)
+        levels.append(
+            randomization_test(Sums.of_two(tops[0], bottoms[0], tops[1], bottoms[1]), Draws(199, stream=trial)).p
+        )
     for level in (0.01, 0.05, 0.1, 0.25, 0.5):
         assert np.mean(np.array(levels) <= level) <= level + 3 * sqrt(level * (1 - level) / 1000)
 
@@ -276,7 +284,9 @@ def test_p_falls_as_the_difference_grows() -> None:
     seen = []
     for losses in range(6):
         signed = np.where(np.arange(10) < losses, -values, values)
-        seen.append((abs(int(signed.sum())), randomization_test(Paired(signed, ones, 0 * ones, ones), Draws(5000)).p))
+        seen.append(
+            (abs(int(signed.sum())), randomization_test(Sums.of_two(signed, ones, 0 * ones, ones), Draws(5000)).p)
+        )
     for (larger, p), (smaller, q) in combinations(sorted(seen, reverse=True), 2):
         assert larger >= smaller
         assert p <= q
@@ -307,7 +317,7 @@ def test_many_units_that_differ_alike_are_drawn_together(monkeypatch: pytest.Mon
     source = np.random.default_rng(3)
     under = source.integers(5, 8, (2, 30_000))
     over = source.binomial(under, [[0.5], [0.502]])
-    pair = Paired(over[0], under[0], over[1], under[1])
+    pair = Sums.of_two(over[0], under[0], over[1], under[1])
     chosen = shuffle_method(pair)
     assert chosen.method == "grouped"
     assert "distinct differences" in chosen.reason

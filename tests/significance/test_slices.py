@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from warehouse.significance import slices
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.paired import Floats, Integers, Many, Places
+from warehouse.significance.paired import Floats, Integers, Places
 from warehouse.significance.slices import (
     Partition,
     fewest,
@@ -25,7 +25,8 @@ from warehouse.significance.slices import (
     units_of,
     variances,
 )
-from warehouse.significance.valuation import ManyCounts, ManySystems, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 from warehouse.significance.work import Work
 
 NOTHING = Draws(1)
@@ -39,7 +40,7 @@ def units(count: int) -> Places:
     return np.arange(count, dtype=np.intp)
 
 
-def all_statistics(two: ManySystems, unit: Places, partitions: list[Partition]) -> Floats:
+def all_statistics(two: Sums, unit: Places, partitions: list[Partition]) -> Floats:
     """The statistic of each slice for every assignment of signs to units: that of `docs`, written out."""
     rows = []
     masks = [of.place == place for of in partitions for place in range(of.slices)]
@@ -88,13 +89,15 @@ def mcc() -> Valuation:
     return Valuation(values, exactly)
 
 
-def systems(kind: str, count: int) -> ManySystems:
+def systems(kind: str, count: int) -> Sums:
     source = np.random.default_rng(11)
     if kind == "mean":
-        return Many(source.integers(0, 2, (2, count)), np.ones((2, count), dtype=np.int64))
+        return Sums.of_ratios(source.integers(0, 2, (2, count)), np.ones((2, count), dtype=np.int64))
     if kind == "ratio":
-        return Many(source.integers(0, 5, (2, count)), source.integers(0, 7, (2, count)) + (np.arange(count) % 3 == 0))
-    return ManyCounts(source.integers(0, 6, (2, 2, count)), mcc())
+        return Sums.of_ratios(
+            source.integers(0, 5, (2, count)), source.integers(0, 7, (2, count)) + (np.arange(count) % 3 == 0)
+        )
+    return Sums.of_counts(source.integers(0, 6, (2, 2, count)), mcc())
 
 
 PARTITIONS = [
@@ -143,7 +146,7 @@ def test_slices_that_are_not_tested_are_no_part_of_the_family() -> None:
 
 def test_a_slice_that_is_the_whole_has_the_level_of_the_whole() -> None:
     two = systems("ratio", 9)
-    assert isinstance(two, Many)
+    assert two.is_ratio
     found = slice_tests(two, units(9), PARTITIONS, np.ones(12, dtype=np.bool_), NOTHING, exact=True)
     assert found.p[-1] == pytest.approx(exact_test(two.pair(0, 1)).p)
 
@@ -155,7 +158,7 @@ def test_one_slice_has_nothing_to_adjust_for() -> None:
 
 def test_systems_that_never_differ_have_the_level_one() -> None:
     one = np.array([1, 0, 1, 1, 0, 1, 1, 0, 1])
-    two = Many(np.stack((one, one)), np.ones((2, 9), dtype=np.int64))
+    two = Sums.of_ratios(np.stack((one, one)), np.ones((2, 9), dtype=np.int64))
     found = slice_tests(two, units(9), PARTITIONS, np.ones(12, dtype=np.bool_), Draws(99))
     assert set(found.p.tolist()) == set(found.adjusted.tolist()) == {1.0}
 
@@ -170,11 +173,13 @@ def test_an_adjusted_level_is_never_below_the_own_one(seed: int) -> None:
 
 def test_neither_threads_nor_other_slices_nor_the_order_of_systems_change_a_level() -> None:
     two, many = systems("ratio", 9), np.ones(12, dtype=np.bool_)
-    assert isinstance(two, Many)
+    assert two.is_ratio
     found = slice_tests(two, units(9), PARTITIONS, many, Draws(999))
     threaded = slice_tests(two, units(9), PARTITIONS, many, Draws(999), work=Work(3))
     alone = slice_tests(two, units(9), PARTITIONS[1:2], many[:2], Draws(999))
-    turned = slice_tests(Many(two.numerators[::-1], two.denominators[::-1]), units(9), PARTITIONS, many, Draws(999))
+    turned = slice_tests(
+        Sums.of_ratios(two.numerators[::-1], two.denominators[::-1]), units(9), PARTITIONS, many, Draws(999)
+    )
     assert found.p.tolist() == threaded.p.tolist() == turned.p.tolist()
     assert found.adjusted.tolist() == threaded.adjusted.tolist() == turned.adjusted.tolist()
     assert found.p[3:5].tolist() == alone.p.tolist()
@@ -183,7 +188,7 @@ def test_neither_threads_nor_other_slices_nor_the_order_of_systems_change_a_leve
 @pytest.mark.long
 def test_many_units_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     source = np.random.default_rng(3)
-    two = Many(source.integers(0, 4, (2, 3000)), source.integers(1, 5, (2, 3000)))
+    two = Sums.of_ratios(source.integers(0, 4, (2, 3000)), source.integers(1, 5, (2, 3000)))
     parts = [Partition(source.integers(0, many, 3000).astype(np.intp), many) for many in (7, 40)]
     tested = np.ones(47, dtype=np.bool_)
     whole = slice_tests(two, units(3000), parts, tested, Draws(299))
@@ -242,7 +247,7 @@ def test_nothing_that_varies_is_no_heterogeneity() -> None:
 
 def test_influences_of_a_mean_are_what_differs_from_the_mean() -> None:
     two = systems("mean", 9)
-    assert isinstance(two, Many)
+    assert two.is_ratio
     differences = two.numerators[0] - two.numerators[1]
     assert influences(two) == pytest.approx((differences - differences.mean()) / 9)
 
@@ -250,7 +255,7 @@ def test_influences_of_a_mean_are_what_differs_from_the_mean() -> None:
 def test_the_variance_of_a_large_slice_is_its_own() -> None:
     source = np.random.default_rng(5)
     values = np.concatenate((source.integers(0, 2, (2, 4000)), np.tile(source.integers(0, 2, 4000), (2, 1))), axis=1)
-    two = Many(values, np.ones((2, 8000), dtype=np.int64))
+    two = Sums.of_ratios(values, np.ones((2, 8000), dtype=np.int64))
     found = variances(two, Partition(np.repeat([0, 1], 4000).astype(np.intp), 2), units(8000))
     difference = values[0, :4000] - values[1, :4000]
     assert found[0] == pytest.approx(difference.var(ddof=1) / 4000, rel=0.005)
@@ -260,7 +265,7 @@ def test_the_variance_of_a_large_slice_is_its_own() -> None:
 
 def test_the_variance_of_clusters_is_that_of_their_sums() -> None:
     one = np.repeat([1, 0, 1, 0], 3)
-    two = Many(np.stack((one, 1 - one)), np.ones((2, 12), dtype=np.int64))
+    two = Sums.of_ratios(np.stack((one, 1 - one)), np.ones((2, 12), dtype=np.int64))
     clusters = np.repeat(np.arange(4), 3)
     whole = Partition(np.zeros(12, dtype=np.intp), 1)
     assert units_of(whole, clusters).tolist() == [4]
@@ -306,7 +311,7 @@ def test_a_slice_without_a_value_has_no_estimate() -> None:
 def test_a_function_that_is_flat_where_the_sums_are_is_tested_where_exchanges_lead() -> None:
     """The value of the pooled sums is 0, whichever unit changes sides alone; that of the first system is 1."""
     counts = np.array([[[3] * 8, [1] * 8], [[0] * 8, [1] * 8]], dtype=np.int64)
-    two = ManyCounts(counts, Valuation(lambda sums: np.clip(sums[0] / sums[1] - 1.75, 0.0, 1.0), lambda sums: None))
+    two = Sums.of_counts(counts, Valuation(lambda sums: np.clip(sums[0] / sums[1] - 1.75, 0.0, 1.0), lambda sums: None))
     found = slice_tests(two, units(8), [partition(*[0] * 8)], np.array([True]), NOTHING, exact=True)
     assert found.p[0] == found.adjusted[0] == 2 / 2**8
 
@@ -323,7 +328,7 @@ def test_many_units_are_turned_against_slices_in_any_order(contiguous: bool, mon
 
 
 def test_slices_of_one_unit_each_say_nothing_of_chance() -> None:
-    two = Many(np.array([[1, 2, 3], [0, 0, 1]]), np.ones((2, 3), dtype=np.int64))
+    two = Sums.of_ratios(np.array([[1, 2, 3], [0, 0, 1]]), np.ones((2, 3), dtype=np.int64))
     each = partition(0, 1, 2)
     assert np.isnan(variances(two, each, units(3))).all()
     assert np.isnan(shrunken(np.array([1.0, 2.0, 2.0]), variances(two, each, units(3)), 1.6)).all()

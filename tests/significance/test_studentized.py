@@ -20,13 +20,13 @@ from tests.significance.test_randomization import BOTH_SIDES, coins_of
 from warehouse.significance import multiple
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Many, Paired
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.all_pairs import all_pairs_test
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
 from warehouse.significance.shuffles.studentized_families import studentized_family
-from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 from warehouse.significance.work import Work
 
 Unit = tuple[int, int, int, int]
@@ -45,8 +45,8 @@ def squared_t(units: list[Unit]) -> Fraction | None:
     return difference * abs(difference) / variance if variance else None
 
 
-def units_of(paired: Paired) -> list[Unit]:
-    columns = (paired.numerator_a, paired.denominator_a, paired.numerator_b, paired.denominator_b)
+def units_of(paired: Sums) -> list[Unit]:
+    columns = (paired.numerators[0], paired.denominators[0], paired.numerators[1], paired.denominators[1])
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -79,7 +79,9 @@ def test_every_shuffle_is_counted_as_defined(scale: int, kind: str) -> None:
     source = np.random.default_rng(scale % 97)
     for trial in range(12):
         units = int(source.integers(1, 20))
-        many = Many(*brute.random_counts(source, units, 3, scale, no_denominator=(0.2, 0.7)[trial % 2], kind=kind))
+        many = Sums.of_ratios(
+            *brute.random_counts(source, units, 3, scale, no_denominator=(0.2, 0.7)[trial % 2], kind=kind)
+        )
         draws = Draws(40, 7, (1, trial))
         drawn = coins_of(units, draws)
         for sides in BOTH_SIDES:
@@ -96,7 +98,7 @@ def test_p_estimates_the_share_of_all_exchanges(sides: Sides) -> None:
     """Within four standard errors, for up to twelve units."""
     source = np.random.default_rng(12)
     for units in (1, 2, 3, 5, 8, 10, 12):
-        paired = Many(*brute.random_counts(source, units, 2)).pair(0, 1)
+        paired = Sums.of_ratios(*brute.random_counts(source, units, 2)).pair(0, 1)
         level = extreme(units_of(paired), brute.all_exchanges(units), sides) / 2**units
         estimate = (studentized_test(paired, Draws(20_000, stream=units), sides).nge or 0) / 20_000
         assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 20_000)
@@ -109,12 +111,12 @@ def test_for_denominators_of_1_it_is_students_t_and_randomization() -> None:
         values, ones = source.integers(-5, 9, (2, units)), np.ones(units, dtype=np.int64)
         if np.ptp(values[0] - values[1]) == 0:
             continue
-        paired = Paired(values[0], ones, values[1], ones)
+        paired = Sums.of_two(values[0], ones, values[1], ones)
         for sides in BOTH_SIDES:
             found = studentized_test(paired, Draws(999, stream=trial), sides)
             assert found.statistic == pytest.approx(stats.ttest_rel(*values).statistic, rel=1e-9)
             assert found.nge == randomization_test(paired, Draws(999, stream=trial), sides).nge
-        many = Many(values, np.stack((ones, ones)))
+        many = Sums.of_ratios(values, np.stack((ones, ones)))
         assert all_pairs_studentized([many], Draws(999))[0, 0, 1] == all_pairs_test([many], Draws(999))[0, 0, 1]
 
 
@@ -126,7 +128,7 @@ def test_t_is_the_difference_over_its_standard_error() -> None:
     difference = over[0].sum() / under[0].sum() - over[1].sum() / under[1].sum()
     z = (over - over.sum() / under.sum() * under) / under.sum(axis=1, keepdims=True)
     error = (z[0] - z[1]).std(ddof=1) * sqrt(40)
-    paired = Paired(over[0], under[0], over[1], under[1])
+    paired = Sums.of_two(over[0], under[0], over[1], under[1])
     assert studentized_test(paired, Draws(9)).statistic == pytest.approx(difference / error, rel=1e-12)
 
 
@@ -134,11 +136,15 @@ def test_t_is_the_difference_over_its_standard_error() -> None:
 def test_the_systems_change_about_and_the_answer_mirrors(sides: Sides) -> None:
     """To the digit, alone and among all pairs, whoever else is compared and in whatever order."""
     counts = brute.muc_counts(np.random.default_rng(7), 5, 40, possible_varies=True)
-    measures = [Many(*brute.precision(counts)), Many(*brute.recall(counts)), Many(*brute.f(counts))]
+    measures = [
+        Sums.of_ratios(*brute.precision(counts)),
+        Sums.of_ratios(*brute.recall(counts)),
+        Sums.of_ratios(*brute.f(counts)),
+    ]
     draws = Draws(coins.CHUNK + 77, 11, 5)
     nge = all_pairs_studentized(measures, draws, sides)
     turned = all_pairs_studentized(
-        [Many(many.numerators[::-1], many.denominators[::-1]) for many in measures], draws, sides
+        [Sums.of_ratios(many.numerators[::-1], many.denominators[::-1]) for many in measures], draws, sides
     )
     np.testing.assert_array_equal(turned[:, ::-1, ::-1], nge)
     assert (nge[:, range(5), range(5)] == draws.shuffles).all()
@@ -152,16 +158,16 @@ def test_the_systems_change_about_and_the_answer_mirrors(sides: Sides) -> None:
 
 
 def test_identical_systems_have_p_1_and_nothing_is_divided_by_0() -> None:
-    same = Paired([3, 1, 0], [4, 1, 2], [3, 1, 0], [4, 1, 2])
-    all_right = Paired([3, 0, 2], [3, 0, 2], [0, 1, 5], [0, 1, 5])
+    same = Sums.of_two([3, 1, 0], [4, 1, 2], [3, 1, 0], [4, 1, 2])
+    all_right = Sums.of_two([3, 0, 2], [3, 0, 2], [0, 1, 5], [0, 1, 5])
     for paired in (same, all_right):
         for sides in BOTH_SIDES:
             assert studentized_test(paired, Draws(999), sides).p == 1.0
-            assert (all_pairs_studentized([paired.many], Draws(999), sides) == 999).all()
-    apart = Paired([1, 0], [1, 0], [0, 0], [0, 1])  # half of the exchanges leave a system without denominator
+            assert (all_pairs_studentized([paired], Draws(999), sides) == 999).all()
+    apart = Sums.of_two([1, 0], [1, 0], [0, 0], [0, 1])  # half of the exchanges leave a system without denominator
     assert studentized_test(apart, Draws(999)).p == 1.0
     assert studentized_test(apart, Draws(9999), "one-sided").p == pytest.approx(3 / 4, abs=0.02)
-    ahead = Paired([3, 3, 3, 3], [4, 4, 4, 4], [1, 1, 1, 1], [4, 4, 4, 4])
+    ahead = Sums.of_two([3, 3, 3, 3], [4, 4, 4, 4], [1, 1, 1, 1], [4, 4, 4, 4])
     found = studentized_test(ahead, Draws(9999))
     assert found.statistic == float("inf")
     assert found.p == pytest.approx(2 / 2**4, abs=0.02)
@@ -169,7 +175,7 @@ def test_identical_systems_have_p_1_and_nothing_is_divided_by_0() -> None:
 
 def test_progress_is_heard_and_longer_runs_begin_with_shorter_ones() -> None:
     counts = brute.muc_counts(np.random.default_rng(8), 4, 30)
-    many = [Many(*brute.precision(counts)), Many(*brute.recall(counts))]
+    many = [Sums.of_ratios(*brute.precision(counts)), Sums.of_ratios(*brute.recall(counts))]
     runs: list[Callable[[Draws, Work], int]] = [
         lambda draws, work: studentized_test(many[0].pair(0, 1), draws, work=work).nge or 0,
         lambda draws, work: int(all_pairs_studentized(many, draws, work=work)[0, 0, 1]),
@@ -186,7 +192,7 @@ def test_progress_is_heard_and_longer_runs_begin_with_shorter_ones() -> None:
 
 def test_a_run_can_be_gone_on_with() -> None:
     counts = brute.muc_counts(np.random.default_rng(8), 4, 30)
-    many = [Many(*brute.precision(counts)), Many(*brute.recall(counts))]
+    many = [Sums.of_ratios(*brute.precision(counts)), Sums.of_ratios(*brute.recall(counts))]
     parts = Draws(coins.CHUNK), Draws(2 * coins.CHUNK, before=coins.CHUNK), Draws(50, before=3 * coins.CHUNK)
     whole_run = Draws(3 * coins.CHUNK + 50)
     for sides in BOTH_SIDES:
@@ -199,7 +205,7 @@ def test_a_run_can_be_gone_on_with() -> None:
 # --- step-down maxima -------------------------------------------------------------------------------------------------
 
 
-def adjusted(many: ManySystems, pairs: list[tuple[int, int]], draws: Draws, sides: Sides) -> NDArray[np.float64]:
+def adjusted(many: Sums, pairs: list[tuple[int, int]], draws: Draws, sides: Sides) -> NDArray[np.float64]:
     family = studentized_family(many, pairs, sides)
     reached = multiple.reached_by_largest(family, draws)
     return multiple.stepped_down(family, (reached + 1) / (draws.shuffles + 1))
@@ -210,9 +216,9 @@ def adjusted(many: ManySystems, pairs: list[tuple[int, int]], draws: Draws, side
 def test_step_down_maxima_lie_between_single_and_bonferroni_like_levels(kind: str, sides: Sides) -> None:
     source, pairs = np.random.default_rng(11), list(combinations(range(4), 2))
     counts = brute.muc_counts(source, 4, 40)
-    many: ManySystems = Many(*(brute.precision if kind == "ratio" else brute.recall)(counts))
+    many: Sums = Sums.of_ratios(*(brute.precision if kind == "ratio" else brute.recall)(counts))
     if kind == "function":
-        many = ManyCounts(decisions(source, 4, 40), MATTHEWS)
+        many = Sums.of_counts(decisions(source, 4, 40), MATTHEWS)
     draws = Draws(2000)
     single = np.array([studentized_test(many.pair(a, b), draws, sides).p for a, b in pairs])
     levels = adjusted(many, pairs, draws, sides)
@@ -225,7 +231,7 @@ def test_step_down_maxima_lie_between_single_and_bonferroni_like_levels(kind: st
 def test_step_down_maxima_follow_their_definition() -> None:
     """Over t by the definition, on the documented coins."""
     counts = brute.muc_counts(np.random.default_rng(12), 3, 12)
-    many, pairs, draws = Many(*brute.precision(counts)), [(0, 1), (0, 2), (1, 2)], Draws(150)
+    many, pairs, draws = Sums.of_ratios(*brute.precision(counts)), [(0, 1), (0, 2), (1, 2)], Draws(150)
     drawn = coins_of(12, draws)
     observed = np.array([abs(float(squared_t(units_of(many.pair(a, b))) or 0)) for a, b in pairs])
     null = np.zeros((len(pairs), len(drawn)))
@@ -285,7 +291,7 @@ def test_every_shuffle_of_a_function_is_counted_as_defined(sides: Sides) -> None
         if not counts.sum(axis=(1, 2)).all():
             continue
         draws = Draws(60, 7, (2, trial))
-        paired = PairedCounts(counts[0], counts[1], SHARE)
+        paired = Sums.of_two_counts(counts[0], counts[1], SHARE)
         of_units: list[Unit] = list(zip(*(column.tolist() for column in counts.reshape(4, units)), strict=True))
         expected = extreme(of_units, iter(coins_of(units, draws)), sides, squared_t_of_function)
         assert studentized_test(paired, draws, sides).nge == expected
@@ -306,8 +312,8 @@ def test_t_of_mcc_is_its_difference_over_the_influence_of_each_document() -> Non
         influence.append((correlated(sums + 1e-6 * of_system) - correlated(sums - 1e-6 * of_system)) / 2e-6)
     difference = values[0] - values[1]
     error = (influence[0] - influence[1]).std(ddof=1) * sqrt(60)
-    paired = PairedCounts(counts[0], counts[1], MATTHEWS)
+    paired = Sums.of_two_counts(counts[0], counts[1], MATTHEWS)
     found = studentized_test(paired, Draws(999))
     assert found.statistic == pytest.approx(difference / error, rel=1e-5)
-    mirrored = studentized_test(PairedCounts(counts[1], counts[0], MATTHEWS), Draws(999))
+    mirrored = studentized_test(Sums.of_two_counts(counts[1], counts[0], MATTHEWS), Draws(999))
     assert (mirrored.nge, mirrored.statistic) == (found.nge, -(found.statistic or 0))

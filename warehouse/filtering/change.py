@@ -16,7 +16,7 @@ import numpy as np
 
 from warehouse.significance.analytic import matched
 from warehouse.significance.exact import counting
-from warehouse.significance.paired import Paired
+from warehouse.significance.sums import Sums
 
 Quantity = Decimal | float
 
@@ -101,5 +101,5 @@ def _sign_flips(differences: Sequence[Fraction]) -> float | None:
         scale, slack = _FINEST / total, len(differences)
     scaled = np.array([round(scale * difference) for difference in differences], dtype=np.int64)
     ones = np.ones_like(scaled)
-    paired = Paired(scaled, ones, np.zeros_like(scaled), ones, slack)
+    paired = Sums.of_two(scaled, ones, np.zeros_like(scaled), ones, slack)
     return counting.exact_test(paired).p if counting.cost(paired).affordable else None

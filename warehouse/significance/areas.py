@@ -30,7 +30,8 @@ from grammar.value import replace, value
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +112,7 @@ class Ranked:
         above, below = self._sorted[system]
         return Fraction(int(above.twice_below(below).sum()), 2 * self.orders)
 
-    def exchanges(self, a: int, b: int) -> Paired:
+    def exchanges(self, a: int, b: int) -> Sums:
         """The exchange of confidences of two systems as paired counts: the first system has 2·w in each exchange unit
         and the second has 0. The difference of the areas is the difference of the sums, divided by 4mn.
         """
@@ -127,7 +128,7 @@ class Ranked:
             summed = np.zeros(self.units, dtype=np.int64)
             np.add.at(summed, self.cluster, weights)
         ones = np.ones_like(summed)
-        return Paired(summed, ones, np.zeros_like(summed), ones)
+        return Sums.of_two(summed, ones, np.zeros_like(summed), ones)
 
     def of_two(self, a: int, b: int) -> TwoAreas:
         """The contribution of each document to the difference of the areas of two systems."""

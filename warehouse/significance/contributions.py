@@ -15,8 +15,8 @@ from math import pi
 import numpy as np
 
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
-from warehouse.significance.paired import Floats, Many
-from warehouse.significance.valuation import ManyCounts, ManySystems
+from warehouse.significance.paired import Floats
+from warehouse.significance.sums import Sums
 
 NODES = 1025
 """The number of points on the line at which derivatives are taken."""
@@ -26,17 +26,17 @@ REACH = 3.2
 """
 
 
-def contributions(two: ManySystems) -> Floats:
+def contributions(two: Sums) -> Floats:
     """The contribution of each unit to the value of the first system minus that of the second, of shape (units,),
     without the constant factor of a ratio. The contributions sum to the difference up to rounding. Raises ValueError
     unless there are exactly two systems.
     """
     if two.systems != 2:
         raise ValueError(f"a difference needs two systems, not {two.systems}")
-    return _of_function(two) if isinstance(two, ManyCounts) else _of_ratio(two)
+    return _of_function(two) if two.is_function else _of_ratio(two)
 
 
-def _of_ratio(two: Many) -> Floats:
+def _of_ratio(two: Sums) -> Floats:
     """(ΔN · (D_A + D_B) − ΔD · (N_A + N_B)) / (2 · D_A · D_B)."""
     over = [int(row.sum()) for row in two.numerators]
     under = [int(row.sum()) for row in two.denominators]
@@ -46,7 +46,7 @@ def _of_ratio(two: Many) -> Floats:
     return np.asarray(more * by_numerator - longer * by_denominator, dtype=np.float64)
 
 
-def _of_function(two: ManyCounts) -> Floats:
+def _of_function(two: Sums) -> Floats:
     sums = two.counts.sum(axis=2).astype(np.float64)
     way = sums[0] - sums[1]
     prices = _mean_gradient(two, sums[1], way)
@@ -60,7 +60,7 @@ def _of_function(two: ManyCounts) -> Floats:
     return np.asarray(prices @ (two.counts[0] - two.counts[1]).astype(np.float64), dtype=np.float64)
 
 
-def _mean_gradient(two: ManyCounts, start: Floats, way: Floats) -> Floats:
+def _mean_gradient(two: Sums, start: Floats, way: Floats) -> Floats:
     """The mean of the gradient on a straight line, of shape (columns,), by the double exponential rule (Takahasi and
     Mori 1974), which stays accurate if a root or a logarithm is steep at an end.
     """

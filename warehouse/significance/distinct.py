@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from grammar.value import value
-from warehouse.significance.paired import Integers, Paired
+from warehouse.significance.paired import Integers
+from warehouse.significance.sums import Sums
 
 
 @value(eq=False)
@@ -24,7 +25,7 @@ class Distinct:
     count: Integers
 
     @classmethod
-    def of(cls, paired: Paired) -> Distinct:
+    def of(cls, paired: Sums) -> Distinct:
         """The differences of two systems; those of units that do not differ are left out."""
         return cls.of_differences(*paired.differences())
 

@@ -13,6 +13,8 @@ This module must not know how u and v are drawn or counted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from math import gcd
 from typing import TypeVar
 
@@ -20,7 +22,9 @@ import numpy as np
 
 from grammar.value import replace, value
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import ExactValue, Valuation, decimal, less, size
 
 Whole = TypeVar("Whole", int, Integers)
 
@@ -62,17 +66,17 @@ class Extreme:
     two_sided: bool
 
     @classmethod
-    def of(cls, paired: Paired, sides: Sides = "two-sided") -> Extreme:
+    def of(cls, paired: Sums, sides: Sides = "two-sided") -> Extreme:
         """The observed difference of two systems."""
         check_sides(sides)
-        numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
+        numerator_a, denominator_a, numerator_b, denominator_b = (*paired.totals(0), *paired.totals(1))
         return cls(
             numerators=numerator_a + numerator_b,
             denominators=denominator_a + denominator_b,
             u=numerator_a - numerator_b,
             v=denominator_a - denominator_b,
-            reach=int(np.abs(paired.numerator_a).sum()) + int(np.abs(paired.numerator_b).sum()),
-            flat=bool((paired.denominator_a == paired.denominator_b).all()),
+            reach=int(np.abs(paired.numerators[0]).sum()) + int(np.abs(paired.numerators[1]).sum()),
+            flat=bool((paired.denominators[0] == paired.denominators[1]).all()),
             slack=paired.slack,
             two_sided=sides == "two-sided",
         )
@@ -192,3 +196,65 @@ class Extreme:
 def _bound(numerator: int, denominator: int, strict: bool) -> int:
     """The least integer at or above, or strictly above, the fraction; the denominator is positive."""
     return numerator // denominator + 1 if strict else -(-numerator // denominator)
+
+
+# --- functions of sums ------------------------------------------------------------------------------------------------
+
+DOUBT = 1e-9
+"""Comparisons closer than this share of the larger value are decided exactly."""
+
+TIE = Decimal("1e-50")
+"""Differences of values with 60 digits that are closer than this share of the larger value are ties."""
+
+
+@value(eq=False)
+class ExtremeFunction:
+    """The same for a function of sums that is not a ratio: the observed difference of two systems, and the sums that an
+    exchange does not change.
+
+    Comparisons are made in floating point where that is safe, and with exact values if the two sides are closer than
+    DOUBT. The value of a pseudo system counts as 0 if it is undefined.
+    """
+
+    valuation: Valuation
+    totals: Integers
+    least: ExactValue
+    two_sided: bool
+
+    @classmethod
+    def of(cls, paired: Sums, sides: Sides = "two-sided") -> ExtremeFunction:
+        """The observed difference of two systems."""
+        check_sides(sides)
+        first, second = paired.exactly(0), paired.exactly(1)
+        if first is None or second is None:
+            raise ValueError("the measure of a system is undefined")
+        difference = less(first, second)
+        two_sided = sides == "two-sided"
+        totals = paired.table.sum(axis=(1, 2))
+        return cls(paired.valuation, totals, size(difference) if two_sided else difference, two_sided)
+
+    def contains(self, sums: Floats) -> Booleans:
+        """Whether each exchange is at least as extreme as the observed data, of shape (any,), given the sums of the
+        first pseudo system, of shape (columns, any).
+        """
+        a = self.valuation.or_zero(sums)
+        b = self.valuation.or_zero(self.totals[:, None] - sums)
+        differences = np.abs(a - b) if self.two_sided else a - b
+        least = float(self.least)
+        doubt = DOUBT * np.maximum(np.maximum(np.abs(a), np.abs(b)), abs(least))
+        answer: Booleans = differences > least + doubt
+        doubtful = np.flatnonzero(np.abs(differences - least) <= doubt)
+        if doubtful.size:
+            distinct, which = np.unique(sums[:, doubtful], axis=1, return_inverse=True)
+            decided = np.array([self._decides(column) for column in distinct.T.astype(np.int64)])
+            answer[doubtful] = decided[which.reshape(-1)]
+        return answer
+
+    def _decides(self, sums: Integers) -> bool:
+        a = self.valuation.exactly(tuple(sums.tolist())) or Fraction(0)
+        b = self.valuation.exactly(tuple((self.totals - sums).tolist())) or Fraction(0)
+        difference = size(less(a, b)) if self.two_sided else less(a, b)
+        beyond = less(difference, self.least)
+        if isinstance(beyond, Fraction):
+            return beyond >= 0
+        return beyond >= -TIE * max(decimal(size(value)) for value in (a, b, self.least))

@@ -17,7 +17,7 @@ from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work, in_order
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def benjamini_hochberg(levels: Levels) -> Floats:
 
 
 def westfall_young(
-    many: ManySystems, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+    many: Sums, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Floats:
     """Levels adjusted by the step-down maximum of statistics, of shape (pairs,), in the order of the pairs (Westfall &
     Young 1993, Resampling-based multiple testing).
@@ -139,7 +139,7 @@ def _order(family: Family) -> Places:
     return np.argsort(-family.observed, kind="stable")
 
 
-def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
+def tukey(many: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
     """Randomized Tukey HSD (Carterette 2012, ACM Transactions on Information Systems 30, 4:1-34): nge of every pair, of
     shape (systems, systems).
 
@@ -157,7 +157,7 @@ def tukey(many: ManySystems, draws: Draws, sides: Sides = "two-sided", work: Wor
     bounds = observed - TIE * np.abs(observed) - many.tie
     nge = np.zeros((many.systems, many.systems), dtype=np.int64)
     labels = np.tile(np.arange(many.systems), (LABELS_CHUNK, 1))
-    units = many.columns.transpose(2, 0, 1)
+    units = many.table.transpose(2, 0, 1)
 
     def ranged(numbered: tuple[int, int]) -> Floats:
         chunk, used = numbered
@@ -184,11 +184,11 @@ class SpreadFamily:
     have the same weight. For equal denominators they have the same order as t statistics.
     """
 
-    def __init__(self, many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+    def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         for a, b in pairs:
             if a == b or not (0 <= a < many.systems and 0 <= b < many.systems):
                 raise ValueError(f"systems {a} and {b} are not a pair of {many.systems} systems")
-        columns = many.columns
+        columns = many.table
         self.many, self.pairs = many, len(pairs)
         self.two_sided = sides == "two-sided"
         self.shuffler = Shuffler([columns])

@@ -21,10 +21,10 @@ import numpy as np
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
 from warehouse.significance.contributions import to_digits
 from warehouse.significance.draws import PERMUTED, SLICES, Draws
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.shuffles.coins import rows
 from warehouse.significance.shuffles.lookup import PackedColumns
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work, in_order
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def units_of(partition: Partition, unit: Places) -> Integers:
     return np.bincount(parts // max(count, 1), minlength=partition.slices)
 
 
-def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
+def variances(two: Sums, partition: Partition, unit: Places) -> Floats:
     """The first-order variance of the difference in each slice, of shape (slices,), without the squared factor of a
     ratio.
 
@@ -120,11 +120,11 @@ def variances(two: ManySystems, partition: Partition, unit: Places) -> Floats:
     return np.asarray((squares + PRIOR * pooled) / (count - 1 + PRIOR) / count, dtype=np.float64)
 
 
-def _moved(two: ManySystems, partition: Partition) -> Floats:
+def _moved(two: Sums, partition: Partition) -> Floats:
     """The first-order influence of each observation on the difference in its slice; NaN where it is undefined."""
-    totals = sums_of(two.columns, partition).astype(np.float64)
+    totals = sums_of(two.table, partition).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if isinstance(two, Many):
+        if two.is_ratio:
             over, under = totals
             expected = (over / under)[:, partition.place] * two.denominators
             below = under[:, partition.place]
@@ -148,7 +148,7 @@ def _without_noise(alone: Floats, made_of: Floats, digits: float) -> Floats:
     return np.asarray(np.where(np.abs(moved) <= digits * made_of.sum(axis=0), 0.0, moved))
 
 
-def influences(two: ManySystems) -> Floats:
+def influences(two: Sums) -> Floats:
     """The first-order influence of each observation on the whole difference, without the factor of a ratio."""
     return _moved(two, Partition(np.zeros(two.units, dtype=np.intp), 1))
 
@@ -181,7 +181,7 @@ def shrunken(differences: Floats, squared_errors: Floats, whole: float) -> Float
 
 
 def slice_tests(
-    two: ManySystems,
+    two: Sums,
     unit: Places,
     partitions: Sequence[Partition],
     tested: Booleans,
@@ -258,7 +258,7 @@ class _Exchange:
     begin a slice, and which slice that is.
     """
 
-    two: ManySystems
+    two: Sums
     units: int
     differing: Places
     unit: Places
@@ -271,8 +271,8 @@ class _Exchange:
     observed: Floats
 
     @classmethod
-    def of(cls, two: ManySystems, unit: Places, partitions: Sequence[Partition]) -> _Exchange:
-        columns = two.columns
+    def of(cls, two: Sums, unit: Places, partitions: Sequence[Partition]) -> _Exchange:
+        columns = two.table
         differences = columns[:, 0] - columns[:, 1]
         differ = np.flatnonzero(differences.any(axis=0))
         cell = np.zeros(len(differ), dtype=np.intp)
@@ -354,7 +354,7 @@ class _Exchange:
         return found
 
 
-def _spread(two: ManySystems, totals: Floats, differences: Integers, place: Places, unit: Places) -> Floats:
+def _spread(two: Sums, totals: Floats, differences: Integers, place: Places, unit: Places) -> Floats:
     """The first-order standard deviation of the difference in each slice under exchange: the root of the sum of the
     squared contributions of all parts of units.
     """

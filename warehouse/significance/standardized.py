@@ -23,7 +23,8 @@ from math import ceil, inf, log2
 import numpy as np
 
 from grammar.value import value
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired, Places
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
+from warehouse.significance.sums import Sums
 
 ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
@@ -53,7 +54,7 @@ class RatioPairs:
     edge: Floats
 
     @classmethod
-    def of(cls, many: Many, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
+    def of(cls, many: Sums, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
         """Some pairs of systems; `rounding` is the relative rounding error of the sums of an exchange."""
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         over, under = many.numerators.astype(np.float64), many.denominators.astype(np.float64)
@@ -75,7 +76,7 @@ class RatioPairs:
         variance = fixed - 2 * share * (squares_a - squares_b) + share**2 * spread
         none, varies = np.zeros_like(variance), variance > lost
         square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
-        # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Many.spread`).
+        # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Sums.spread`).
         rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
         # M of an exchange is at most 2·(Σδ² + Σσ²), a multiple of the observed M, on which the error of t² depends.
         times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
@@ -153,11 +154,11 @@ def centred(square: Floats, units: int) -> Floats:
     return np.asarray(np.sign(square) * np.sqrt(squares), dtype=np.float64)
 
 
-def beyond(paired: Paired) -> tuple[Floats, Floats]:
+def beyond(paired: Sums) -> tuple[Floats, Floats]:
     """The residual e of the two systems in each unit, each of shape (units,)."""
-    numerator_a, denominator_a, numerator_b, denominator_b = paired.totals
-    ratio = (numerator_a + numerator_b) / (denominator_a + denominator_b)
-    return paired.numerator_a - ratio * paired.denominator_a, paired.numerator_b - ratio * paired.denominator_b
+    (over_a, over_b), (under_a, under_b) = paired.columns
+    ratio = int(over_a.sum() + over_b.sum()) / int(under_a.sum() + under_b.sum())
+    return over_a - ratio * under_a, over_b - ratio * under_b
 
 
 def _dots(x: Floats, y: Floats) -> Floats:

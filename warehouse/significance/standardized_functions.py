@@ -22,7 +22,8 @@ import numpy as np
 from grammar.value import value
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.standardized import whole
-from warehouse.significance.valuation import PairedCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 STEP = 1e-5
 """The relative step of a sum for numerical gradients."""
@@ -58,9 +59,9 @@ class FunctionPair:
     units: int
 
     @classmethod
-    def of(cls, paired: PairedCounts) -> FunctionPair:
+    def of(cls, paired: Sums) -> FunctionPair:
         """The two systems of some counts."""
-        a, b = paired.counts_a.astype(np.float64), paired.counts_b.astype(np.float64)
+        a, b = paired.counts.astype(np.float64)
         sums = np.stack((a.sum(axis=1), b.sum(axis=1)))
         largest = np.maximum(a, b).max(axis=1, initial=0)
         counted = (np.minimum(a, b).min(axis=1, initial=0) >= 0) & (largest > 0)
@@ -76,7 +77,7 @@ class FunctionPair:
             across=a @ b.T,
             changes=changes,
             worths=worths,
-            units=paired.counts_a.shape[1],
+            units=paired.units,
         )
 
     def statistics(self, exchanged: Sequence[Integers]) -> Floats:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from warehouse.significance.draws import Draws
     from warehouse.significance.multiple import Family
     from warehouse.significance.outcome import Outcome, Sides
-    from warehouse.significance.paired import Floats, Integers, Many, Paired
+    from warehouse.significance.paired import Floats, Integers
+    from warehouse.significance.sums import Sums
     from warehouse.significance.two_systems import TwoSystems
-    from warehouse.significance.valuation import ManySystems, PairedCounts
     from warehouse.significance.work import Work
 
 Pairs = Sequence[tuple[int, int]]
@@ -43,11 +43,11 @@ class Exchange:
     can also be counted.
     """
 
-    of_pair: Callable[[Paired | PairedCounts, Draws, Sides, Work], Outcome]
-    of_all_pairs: Callable[[Sequence[Many], Draws, Sides, Work], Integers]
+    of_pair: Callable[[Sums, Draws, Sides, Work], Outcome]
+    of_all_pairs: Callable[[Sequence[Sums], Draws, Sides, Work], Integers]
     of_replicates: Callable[[Sequence[float], Sequence[float], Draws | None, Sides], Outcome]
-    family: Callable[[ManySystems, Pairs, Sides], Family]
-    statistics: Callable[[ManySystems, Pairs], Floats] | None = None
+    family: Callable[[Sums, Pairs, Sides], Family]
+    statistics: Callable[[Sums, Pairs], Floats] | None = None
     exact: bool = False
 
 
@@ -77,7 +77,7 @@ class Test:
     takes_margin: bool = False
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
     of_areas: Callable[[TwoAreas, Sides], Outcome] | None = None
-    of_family: Callable[[ManySystems, Draws, Sides, Work], Integers] | None = None
+    of_family: Callable[[Sums, Draws, Sides, Work], Integers] | None = None
     exchange: Exchange | None = None
 
     @property
@@ -136,16 +136,15 @@ class Test:
         return None
 
 
-def _randomization(paired: Paired | PairedCounts, draws: Draws, sides: Sides, work: Work) -> Outcome:
+def _randomization(paired: Sums, draws: Draws, sides: Sides, work: Work) -> Outcome:
     from warehouse.significance.shuffles import randomization
-    from warehouse.significance.valuation import PairedCounts
 
-    if isinstance(paired, PairedCounts):
+    if paired.is_function:
         return randomization.functional_test(paired, draws, sides, work)
     return randomization.randomization_test(paired, draws, sides, work)
 
 
-def _randomization_of_all(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+def _randomization_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, work: Work) -> Integers:
     from warehouse.significance.shuffles import all_pairs
 
     return all_pairs.all_pairs_test(measures, draws, sides, work)
@@ -159,19 +158,19 @@ def _randomization_of_replicates(
     return replicates.replicate_test(values_a, values_b, draws, sides)
 
 
-def _spread_family(many: ManySystems, pairs: Pairs, sides: Sides) -> Family:
+def _spread_family(many: Sums, pairs: Pairs, sides: Sides) -> Family:
     from warehouse.significance import multiple
 
     return multiple.SpreadFamily(many, pairs, sides)
 
 
-def _studentized(paired: Paired | PairedCounts, draws: Draws, sides: Sides, work: Work) -> Outcome:
+def _studentized(paired: Sums, draws: Draws, sides: Sides, work: Work) -> Outcome:
     from warehouse.significance.shuffles import studentized
 
     return studentized.studentized_test(paired, draws, sides, work)
 
 
-def _studentized_of_all(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+def _studentized_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, work: Work) -> Integers:
     from warehouse.significance.shuffles import studentized
 
     return studentized.all_pairs_studentized(measures, draws, sides, work)
@@ -185,13 +184,13 @@ def _studentized_of_replicates(
     return replicates.replicate_test(values_a, values_b, draws, sides, studentized=True)
 
 
-def _studentized_family(many: ManySystems, pairs: Pairs, sides: Sides) -> Family:
+def _studentized_family(many: Sums, pairs: Pairs, sides: Sides) -> Family:
     from warehouse.significance.shuffles import studentized_families
 
     return studentized_families.studentized_family(many, pairs, sides)
 
 
-def _students(many: ManySystems, pairs: Pairs) -> Floats:
+def _students(many: Sums, pairs: Pairs) -> Floats:
     from warehouse.significance.shuffles import studentized
 
     return studentized.student(many, pairs)
@@ -227,7 +226,7 @@ def _bootstrap(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
     return bootstrap_test(systems.paired, draws, sides)
 
 
-def _tukey(many: ManySystems, draws: Draws, sides: Sides, work: Work) -> Integers:
+def _tukey(many: Sums, draws: Draws, sides: Sides, work: Work) -> Integers:
     from warehouse.significance import multiple
 
     return multiple.tukey(many, draws, sides, work)

@@ -11,8 +11,8 @@ import numpy as np
 
 from grammar.value import value
 from warehouse.significance.analytic import matched
-from warehouse.significance.paired import Floats, Integers, Paired, quotients
-from warehouse.significance.valuation import PairedCounts
+from warehouse.significance.paired import Floats, Integers, quotients
+from warehouse.significance.sums import Sums
 
 
 @value(eq=False)
@@ -34,7 +34,7 @@ class TwoSystems:
     `proportion` that it is a share of counted items. `unrounded` is given if the numerators are rounded.
     """
 
-    paired: Paired | PairedCounts
+    paired: Sums
     factor: Fraction
     averaged: bool
     proportion: bool
@@ -50,8 +50,8 @@ class TwoSystems:
         if not self.averaged:
             differences, both = matched.differences(paired), np.ones(paired.units, dtype=np.bool_)
         else:
-            differences = paired.numerator_a - paired.numerator_b
-            both = (paired.denominator_a == paired.denominator_b) & (paired.denominator_a > 0)
+            differences, (under_a, under_b) = paired.numerators[0] - paired.numerators[1], paired.denominators
+            both = (under_a == under_b) & (under_a > 0)
         if self.unrounded is None:
             return differences[both]
         measured = self.unrounded
@@ -64,8 +64,8 @@ class TwoSystems:
         """
         paired = self._ratio
         differences = matched.differences(paired)
-        largest = max(int(paired.numerator_a.max(initial=0)), int(paired.numerator_b.max(initial=0)))
-        for numerator in (paired.numerator_a, paired.numerator_b):
+        largest = int(paired.numerators.max(initial=0))
+        for numerator in paired.numerators:
             if not np.isin(numerator, (0, largest)).all():
                 raise ValueError(
                     "it needs items that are right or wrong, and some are partly right; exchange by document or unit "
@@ -75,10 +75,10 @@ class TwoSystems:
 
     def samples(self) -> tuple[Floats, Floats]:
         """The values of each system on the units where it has one, each of shape (its units,)."""
-        a, b = self.paired.unit_values()
+        a, b = self.paired.unit_values(0), self.paired.unit_values(1)
         if self.unrounded is not None:
-            a = quotients(self.unrounded.values_a, self._ratio.denominator_a)
-            b = quotients(self.unrounded.values_b, self._ratio.denominator_b)
+            a = quotients(self.unrounded.values_a, self._ratio.denominators[0])
+            b = quotients(self.unrounded.values_b, self._ratio.denominators[1])
         return a[~np.isnan(a)], b[~np.isnan(b)]
 
     def proportions(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -89,8 +89,8 @@ class TwoSystems:
             raise ValueError(
                 "it needs a share of counted items, as recall and precision are, or values that are 0 or 1"
             )
-        numerator_a, denominator_a, numerator_b, denominator_b = self._ratio.totals
-        return (self._hits(numerator_a), denominator_a), (self._hits(numerator_b), denominator_b)
+        (over_a, under_a), (over_b, under_b) = self._ratio.totals(0), self._ratio.totals(1)
+        return (self._hits(over_a), under_a), (self._hits(over_b), under_b)
 
     def _hits(self, numerator: int) -> int:
         hits = self.factor * numerator
@@ -99,7 +99,7 @@ class TwoSystems:
         return int(hits)
 
     @property
-    def _ratio(self) -> Paired:
-        if isinstance(self.paired, PairedCounts):
+    def _ratio(self) -> Sums:
+        if self.paired.is_function:
             raise ValueError("it needs a ratio of sums")
         return self.paired

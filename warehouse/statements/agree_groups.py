@@ -33,7 +33,8 @@ from warehouse.significance.bootstrap.estimates import SystemEstimates
 from warehouse.significance.bootstrap.interval_kinds import IntervalPlan
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.valuation import ManyCounts, Valuation
+from warehouse.significance.sums import Sums
+from warehouse.significance.valuation import Valuation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,7 +184,7 @@ def _resampled(
 ) -> Interval:
     if counts.shape[1] < 2:
         return Interval(None, None, 0.0, 0, 0, False)
-    alone = ManyCounts(np.stack((counts, counts)), of)
+    alone = Sums.of_counts(np.stack((counts, counts)), of)
     limits = bootstrap.of_kinds(alone, plan) if counts.shape[1] >= MANY_UNITS else bootstrap.values(alone, plan)
     found = single(limits, within)[0]
     # A value that does not vary between documents says nothing about other documents.
@@ -257,7 +258,7 @@ def _influences(given: Labels, pair: PairAgreement, turn: bool, of: Valuation, u
     has: Booleans = np.asarray(counts.any(axis=0))
     moved = np.zeros(units)
     if has.sum() > 1:
-        own = ManyCounts(np.stack((counts[:, has],) * 2), of)
+        own = Sums.of_counts(np.stack((counts[:, has],) * 2), of)
         estimates = SystemEstimates(own, np.ones(own.units, dtype=np.int64))
         moved[has] = estimates.influences(np.array([0]))[0]
     else:

@@ -5,7 +5,6 @@ computed up to their sums.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import most_shuffles
@@ -14,10 +13,8 @@ from warehouse.query.comparison.margins import margin_line
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.procedures import choose, paired_sums, together
 from warehouse.query.path import Line
-from warehouse.significance.paired import Paired
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.tests import OF_ORDERS
-from warehouse.significance.valuation import PairedCounts
 from warehouse.tasks.observed import plural
 
 PRICED = 10_000
@@ -77,7 +74,7 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
     choice = choose(comparison, priced=pairs <= PRICED)
     shuffles = _shuffles(comparison)
     paired = paired_sums(comparison, comparison.pairs[0])
-    if isinstance(paired, PairedCounts) and not choice.exactly:
+    if paired.is_function and not choice.exactly:
         yield "executor", f"{head}, {shuffles} evaluated one by one: it is not a ratio of sums"
         return
     if choice.exactly:
@@ -87,7 +84,7 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
         if together(comparison):
             way = "all pairs with common coins in one matrix product over systems"
         else:
-            chosen = randomization.shuffle_method(cast(Paired, paired))
+            chosen = randomization.shuffle_method(paired)
             way = f"{chosen.method}, because {chosen.reason}"
         yield "executor", f"{head}, {shuffles} by {way}: {choice.reason}"
     if choice.costs:

@@ -187,16 +187,13 @@ def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
 def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
     """What the documents of two systems are resampled as, the better of which is to be the first; None where the two
     never differ."""
-    from warehouse.query.comparison.sums import FunctionSums, systems_of
     from warehouse.significance.power.populations import population_of
 
     a, b = reversed(pair) if comparison.statistic.measure.lower_is_better else pair
-    if isinstance(comparison.sums, FunctionSums):
-        return population_of(systems_of(comparison.sums, (a, b)), 1.0, shifted=False)
-    sums = comparison.ratios_of(a, b)
-    equal = bool((sums.denominators[0] == sums.denominators[1]).all())
+    sums = comparison.data_of(a, b)
+    equal = sums.is_ratio and bool((sums.denominators[0] == sums.denominators[1]).all())
     of_values = comparison.statistic.averaged or comparison.observations.values is not None
-    return population_of(systems_of(sums), float(sums.factor), of_values and equal and not sums.counted.all())
+    return population_of(sums, float(sums.factor), of_values and equal and not sums.all_counted)
 
 
 def _add(

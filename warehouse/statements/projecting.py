@@ -363,7 +363,7 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Float
     if plan.resampled is None:
         return {}, ()
     from warehouse.query.comparison.observations import observed
-    from warehouse.query.comparison.sums import RatioSums, additive
+    from warehouse.query.comparison.sums import additive
 
     entry = plan.resampled
     observations = observed(p.Testing.plain(plan.where), entry, facts)
@@ -371,7 +371,7 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Float
     few: dict[str, None] = {}
     for statistic in entry.statistics:
         counts = additive(observations, statistic)
-        if not isinstance(counts, RatioSums):
+        if not counts.is_ratio:
             raise TypeError(f"{statistic.label} is a share")
         for place, system in enumerate(entry.systems):
             names.append((system.name, statistic.label))

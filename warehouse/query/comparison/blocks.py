@@ -25,7 +25,6 @@ from warehouse.query.comparison.procedures import (
     shuffled,
     together,
 )
-from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.engine import Workforce, cuts
 from warehouse.significance.outcome import approximate
 from warehouse.significance.paired import Integers
@@ -119,7 +118,7 @@ def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
             exactly = choose(comparison).exactly
             how = replace(how, exact=True) if exactly else replace(how, shuffles=how.shuffles or SHUFFLES)
             comparison = replace(comparison, how=how)
-            if not exactly and isinstance(comparison.sums, RatioSums):
+            if not exactly and comparison.sums.is_ratio:
                 common.append(comparison)
                 continue
         for pairs in cuts(comparison.pairs, blocks):

@@ -13,7 +13,6 @@ import numpy as np
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import document_names
 from warehouse.query.comparison.pairs import Comparison, Pair, comparison_queries, comparisons
-from warehouse.query.comparison.sums import FunctionSums, systems_of
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.contributions import contributions
 from warehouse.significance.paired import Floats
@@ -79,11 +78,8 @@ def listed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
 
 def contributed_to(comparison: Comparison, pair: Pair) -> Floats:
     """What each exchange unit adds to the difference of two systems."""
-    if isinstance(comparison.sums, FunctionSums):
-        found = contributions(systems_of(comparison.sums, pair))
-    else:
-        sums = comparison.ratios_of(*pair)
-        found = float(sums.factor) * contributions(systems_of(sums))
+    sums = comparison.data_of(*pair)
+    found = float(sums.factor) * contributions(sums)
     # A unit that adds nothing but rounding adds nothing.
     return np.where(np.abs(found) > ROUNDING * np.abs(found).max(initial=0.0), found, 0.0)
 

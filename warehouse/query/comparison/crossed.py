@@ -12,7 +12,6 @@ import numpy as np
 from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.intervals import factor_of
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
 from warehouse.query.comparison.resampling import only_of
 from warehouse.query.comparison.sums import added, present_units, run_sums, systems_of
@@ -67,5 +66,5 @@ def _table(own: Observations, part: p.Entry, statistic: Statistic, name: str) ->
     if value is None or len(present) < 2:
         return Crossed(statistic, name, None if value is None else float(value), np.zeros(present.shape), present)
     # A cell holds a share of a share of the value; all cells are scaled to the value itself.
-    shares = influences_of(systems_of(sums), factor_of(sums))
+    shares = influences_of(systems_of(sums), float(sums.factor))
     return Crossed(statistic, name, float(value), shares * present.sum(axis=0) * present.shape[1], present)

@@ -28,10 +28,9 @@ from warehouse.query.comparison.procedures import (
     counted_exactly,
     paired_sums,
 )
-from warehouse.query.comparison.sums import FunctionSums
 from warehouse.query.engine import Workforce
 from warehouse.significance.outcome import Outcome, approximate
-from warehouse.significance.paired import Booleans, Floats, Integers, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.shuffles import sequential
 from warehouse.significance.shuffles.confidence import Verdict, confidence, shuffles_to_decide, verdict
 from warehouse.significance.shuffles.randomization import few_distinct
@@ -116,7 +115,7 @@ def most_shuffles(comparison: Comparison) -> int:
 def _cost_of_a_shuffle(comparison: Comparison) -> int:
     """In additions."""
     cost = len(comparison.entry.systems) * comparison.observations.units + PAIR * len(comparison.pairs)
-    return cost * FUNCTION if isinstance(comparison.sums, FunctionSums) else cost
+    return cost * FUNCTION if comparison.sums.is_function else cost
 
 
 def is_faster_exactly(comparison: Comparison) -> bool:
@@ -132,7 +131,7 @@ def is_faster_exactly(comparison: Comparison) -> bool:
     steps = 0.0
     for pair in comparison.pairs:
         paired = paired_sums(comparison, pair)
-        if isinstance(paired, Paired) and few_distinct(paired) is not None:
+        if paired.is_ratio and few_distinct(paired) is not None:
             return False
         of_pair = cost_exactly(paired)
         steps += of_pair.operations

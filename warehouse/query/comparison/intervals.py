@@ -15,7 +15,7 @@ import numpy as np
 from grammar.value import replace, value
 from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, Pair, only
-from warehouse.query.comparison.sums import Additive, Orders, RatioSums, systems_of
+from warehouse.query.comparison.sums import Orders, systems_of
 from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.significance.areas import area_intervals
 from warehouse.significance.bootstrap.averages import Averages, OfTestSet
@@ -167,17 +167,16 @@ def _in_own_digits(comparison: Comparison, pair: Pair) -> Comparison:
     """A comparison of one of the pairs, in as many digits as its own values allow."""
     alone, _ = only(comparison, (pair,))
     over = tuple(_in_own_digits(part, pair) for part in comparison.over)
-    if over or not isinstance(alone.sums, RatioSums):
+    if over or not alone.sums.is_ratio:
         return replace(alone, over=over)
-    return replace(alone, sums=alone.sums.refined((0, 1)))
+    return replace(alone, sums=alone.ratios.refined((0, 1)))
 
 
 def _estimates(comparison: Comparison) -> Estimates:
     """What is resampled: the differences of pairs, or their averages over test sets."""
     if comparison.over:
         return Averages.of([_of_test_set(part) for part in comparison.over], comparison.pairs, _ranks(comparison))
-    assert not isinstance(comparison.sums, Orders)
-    return Differences.of(systems_of(comparison.sums), comparison.pairs, _ranks(comparison))
+    return Differences.of(systems_of(comparison.additive), comparison.pairs, _ranks(comparison))
 
 
 def _factor(comparison: Comparison) -> float:
@@ -192,8 +191,7 @@ def _ranks(comparison: Comparison) -> list[int]:
 
 def _of_test_set(part: Comparison) -> OfTestSet:
     """One of the test sets that an average is taken over; an order has no average."""
-    assert not isinstance(part.sums, Orders)
-    return OfTestSet(systems_of(part.sums), factor_of(part.sums), part.stream)
+    return OfTestSet(systems_of(part.additive), part.factor, part.stream)
 
 
 def _each_in_own_digits(comparison: Comparison, plan: IntervalPlan) -> bool:
@@ -201,7 +199,7 @@ def _each_in_own_digits(comparison: Comparison, plan: IntervalPlan) -> bool:
     intervals that stand for all pairs together have common ones, if they are enough.
     """
     of_test_sets = [part.sums for part in comparison.over or (comparison,)]
-    if not any(isinstance(sums, RatioSums) and sums.measured is not None for sums in of_test_sets):
+    if not any(not isinstance(sums, Orders) and sums.measured is not None for sums in of_test_sets):
         return False
     return comparison.uneven or plan.family != "together"
 
@@ -241,11 +239,6 @@ def plan_of(how: p.Testing, lower_is_better: bool = False) -> IntervalPlan:
         bounds = "upper" if lower_is_better else "lower"
     family: Simultaneous = "together" if how.test.whole_family else how.adjustment.intervals
     return IntervalPlan(float(how.level), how.interval, bounds, family)
-
-
-def factor_of(sums: Additive) -> float:
-    """The constant factor of a ratio; 1 for any other function."""
-    return float(sums.factor) if isinstance(sums, RatioSums) else 1.0
 
 
 # --- what intervals are called ----------------------------------------------------------------------------------------

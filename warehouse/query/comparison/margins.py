@@ -22,7 +22,6 @@ from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
 from warehouse.query.comparison.notes import ONE_BY_ONE, who
 from warehouse.query.comparison.pairs import Comparison, Pair
-from warehouse.query.comparison.sums import RatioSums
 from warehouse.query.comparison.verdicts import hopeless
 from warehouse.query.engine import Workforce
 from warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
@@ -112,10 +111,10 @@ def margined(batch: Sequence[Comparison], decided: Decisions, workforce: Workfor
 def can_be_raised(comparison: Comparison) -> bool:
     """Whether tests can decide: the same denominators for all systems on every unit, so that raising one of them by the
     margin moves every difference alike."""
-    sums = comparison.sums
-    if not isinstance(sums, RatioSums) or comparison.replicates:
+    if not comparison.sums.is_ratio or comparison.replicates:
         return False
-    return bool((sums.denominators == sums.denominators[0]).all())
+    denominators = comparison.ratios.denominators
+    return bool((denominators == denominators[0]).all())
 
 
 def against_margin(comparison: Comparison, worse: bool) -> Comparison:

@@ -18,13 +18,14 @@ from warehouse.query.comparison.deciding import Decisions, decisions, of_outcome
 from warehouse.query.comparison.observations import Observations, observed
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import adjusted
-from warehouse.query.comparison.sums import RatioSums, sums
+from warehouse.query.comparison.sums import Orders, sums
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import some
 from warehouse.query.path import Facts
 from warehouse.significance.outcome import Outcome
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.confidence import Verdict
+from warehouse.significance.sums import Sums
 
 
 @value
@@ -137,7 +138,7 @@ def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pai
     )
 
 
-def _at(comparison: Comparison, pair: Pair, of_first: RatioSums, of_second: RatioSums) -> Comparison:
+def _at(comparison: Comparison, pair: Pair, of_first: Sums, of_second: Sums) -> Comparison:
     """A pair with the sums of the first system from one completion and those of the second from another."""
     a, b = pair
     alone = only(comparison, (pair,))[0]
@@ -146,18 +147,18 @@ def _at(comparison: Comparison, pair: Pair, of_first: RatioSums, of_second: Rati
     for place, (system, sums_of) in zip(places, ((a, of_first), (b, of_second)), strict=True):
         over[place], under[place] = sums_of.numerators[system], sums_of.denominators[system]
     known = np.ones(2, dtype=np.bool_)
-    completed = replace(of_first, numerators=over, denominators=under, known=known)
+    completed = replace(of_first, columns=(over, under), known=known)
     return replace(alone, sums=completed, pairs=((places[0], places[1]),))
 
 
-def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSums]:
+def _extremes(comparison: Comparison, facts: Facts) -> tuple[Sums, Sums]:
     """The sums of each system at its lowest and at its highest value."""
     how, entry, statistic = comparison.how, comparison.entry, comparison.statistic
     part = next(part for part in entry.observed_apart if statistic in part.statistics)
     observations = observed(replace(how, missing="zero"), part, facts)
     stacked, times = _completed(comparison, observations)
     summed = sums(stacked, statistic)
-    if not isinstance(summed, RatioSums):
+    if isinstance(summed, Orders) or not summed.is_ratio:
         raise QueryError(
             f"missing bounds needs a ratio of sums, and {statistic.label} is not one",
             hints=("missing drop leaves out the documents",),
@@ -170,7 +171,7 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[RatioSums, RatioSum
         picked = [np.take_along_axis(table, choice[None], axis=0)[0] for table in (over, under)]
         clustered = [_clustered(table, observations.cluster) for table in picked]
         known = np.ones(len(observations.systems), dtype=np.bool_)
-        ends.append(replace(summed, numerators=clustered[0], denominators=clustered[1], known=known))
+        ends.append(replace(summed, columns=tuple(clustered), known=known))
     return ends[0], ends[1]
 
 

@@ -12,7 +12,6 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.procedures import paired_sums
-from warehouse.query.comparison.sums import RatioSums
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.draws import Draws
 from warehouse.significance.standardized import RatioPairs
@@ -165,9 +164,9 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
     on which the two tests might part. Where p is adjusted only significant pairs are looked at, since a pair's own p
     does not make it significant in its family.
     """
-    if comparison.replicates or not isinstance(comparison.sums, RatioSums):
+    if comparison.replicates or not comparison.sums.is_ratio:
         return
-    under = comparison.sums.denominators.sum(axis=1).tolist()
+    under = comparison.ratios.denominators.sum(axis=1).tolist()
     unequal = [(a, b) for a, b in comparison.pairs if abs(under[a] - under[b]) > UNEQUAL * (under[a] + under[b])]
     if not unequal:
         return

@@ -19,7 +19,7 @@ from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.observations import Observations, observation_queries, observed, read_columns
-from warehouse.query.comparison.sums import FunctionSums, RatioSums, Sums, sums
+from warehouse.query.comparison.sums import Orders, sums
 from warehouse.query.compile import unit_rows
 from warehouse.query.conventions import is_bounded
 from warehouse.query.labels import some
@@ -27,8 +27,9 @@ from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.bootstrap.resamples import VERY_MANY_UNITS
 from warehouse.significance.correlation import correlations, inflations
 from warehouse.significance.distinct import Distinct
-from warehouse.significance.paired import Floats, Integers, Many
+from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles.randomization import draws_by_itself
+from warehouse.significance.sums import Sums
 from warehouse.significance.tests import Test
 from warehouse.tasks.observed import plural
 
@@ -50,7 +51,7 @@ class Comparison:
     entry: p.Entry
     statistic: Statistic
     observations: Observations
-    sums: Sums
+    sums: Sums | Orders
     pairs: tuple[Pair, ...]
     replicates: tuple[tuple[float, ...], ...] = ()
     """The value of each run of each system, where whole runs change sides."""
@@ -76,28 +77,38 @@ class Comparison:
         return (pair[1], pair[0]) if turned else pair
 
     @property
-    def ratios(self) -> RatioSums:
+    def additive(self) -> Sums:
+        """The sums of a statistic that is computed from sums. Raises ValueError for one that is not."""
+        return self._additive(self.sums)
+
+    @property
+    def ratios(self) -> Sums:
         """The sums of a statistic that is a ratio. Raises ValueError for one that is not."""
         return self._ratio(self.sums)
 
-    def _ratio(self, sums: Sums) -> RatioSums:
-        if isinstance(sums, RatioSums):
-            return sums
-        raise ValueError(f"{self.statistic.label} is not a ratio of sums")
+    def _additive(self, sums: Sums | Orders) -> Sums:
+        if isinstance(sums, Orders):
+            raise ValueError(f"{self.statistic.label} is not computed from sums")
+        return sums
+
+    def _ratio(self, sums: Sums | Orders) -> Sums:
+        if not sums.is_ratio:
+            raise ValueError(f"{self.statistic.label} is not a ratio of sums")
+        return self._additive(sums)
 
     @property
     def factor(self) -> float:
         """What the difference of two systems' sums is multiplied by; 1 for a function of sums."""
-        return 1.0 if isinstance(self.sums, FunctionSums) else float(self.sums.factor)
+        return float(self.sums.factor)
 
     @cached_property
     def uneven(self) -> bool:
         """Whether the values of one system are so large that others have too few digits beside them."""
         if self.of_uneven or any(part.uneven for part in self.over):
             return True
-        return isinstance(self.sums, RatioSums) and self.sums.uneven
+        return self.sums.is_ratio and self.ratios.uneven
 
-    def sums_of(self, a: int, b: int) -> Sums:
+    def sums_of(self, a: int, b: int) -> Sums | Orders:
         """The sums of two systems, in as many digits as the two allow."""
         if not self.uneven:
             return self.sums.only((a, b))
@@ -105,19 +116,23 @@ class Comparison:
             return average_of([part.sums_of(a, b) for part in self.over])
         return self.ratios.refined((a, b))
 
-    def ratios_of(self, a: int, b: int) -> RatioSums:
+    def ratios_of(self, a: int, b: int) -> Sums:
         """The same of a statistic that is a ratio. Raises ValueError for one that is not."""
         return self._ratio(self.sums_of(a, b))
+
+    def data_of(self, a: int, b: int) -> Sums:
+        """The sums of two systems as tests take them, those of a ratio in as many digits as the two allow."""
+        return self.additive.data((a, b)) if self.sums.is_function else self.ratios_of(a, b).data()
 
     @property
     def of_totals(self) -> bool:
         """Whether the values are totals, which grow with the documents."""
-        return isinstance(self.sums, RatioSums) and self.sums.is_total
+        return self.sums.is_ratio and self.ratios.is_total
 
     @property
-    def many(self) -> Many:
+    def many(self) -> Sums:
         """The sums of all systems as tests take them."""
-        return Many(self.ratios.numerators, self.ratios.denominators, self.ratios.slack)
+        return self.additive.data()
 
     @cached_property
     def values(self) -> list[float | None]:
@@ -151,7 +166,7 @@ class Comparison:
         """By what factor taking the two systems of each pair for independent would make the standard deviation of their
         difference larger; None for what is not a ratio of sums.
         """
-        if not isinstance(self.sums, RatioSums):
+        if not self.sums.is_ratio:
             return [None] * len(self.pairs)
         return inflations(self._of_units(self._influences), self.pairs)
 
@@ -294,7 +309,7 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
     except OverflowError:
         # Mistakes in the numbers are reported when they are compared.
         return False
-    if not isinstance(summed, RatioSums):
+    if isinstance(summed, Orders) or not summed.is_ratio:
         return True
     over, under = (sides[0] - sides[1] for sides in (summed.numerators, summed.denominators))
     if under.any() and not test.shuffles_differences:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.query.comparison.pairs import Comparison, Pair
-from warehouse.query.comparison.sums import FunctionSums, Orders, RatioSums
+from warehouse.query.comparison.sums import Orders
 from warehouse.significance.draws import Draws
 from warehouse.significance.exact.cost import POSSIBLE_BYTES, Cost, affordable_together
 from warehouse.significance.outcome import Outcome, approximate
-from warehouse.significance.paired import Floats, Integers, Paired
+from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.sums import Sums
 from warehouse.significance.tests import TESTS, Exchange, Test
-from warehouse.significance.valuation import ManyCounts, ManySystems, PairedCounts
 from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.tasks.observed import counted
 
@@ -70,26 +70,10 @@ def draws_of(comparison: Comparison) -> Draws:
     return Draws(comparison.how.shuffles or SHUFFLES, comparison.how.seed, comparison.stream, comparison.before)
 
 
-def _many(comparison: Comparison) -> ManySystems:
-    """The sums of all systems."""
-    sums = comparison.sums
-    if isinstance(sums, FunctionSums):
-        return ManyCounts(sums.counts, sums.valuation)
-    return comparison.many
-
-
-def paired_sums(comparison: Comparison, pair: Pair) -> Paired | PairedCounts:
+def paired_sums(comparison: Comparison, pair: Pair) -> Sums:
     """The sums of two systems, in the order in which tests take them."""
     a, b = comparison.in_order(pair)
-    sums = comparison.sums
-    if comparison.uneven:
-        sums, a, b = comparison.sums_of(a, b), 0, 1
-    if isinstance(sums, FunctionSums):
-        return PairedCounts(sums.counts[a], sums.counts[b], sums.valuation)
-    if isinstance(sums, Orders):
-        return sums.ranked.exchanges(a, b)
-    over, under = sums.numerators, sums.denominators
-    return Paired(over[a], under[a], over[b], under[b], sums.slack)
+    return comparison.sums_of(a, b).pair(0, 1) if comparison.uneven else comparison.sums.pair(a, b)
 
 
 def _exchange(comparison: Comparison) -> Exchange:
@@ -141,10 +125,10 @@ def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
     from warehouse.significance.two_systems import TwoSystems, Unrounded
 
     paired, statistic = paired_sums(comparison, pair), comparison.statistic
-    if isinstance(paired, PairedCounts):
+    if paired.is_function:
         return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.measure.proportion)
     sums = comparison.ratios_of(*comparison.in_order(pair))
-    counted = bool(sums.counted.all())
+    counted = sums.all_counted
     unrounded = None
     if sums.measured is not None:
         values, doubts = sums.measured.values, sums.measured.doubts
@@ -162,7 +146,7 @@ def _of_family(test: Test, comparison: Comparison, work: Work) -> Outcomes:
     """All pairs at once."""
     assert test.of_family is not None
     draws = draws_of(comparison)
-    nge = test.of_family(_many(comparison), draws, comparison.how.sides, work)
+    nge = test.of_family(comparison.many, draws, comparison.how.sides, work)
     return {
         (comparison.statistic.label, pair): approximate(int(nge[comparison.in_order(pair)]), draws.shuffles)
         for pair in comparison.pairs
@@ -219,11 +203,11 @@ def _costs(comparison: Comparison) -> tuple[Cost, ...]:
     return tuple(cost_exactly(paired_sums(comparison, pair)) for pair in comparison.pairs)
 
 
-def cost_exactly(paired: Paired | PairedCounts) -> Cost:
+def cost_exactly(paired: Sums) -> Cost:
     """What counting every exchange of a pair takes."""
     from warehouse.significance.exact import combinations, counting
 
-    return counting.cost(paired) if isinstance(paired, Paired) else combinations.cost(paired)
+    return counting.cost(paired) if paired.is_ratio else combinations.cost(paired)
 
 
 def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
@@ -236,7 +220,7 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
             by_pair |= _of_replicates(comparison)
         elif (choice := choose(comparison)).exactly:
             by_pair |= counted_exactly(comparison, choice.costs, part)
-        elif isinstance(comparison.sums, FunctionSums):
+        elif comparison.sums.is_function:
             by_pair |= shuffled([comparison], part, at_once=False)
         else:
             common.append(comparison)
@@ -285,7 +269,7 @@ def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -
 
     def tested(pair: Pair) -> Outcome:
         paired, sides = paired_sums(comparison, pair), comparison.how.sides
-        if isinstance(paired, Paired):
+        if paired.is_ratio:
             return counting.exact_test(paired, sides)
         return combinations.exact_functional_test(paired, sides)
 
@@ -299,7 +283,7 @@ def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -
 
 def together(comparison: Comparison) -> bool:
     """Whether one product over systems serves all pairs better than a pair at a time, and is as fine."""
-    alike = isinstance(comparison.sums, RatioSums) and not comparison.uneven
+    alike = comparison.sums.is_ratio and not comparison.uneven
     return alike and len(comparison.pairs) > len(comparison.entry.systems)
 
 
@@ -327,10 +311,10 @@ def statistics(comparison: Comparison) -> dict[Pair, float]:
     if exchange is None or exchange.statistics is None or comparison.replicates:
         return {}
     if comparison.uneven:
-        alone = (exchange.statistics(paired_sums(comparison, pair).many, [(0, 1)]) for pair in comparison.pairs)
+        alone = (exchange.statistics(paired_sums(comparison, pair), [(0, 1)]) for pair in comparison.pairs)
         return {pair: float(found[0]) for pair, found in zip(comparison.pairs, alone, strict=True)}
     turned = [comparison.in_order(pair) for pair in comparison.pairs]
-    return dict(zip(comparison.pairs, exchange.statistics(_many(comparison), turned).tolist(), strict=True))
+    return dict(zip(comparison.pairs, exchange.statistics(comparison.many, turned).tolist(), strict=True))
 
 
 # --- adjustment -------------------------------------------------------------------------------------------------------
@@ -361,7 +345,7 @@ def _family(comparison: Comparison) -> Family:
         from warehouse.significance.multiple import FamilyOfPairs
 
         def alone(place: int) -> Family:
-            return family(paired_sums(comparison, comparison.pairs[place]).many, [(0, 1)], sides)
+            return family(paired_sums(comparison, comparison.pairs[place]), [(0, 1)], sides)
 
         return FamilyOfPairs(alone, len(comparison.pairs))
-    return family(_many(comparison), [comparison.in_order(pair) for pair in comparison.pairs], sides)
+    return family(comparison.many, [comparison.in_order(pair) for pair in comparison.pairs], sides)

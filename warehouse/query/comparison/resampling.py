@@ -15,9 +15,9 @@ from grammar.errors import QueryError
 from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
-from warehouse.query.comparison.intervals import Interval, draws_of_intervals, factor_of, single
+from warehouse.query.comparison.intervals import Interval, draws_of_intervals, single
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
-from warehouse.query.comparison.sums import RatioSums, added, additive, present_units, run_sums, systems_of
+from warehouse.query.comparison.sums import added, additive, present_units, run_sums, systems_of
 from warehouse.query.engine import ONE_THREAD, Workforce, cuts
 from warehouse.query.path import Facts, Queries
 from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -25,7 +25,7 @@ from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, In
 from warehouse.significance.bootstrap.runs import influences_of, over_runs
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 
 
 @value
@@ -89,7 +89,7 @@ class _Resampled:
     """
 
     names: Sequence[str]
-    many: ManySystems
+    many: Sums
     factor: float
     over: tuple[float, Floats, Booleans] | None = None
 
@@ -98,7 +98,7 @@ class _Resampled:
 class _IntervalRequest:
     """Whose intervals are wanted, and which."""
 
-    many: ManySystems
+    many: Sums
     plan: IntervalPlan
     factor: float
     draws: Draws
@@ -125,20 +125,20 @@ def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, 
             whole = added(runs)
             value = whole.exact_value(0)
             if value is not None:
-                influences = influences_of(systems_of(runs), factor_of(runs))
+                influences = influences_of(systems_of(runs), float(runs.factor))
                 over = float(value), influences, present_units(own)
-                yield _Resampled(names, systems_of(whole), factor_of(whole), over)
+                yield _Resampled(names, systems_of(whole), float(whole.factor), over)
             continue
         summed = additive(own, statistic)
         defined = [place for place in range(len(names)) if summed.exact_value(place) is not None]
-        if isinstance(summed, RatioSums) and summed.uneven:
+        if summed.uneven:
             # Each has as many digits as its own values allow, whoever else is there.
             for place in defined:
                 alone = summed.refined((place,))
-                yield _Resampled([names[place]], systems_of(alone), factor_of(alone))
+                yield _Resampled([names[place]], systems_of(alone), float(alone.factor))
             continue
         for some in cuts(defined, blocks):
-            yield _Resampled([names[place] for place in some], systems_of(summed, some), factor_of(summed))
+            yield _Resampled([names[place] for place in some], systems_of(summed, some), float(summed.factor))
 
 
 def _of_systems(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:

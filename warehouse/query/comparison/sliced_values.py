@@ -13,9 +13,8 @@ from warehouse.query import plan as p
 from warehouse.query.comparison.contributing import contributed_to, whole
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.slicing import Cut
-from warehouse.query.comparison.sums import FunctionSums, systems_of
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.slices import (
     Partition,
     fewest,
@@ -27,7 +26,7 @@ from warehouse.significance.slices import (
     units_of,
     variances,
 )
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 
@@ -81,7 +80,8 @@ class SliceRequest:
 def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) -> Slices:
     """What two systems have in the slices of some cuts."""
     (comparison, pair), how, cuts, unit = of, request.how, request.cuts, request.unit
-    two, factor = _two(comparison, pair)
+    two = comparison.data_of(*pair)
+    factor = two.factor
     partitions = [cut.partition for cut in cuts]
     first, second, difference = (
         np.concatenate(of)
@@ -132,18 +132,10 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     )
 
 
-def _two(comparison: Comparison, pair: Pair) -> tuple[ManySystems, Fraction]:
-    """The sums of two systems on each observation, and what their differences are multiplied by."""
-    if isinstance(comparison.sums, FunctionSums):
-        return systems_of(comparison.sums, pair), Fraction(1)
-    sums = comparison.ratios_of(*pair)
-    return systems_of(sums), sums.factor
-
-
-def _values(two: ManySystems, partition: Partition, factor: Fraction, of_totals: bool) -> tuple[Floats, Floats, Floats]:
+def _values(two: Sums, partition: Partition, factor: Fraction, of_totals: bool) -> tuple[Floats, Floats, Floats]:
     """The values of both systems in each slice, and their differences, each rounded once; NaN where undefined."""
-    sums = sums_of(two.columns, partition)
-    if isinstance(two, Many):
+    sums = sums_of(two.table, partition)
+    if two.is_ratio:
         # Python's whole numbers have as many digits as these products need.
         (n_a, n_b), (d_a, d_b) = sums.astype(object)
         if of_totals:
@@ -169,7 +161,7 @@ def _split(numbers: Floats, partitions: Sequence[Partition]) -> list[Floats]:
 
 
 def _heterogeneity(
-    two: ManySystems, partitions: Sequence[Partition], unit: Places, documents: Places, draws: Draws, work: Work
+    two: Sums, partitions: Sequence[Partition], unit: Places, documents: Places, draws: Draws, work: Work
 ) -> tuple[list[float | None], list[bool]]:
     """For each attribute the level of its varying, permuted among the exchange units, or, where these are smaller,
     among documents. An attribute that differs within exchange units is permuted within them.

@@ -9,11 +9,12 @@ import numpy as np
 
 from warehouse.query.comparison.deciding import is_faster_exactly
 from warehouse.query.comparison.pairs import Comparison
-from warehouse.query.comparison.sums import Orders, RatioSums
+from warehouse.query.comparison.sums import Orders
 from warehouse.query.labels import some
 from warehouse.significance.areas import LEAST, Ranked
 from warehouse.significance.replicates import smallest
 from warehouse.significance.shuffles.confidence import confidence
+from warehouse.significance.sums import Sums
 from warehouse.significance.tests import OF_ORDERS
 from warehouse.tasks.observed import counted, plural
 
@@ -82,8 +83,8 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     where, noun = entry.test_set.name, entry.units.noun
     if entry.units.averaged is not None:
         yield f"{where}: each system is the average of its replicates by system.{entry.units.averaged.attribute}"
-    if comparison.statistic.averaged and isinstance(comparison.sums, RatioSums):
-        without = _without_value(comparison, comparison.sums)
+    if comparison.statistic.averaged and comparison.sums.is_ratio:
+        without = _without_value(comparison, comparison.ratios)
         if without:
             has, are = ("has", "is") if without == 1 else ("have", "are")
             yield (
@@ -136,7 +137,7 @@ def _bounded(comparison: Comparison) -> str:
     return "; the bounds and the verdict allow for every result that the systems could have had there"
 
 
-def _without_value(comparison: Comparison, sums: RatioSums) -> int:
+def _without_value(comparison: Comparison, sums: Sums) -> int:
     """On how many documents a mean over documents has no value for some system, at least."""
     if comparison.observations.units < comparison.observations.cluster.size:
         # For a cluster it is only known how many of its documents have a value.

@@ -15,7 +15,8 @@ import numpy as np
 from warehouse.significance.analytic.beta import normal_tail, t_tail
 from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.outcome import Outcome, Sides, check_sides
-from warehouse.significance.paired import Floats, Integers, Paired
+from warehouse.significance.paired import Floats, Integers
+from warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ EXACT_TIED_UNITS = 13
 """Up to this many units it is exact even with zeros or ties."""
 
 
-def differences(paired: Paired) -> Integers:
+def differences(paired: Sums) -> Integers:
     """The numerators of the first system minus those of the second, of shape (units,).
 
     Since the denominators are equal, the sum of these is proportional to the difference of the measures. Raises

@@ -17,14 +17,14 @@ from warehouse.significance.bootstrap.estimates import Differences, OverResample
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 
 
 @value(eq=False, slots=False)
 class OfTestSet:
     """The systems on one test set, the constant factor of their values, and the stream of its resamples."""
 
-    many: ManySystems
+    many: Sums
     factor: float
     stream: int
 

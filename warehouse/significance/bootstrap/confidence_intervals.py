@@ -37,7 +37,7 @@ from warehouse.significance.bootstrap.percentiles import between, corrected_tail
 from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work, in_order
 
 AT_ONCE = 32
@@ -64,7 +64,7 @@ class Bootstrap:
 
     def differences(
         self,
-        many: ManySystems,
+        many: Sums,
         pairs: Sequence[tuple[int, int]],
         plan: IntervalPlan = PLAIN,
         factor: float = 1.0,
@@ -87,14 +87,14 @@ class Bootstrap:
         """The intervals of the average difference over test sets. Each test set is resampled by itself."""
         return self.limits(Averages.of(parts, pairs, ranks), plan)
 
-    def values(self, many: ManySystems, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
+    def values(self, many: Sums, plan: IntervalPlan = PLAIN, factor: float = 1.0) -> ConfidenceLimits:
         """The interval of each system's own factor · value.
 
         Two systems whose intervals overlap may still differ: their difference has an interval of its own.
         """
         return self.limits(SystemEstimates(many, np.ones(many.units, dtype=np.int64)), plan, factor)
 
-    def of_kinds(self, many: ManySystems, plan: IntervalPlan = PLAIN) -> ConfidenceLimits:
+    def of_kinds(self, many: Sums, plan: IntervalPlan = PLAIN) -> ConfidenceLimits:
         """The interval of the first system's value, where the number of units of each kind is resampled. The
         distribution is the same, and this is faster if there are few kinds.
         """

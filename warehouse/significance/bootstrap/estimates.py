@@ -25,8 +25,8 @@ from warehouse.significance.bootstrap.standard_errors import (
     ratios,
 )
 from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Places
-from warehouse.significance.valuation import ManyCounts, ManySystems
+from warehouse.significance.paired import Booleans, Floats, Integers, Places
+from warehouse.significance.sums import Sums
 
 UNSTEADY = 0.01
 """A sum of denominators may be treated as a known number if its variance is no larger than this share of its square."""
@@ -39,7 +39,7 @@ Supply = Callable[[int, Draws], Resamples]
 class SystemEstimates:
     """The values of systems. `times` says how many units each column of their counts represents."""
 
-    many: ManySystems
+    many: Sums
     times: Integers
 
     @property
@@ -70,7 +70,7 @@ class SystemEstimates:
     @cached_property
     def systems(self) -> Smooth:
         """The values of the systems as functions of sums."""
-        if isinstance(self.many, ManyCounts):
+        if self.many.is_function:
             return functions(self.many.counts, self.many.valuation.values, self.times)
         return ratios(self.many.numerators, self.many.denominators, self.times)
 
@@ -79,7 +79,7 @@ class SystemEstimates:
         """The influence of each unit on each system's value, of shape (systems, units). Where no resamples are needed
         it is all that is computed.
         """
-        if isinstance(self.many, Many):
+        if self.many.is_ratio:
             return ratio_influences(self.many.numerators, self.many.denominators, self.times)
         assert self.systems.influences is not None
         return self.systems.influences
@@ -93,7 +93,7 @@ class SystemEstimates:
         """Which systems have denominators that vary so little that their sum may be treated as a known number, of shape
         (systems,). It is false for functions that are not ratios.
         """
-        if isinstance(self.many, ManyCounts):
+        if self.many.is_function:
             return np.zeros(self.many.systems, dtype=np.bool_)
         squares = np.empty(self.many.systems)
         for place, row in enumerate(self.many.denominators):
@@ -141,14 +141,14 @@ class CountedByKind(SystemEstimates):
     """The value of one system with few kinds of units. The number of units of each kind is drawn, not each unit."""
 
     @classmethod
-    def of(cls, many: ManySystems) -> CountedByKind:
+    def of(cls, many: Sums) -> CountedByKind:
         """The value of the first system; `many` has all units one by one."""
         return cls(*_by_kind(many, [0, 0]))
 
     @property
     def values(self) -> Floats:
-        sums = (self.many.columns * self.times).sum(axis=2)
-        if isinstance(self.many, ManyCounts):
+        sums = np.stack([(column * self.times).sum(axis=1) for column in self.many.columns])
+        if self.many.is_function:
             return self.many.valuation.values(sums.astype(np.float64))
         return np.asarray(sums[0] / sums[1], dtype=np.float64)
 
@@ -167,11 +167,15 @@ class Differences(SystemEstimates):
     turned: Booleans
 
     @classmethod
-    def of(cls, many: ManySystems, pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None) -> Differences:
+    def of(cls, many: Sums, pairs: Sequence[tuple[int, int]], ranks: Sequence[int] | None = None) -> Differences:
         """The differences of pairs of systems; `ranks` decides which of two systems comes first; without it their
         values do.
         """
-        keys = [_key(rows) for rows in many.columns.transpose(1, 0, 2)] if ranks is None else [(-r,) for r in ranks]
+        keys = (
+            [_key(np.stack(rows)) for rows in zip(*many.columns, strict=True)]
+            if ranks is None
+            else [(-r,) for r in ranks]
+        )
         turned = np.array([keys[a] < keys[b] for a, b in pairs], dtype=np.bool_)
         ordered = [(b, a) if turn else (a, b) for (a, b), turn in zip(pairs, turned.tolist(), strict=True)]
         first, second = np.array(ordered, dtype=np.intp).reshape(-1, 2).T
@@ -193,7 +197,7 @@ class Differences(SystemEstimates):
     @cached_property
     def flat(self) -> Booleans:
         """Which pairs have equal denominators in every unit, so that their difference is itself a ratio."""
-        if isinstance(self.many, ManyCounts):
+        if self.many.is_function:
             return np.zeros(self.size, dtype=np.bool_)
         alike: dict[bytes, int] = {}
         groups = np.array([alike.setdefault(row.tobytes(), len(alike)) for row in self.many.denominators])
@@ -212,7 +216,7 @@ class Differences(SystemEstimates):
         1948).
         """
         steps = np.zeros(self.size)
-        if isinstance(self.many, Many):
+        if self.many.is_ratio:
             numerators = self.many.numerators
             bottoms = (self.many.denominators * self.times).sum(axis=1).tolist()
             for place in np.flatnonzero(self.flat).tolist():
@@ -244,7 +248,7 @@ class Differences(SystemEstimates):
 
     def _ratios(self, places: Places) -> Smooth:
         """The differences of pairs with equal denominators, as ratios."""
-        assert isinstance(self.many, Many)
+        assert self.many.is_ratio
         first, second = self.first[places], self.second[places]
         numerators = self.many.numerators[first] - self.many.numerators[second]
         return ratios(numerators, self.many.denominators[first], self.times)
@@ -293,16 +297,16 @@ def standard_errors(influences: Floats, times: Integers) -> Floats:
     return np.asarray(np.sqrt((scaled * scaled * times).sum(axis=1)) * worth)
 
 
-def _by_kind(many: ManySystems, places: Sequence[int]) -> tuple[ManySystems, Integers]:
+def _by_kind(many: Sums, places: Sequence[int]) -> tuple[Sums, Integers]:
     """Some systems with their units grouped by kind, and the number of units of each kind. The other systems are left
     out.
     """
-    columns = many.columns[:, places]
+    columns = many.only(places).table
     table, times = kinds(columns.reshape(-1, columns.shape[2]))
     columns = table.reshape(*columns.shape[:2], -1)
-    if isinstance(many, ManyCounts):
-        return ManyCounts(columns.transpose(1, 0, 2), many.valuation), times
-    return Many(columns[0], columns[1]), times
+    if many.is_function:
+        return Sums.of_counts(columns.transpose(1, 0, 2), many.valuation), times
+    return Sums.of_ratios(columns[0], columns[1]), times
 
 
 def _key(rows: Integers) -> tuple[int, ...]:

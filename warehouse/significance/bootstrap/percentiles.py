@@ -10,7 +10,7 @@ import numpy as np
 from grammar.value import value
 from warehouse.significance.bootstrap.resamples import Resamples, whole
 from warehouse.significance.paired import Floats, Integers
-from warehouse.significance.valuation import ManyCounts, ManySystems
+from warehouse.significance.sums import Sums
 
 TIE = 1e-12
 """Values whose relative distance from the observed value is smaller than this count as equal to it."""
@@ -28,9 +28,10 @@ class SystemValues:
     without_one: Callable[[], Floats]
 
     @classmethod
-    def of(cls, many: ManySystems, resamples: Resamples) -> SystemValues:
+    def of(cls, many: Sums, resamples: Resamples) -> SystemValues:
         """The values of all systems."""
-        columns, (_, systems, units) = many.columns, many.columns.shape
+        columns = many.table
+        systems, units = many.systems, many.units
         scaled, worth = whole(columns.reshape(-1, units), int(resamples.times.sum()))
 
         def value(sums: Floats) -> Floats:
@@ -40,9 +41,9 @@ class SystemValues:
         return cls(value(observed)[:, 0], value(resamples.sums(scaled)), lambda: value(observed - scaled))
 
 
-def _values(many: ManySystems, sums: Floats) -> Floats:
+def _values(many: Sums, sums: Floats) -> Floats:
     """The values for sums of shape (columns, systems, any), NaN where undefined."""
-    if isinstance(many, ManyCounts):
+    if many.is_function:
         return many.valuation.values(sums.reshape(sums.shape[0], -1)).reshape(sums.shape[1:])
     without = np.full(sums.shape[1:], np.nan)
     return np.asarray(np.divide(sums[0], sums[1], out=without, where=sums[1] > 0))

@@ -16,8 +16,8 @@ import numpy as np
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
-from warehouse.significance.paired import Booleans, Floats, Many
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.paired import Booleans, Floats
+from warehouse.significance.sums import Sums
 
 
 def over_runs(
@@ -45,24 +45,22 @@ def over_runs(
     return replace(limits, low=low, high=high, errors=errors)
 
 
-def influences_of(runs: ManySystems, factor: float) -> Floats:
+def influences_of(runs: Sums, factor: float) -> Floats:
     """The influence of each run of a system on its value in each unit, of shape (runs, units). The influences sum to 0.
 
     `runs` has the contribution of each run to the sums of the system. The value of the system is `factor` times the
     value of these sums.
     """
-    if isinstance(runs, Many):
+    if runs.is_ratio:
         over, under = int(runs.numerators.sum()), int(runs.denominators.sum())
         return factor * (runs.numerators - runs.denominators * (over / under)) / under
 
     def value(sums: Floats) -> Floats:
         return runs.valuation.values(sums[0])[None]
 
-    totals = runs.counts.sum(axis=(0, 2))[None, :, None].astype(np.float64)
+    totals = np.array([column.sum() for column in runs.columns], dtype=np.float64)[None, :, None]
     gradient = numerical_gradient(value, totals, runs.units)[0, :, 0]
-    influences = sum(
-        weight * column for weight, column in zip(gradient.tolist(), runs.counts.transpose(1, 0, 2), strict=True)
-    )
+    influences = sum(weight * column for weight, column in zip(gradient.tolist(), runs.columns, strict=True))
     return np.asarray(factor * (influences - np.mean(influences)))
 
 

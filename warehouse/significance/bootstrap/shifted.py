@@ -12,8 +12,8 @@ from warehouse.significance.bootstrap.percentiles import TIE, SystemValues
 from warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS, Resamples, resampled, resampled_kinds
 from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
-from warehouse.significance.paired import Floats, Paired
-from warehouse.significance.valuation import PairedCounts
+from warehouse.significance.paired import Floats
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work
 
 FAR = 0.001
@@ -22,9 +22,7 @@ distribution.
 """
 
 
-def bootstrap_test(
-    paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
-) -> Outcome:
+def bootstrap_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """The bootstrap test: how often a resampled difference is at least as far from the observed difference as that is
     from 0.
 
@@ -33,10 +31,9 @@ def bootstrap_test(
     1). A resample without a value counts as extreme. Identical systems give p = 1.
     """
     check_sides(sides)
-    many = paired.many
-    differences = Differences.of(many, [(0, 1)])
+    differences = Differences.of(paired, [(0, 1)])
     (sign,), (observed,) = differences.signs.tolist(), (differences.signs * differences.values).tolist()
-    tie = TIE + many.tie
+    tie = TIE + paired.tie
     nge = done = 0
     for deviations in _deviations(differences, draws, work):
         shifted = sign * deviations

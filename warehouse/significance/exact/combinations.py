@@ -16,10 +16,11 @@ import numpy as np
 
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.exact.cost import Cost
+from warehouse.significance.extreme import ExtremeFunction
 from warehouse.significance.outcome import Outcome, Sides
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.shuffles import binomial
-from warehouse.significance.valuation import ExtremeFunction, PairedCounts
+from warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +39,12 @@ WHOLE = 62
 _MANY = 10**300
 
 
-def cost(paired: PairedCounts) -> Cost:
+def cost(paired: Sums) -> Cost:
     """The cost of the exact test of these data."""
     return _cost(*_kinds(paired))
 
 
-def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> Outcome:
+def exact_functional_test(paired: Sums, sides: Sides = "two-sided") -> Outcome:
     """The exact p-value of the difference of two systems in a function of sums.
 
     The value of a pseudo system counts as 0 if it is undefined. Raises ValueError if `cost` says that the test is not
@@ -62,11 +63,11 @@ def exact_functional_test(paired: PairedCounts, sides: Sides = "two-sided") -> O
     return Outcome(fsum(map(float, _extreme(extreme, differences, counts, likely))), "exact")
 
 
-def _kinds(paired: PairedCounts) -> tuple[Integers, Integers]:
+def _kinds(paired: Sums) -> tuple[Integers, Integers]:
     """The distinct differences up to sign, of shape (columns, kinds), and the number of units with each. Units without
     a difference are left out.
     """
-    differences = paired.counts_a - paired.counts_b
+    differences = np.stack(paired.differences())
     differences = differences[:, (differences != 0).any(axis=0)]
     first = np.take_along_axis(differences, (differences != 0).argmax(axis=0)[None, :], axis=0)
     return distinct_columns(differences * np.sign(first))

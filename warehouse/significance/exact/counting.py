@@ -19,18 +19,18 @@ from warehouse.significance.exact.cost import Cost, Way
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.outcome import Outcome, Sides
-from warehouse.significance.paired import Paired
+from warehouse.significance.sums import Sums
 
 _SMALL_TABLE = 1e7
 """The table is the most accurate method. Up to this cost it is used even if another method is cheaper."""
 
 
-def cost(paired: Paired) -> Cost:
+def cost(paired: Sums) -> Cost:
     """What the exact test of these data would take."""
     return _cost(paired, Extreme.of(paired))[0]
 
 
-def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
+def exact_test(paired: Sums, sides: Sides = "two-sided") -> Outcome:
     """The exact significance level of the difference of two systems (Chinchor 1992, MUC-4, 30-50), of integers of shape
     (units,). Raises ValueError where `cost` says that the test is not possible.
     """
@@ -53,7 +53,7 @@ def exact_test(paired: Paired, sides: Sides = "two-sided") -> Outcome:
     return Outcome(float(p), "exact")
 
 
-def _cost(paired: Paired, observed: Extreme) -> tuple[Cost, Lattice | None]:
+def _cost(paired: Sums, observed: Extreme) -> tuple[Cost, Lattice | None]:
     distinct = Distinct.of(paired)
     if not distinct.size:
         return Cost("identical", 0.0, 0, 0, 0), None

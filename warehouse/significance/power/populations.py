@@ -19,9 +19,9 @@ import numpy as np
 
 from warehouse.significance.draws import POWER, Draws
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Booleans, Floats, Many, Places
+from warehouse.significance.paired import Booleans, Floats, Places
 from warehouse.significance.power.tails import ENUMERATED, PATTERNS, binomial_levels, normal_levels
-from warehouse.significance.valuation import ManySystems
+from warehouse.significance.sums import Sums
 
 LARGE = 1000
 """In samples of more units than this, the difference may be drawn from its normal distribution instead of unit by unit.
@@ -117,7 +117,7 @@ class Shifted(Population):
     reach: float = np.inf
 
     @classmethod
-    def of(cls, systems: Many, factor: float) -> Shifted:
+    def of(cls, systems: Sums, factor: float) -> Shifted:
         """The population of the units of two systems with equal denominators."""
         under = systems.denominators[0].astype(np.float64)
         differences = factor * (systems.numerators[0] - systems.numerators[1]) / under.mean()
@@ -176,21 +176,21 @@ class Oriented(Population):
     `factor`. `step` is the greatest common divisor of all differences of numerators, 0 if it is not defined.
     """
 
-    systems: ManySystems
+    systems: Sums
     factor: float
     sums: Floats
     differences: Floats
     step: float
 
     @classmethod
-    def of(cls, systems: ManySystems, factor: float) -> Oriented:
+    def of(cls, systems: Sums, factor: float) -> Oriented:
         """The population of the units of two systems."""
-        columns = systems.columns.astype(np.float64)
+        columns = systems.table.astype(np.float64)
         sums, differences = columns.sum(axis=1), columns[:, 0] - columns[:, 1]
         totals = sums.sum(axis=1)
         alone = np.einsum("c,cu->u", _slopes(systems, totals[None] / 2)[0], differences)
         step = 0.0
-        if isinstance(systems, Many) and not differences[1].any():
+        if systems.is_ratio and not differences[1].any():
             step = float(np.gcd.reduce(np.abs(systems.numerators[0] - systems.numerators[1])))
         oriented = np.where(alone < 0, -1.0, 1.0) * differences
         return cls(systems, factor, np.ascontiguousarray(sums.T), np.ascontiguousarray(oriented.T), step)
@@ -335,22 +335,22 @@ class RightOrWrong(Population):
         yield Samples(np.array(differences), np.array(levels))
 
 
-def population_of(systems: ManySystems, factor: float, shifted: bool) -> Population | None:
+def population_of(systems: Sums, factor: float, shifted: bool) -> Population | None:
     """The population that fits the units of two systems; None if they do not differ in their measure in any unit.
     `shifted` requests shifted differences, which need equal denominators. Differences that are all of one size are
     never shifted, because nothing would vary then.
     """
-    if shifted and isinstance(systems, Many):
+    if shifted and systems.is_ratio:
         differences = factor * (systems.numerators[0] - systems.numerators[1])
         if np.unique(differences[differences != 0]).size > 1:
             return Shifted.of(systems, factor)
-    if isinstance(systems, Many) and (one := _of_one_size(systems, factor)) is not None:
+    if systems.is_ratio and (one := _of_one_size(systems, factor)) is not None:
         return one if one.differing else None
     oriented = Oriented.of(systems, factor)
     return oriented if oriented.reach > 0 else None
 
 
-def _of_one_size(systems: Many, factor: float) -> RightOrWrong | None:
+def _of_one_size(systems: Sums, factor: float) -> RightOrWrong | None:
     """The population of units that all differ by the same size, such as items that are right or wrong; None if they do
     not.
     """
@@ -368,7 +368,7 @@ def kurtosis(values: Floats) -> float:
     return float(np.mean(values**4) / np.mean(values**2) ** 2)
 
 
-def _slopes(systems: ManySystems, sums: Floats) -> Floats:
+def _slopes(systems: Sums, sums: Floats) -> Floats:
     """The derivative of the value with respect to each sum, for sums of shape (any, columns); of the same shape."""
     slopes = np.zeros_like(sums)
     for column in range(sums.shape[1]):

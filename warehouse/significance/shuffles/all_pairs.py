@@ -18,9 +18,10 @@ from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.shuffles import lookup, randomization
 from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work, in_order
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _SMALL = 2**29
 """If sums are below this, products of two of them fit into int64."""
 
 
-def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
+def all_pairs_test(measures: Sequence[Sums], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Integers:
     """Approximate randomization of every pair of systems for one or more measures over the same shuffles.
 
     Returns nge, of shape (measures, systems, systems): entry [m, a, b] compares system a, as the first, with system b;
@@ -57,12 +58,12 @@ def all_pairs_test(measures: Sequence[Many], draws: Draws, sides: Sides = "two-s
     return nge
 
 
-def _nge(paired: Paired, draws: Draws, sides: Sides) -> int:
+def _nge(paired: Sums, draws: Draws, sides: Sides) -> int:
     outcome = randomization.randomization_test(paired, draws, sides)
     return outcome.nge or 0
 
 
-def draw_by_themselves(many: Many, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, nge: Integers) -> None:
+def draw_by_themselves(many: Sums, pairs: Sequence[tuple[int, int]], draws: Draws, sides: Sides, nge: Integers) -> None:
     """Sets nge, of shape (systems, systems), for pairs with draws of their own."""
     for a, b in pairs:
         nge[a, b] = nge[b, a] = _nge(many.pair(a, b), draws, sides)
@@ -70,7 +71,7 @@ def draw_by_themselves(many: Many, pairs: Sequence[tuple[int, int]], draws: Draw
             nge[b, a] = _nge(many.pair(b, a), draws, sides)
 
 
-def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
+def pairs_by_themselves(many: Sums) -> list[tuple[int, int]]:
     """The pairs with so few distinct differences that they have draws of their own."""
     if many.units < randomization.GROUPED_UNITS:
         return []
@@ -81,7 +82,7 @@ def pairs_by_themselves(many: Many) -> list[tuple[int, int]]:
     ]
 
 
-def _by_common_coins(measures: Sequence[Many], draws: Draws, sides: Sides, work: Work) -> Integers:
+def _by_common_coins(measures: Sequence[Sums], draws: Draws, sides: Sides, work: Work) -> Integers:
     """The same with the common coins."""
     shuffler = Shuffler([(many.numerators, many.denominators) for many in measures])
     systems = measures[0].systems
@@ -164,7 +165,7 @@ class _PairBounds:
     a, 1).
     """
 
-    def __init__(self, shuffler: Shuffler, index: int, many: Many, sides: Sides) -> None:
+    def __init__(self, shuffler: Shuffler, index: int, many: Sums, sides: Sides) -> None:
         self.many = many
         self.two_sided = sides == "two-sided"
         self.numerators, self.denominators = shuffler.places[index]
@@ -285,7 +286,7 @@ class _ObservedPairs:
     may_lack: Booleans
 
     @classmethod
-    def of(cls, many: Many) -> _ObservedPairs:
+    def of(cls, many: Sums) -> _ObservedPairs:
         """The pairs of a measure."""
         tops, bottoms = many.numerators.sum(axis=1), many.denominators.sum(axis=1)
         reach = np.abs(many.numerators).sum(axis=1)
@@ -308,7 +309,7 @@ class _ObservedPairs:
         return cls((first, second), u, v, numerators, denominators, (cross, square, a, b), fits, may_lack)
 
     def decide(
-        self, system: int, rows: Integers, u: Integers, v: Integers, many: Many, two_sided: bool
+        self, system: int, rows: Integers, u: Integers, v: Integers, many: Sums, two_sided: bool
     ) -> tuple[Booleans, Booleans]:
         """Decides exactly which exchanges are at least as extreme as observed; one-sided also which are extreme in
         favour of the second system of the pair.
@@ -350,7 +351,7 @@ def _ones(answers: Booleans) -> Integers:
     return ones
 
 
-def _count_by_pairs(measures: Sequence[Many], draws: Draws, sides: Sides, nge: Integers, work: Work) -> None:
+def _count_by_pairs(measures: Sequence[Sums], draws: Draws, sides: Sides, nge: Integers, work: Work) -> None:
     """The same for counts that are too large for the matrix product: pair by pair, with the same coins."""
     systems = measures[0].systems
     pairs = [(a, b) for a in range(systems) for b in range(systems) if a < b or (a != b and sides == "one-sided")]

@@ -7,7 +7,7 @@ and p = (nge + 1) / (shuffles + 1). Memory is bounded by a chunk of shuffles and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
@@ -16,11 +16,11 @@ import numpy as np
 from grammar.value import value
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.draws import GROUPED, Draws
-from warehouse.significance.extreme import Extreme
+from warehouse.significance.extreme import Extreme, ExtremeFunction
 from warehouse.significance.outcome import Outcome, Sides, approximate
-from warehouse.significance.paired import Integers, Paired
+from warehouse.significance.paired import Integers
 from warehouse.significance.shuffles import binomial, coins, lookup, own_coins
-from warehouse.significance.valuation import ExtremeFunction, PairedCounts
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ class ShuffleMethod:
     bytes: int
 
 
-def shuffle_method(paired: Paired) -> ShuffleMethod:
+def shuffle_method(paired: Sums) -> ShuffleMethod:
     """The method that `randomization_test` will use for these data. It depends on them alone."""
     return _method(paired)[0]
 
 
-def _method(paired: Paired) -> tuple[ShuffleMethod, Distinct | None]:
+def _method(paired: Sums) -> tuple[ShuffleMethod, Distinct | None]:
     numerator, denominator = paired.differences()
     differing = int(np.count_nonzero((numerator != 0) | (denominator != 0)))
     if not differing:
@@ -74,7 +74,7 @@ def _method(paired: Paired) -> tuple[ShuffleMethod, Distinct | None]:
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
 
 
-def few_distinct(paired: Paired) -> Distinct | None:
+def few_distinct(paired: Sums) -> Distinct | None:
     """The distinct differences of a pair that is shuffled by groups; None for a pair that is shuffled by coins."""
     if paired.units < GROUPED_UNITS:
         return None
@@ -92,7 +92,7 @@ def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
     return units >= GROUPED_UNITS and 0 < UNITS_A_GROUP * distinct <= differing
 
 
-def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
+def randomization_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """Approximate randomization of two systems (Noreen 1989; Chinchor 1992).
 
     The coins depend only on the seed, the stream and the number of units (see `coins`), so other measures on the same
@@ -111,18 +111,19 @@ def randomization_test(paired: Paired, draws: Draws, sides: Sides = "two-sided",
     return approximate(nge, draws.shuffles)
 
 
-def functional_test(paired: PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
+def functional_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """Approximate randomization of two systems by a function of sums (Noreen 1989, section 2.7).
 
     The coins are those of `randomization_test`, so such a measure has the same shuffles as ratios. The value of a
     pseudo system counts as 0 if it is undefined. Identical systems give p = 1.
     """
     extreme = ExtremeFunction.of(paired, sides)
-    if not (paired.counts_a != paired.counts_b).any():
+    differences = paired.differences()
+    if not any(column.any() for column in differences):
         return approximate(draws.shuffles, draws.shuffles)
-    start = paired.counts_a.sum(axis=1)[:, None]
+    start = np.array(paired.totals(0))[:, None]
     nge = done = 0
-    for lost in lookup.sums_over_exchanged(list(paired.counts_a - paired.counts_b), draws, work.threads):
+    for lost in lookup.sums_over_exchanged(differences, draws, work.threads):
         sums = (start - np.stack(lost)).astype(np.float64)
         nge += int(np.count_nonzero(extreme.contains(sums)))
         done += sums.shape[1]
@@ -130,7 +131,7 @@ def functional_test(paired: PairedCounts, draws: Draws, sides: Sides = "two-side
     return approximate(nge, draws.shuffles)
 
 
-def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
+def null_differences(paired: Sums, draws: Draws) -> NDArray[np.float64]:
     """The differences of the pseudo systems in the same shuffles, of shape (shuffles,), for a picture.
 
     Each is ΣN_A/ΣD_A − ΣN_B/ΣD_B, without the factor of the measure and in floating point. Do not count these to get p;
@@ -148,18 +149,19 @@ def null_differences(paired: Paired, draws: Draws) -> NDArray[np.float64]:
     return null
 
 
-def null_differences_of_function(paired: PairedCounts, draws: Draws) -> NDArray[np.float64]:
+def null_differences_of_function(paired: Sums, draws: Draws) -> NDArray[np.float64]:
     """The same for a function of sums: the differences of the values of the pseudo systems, where an undefined value
     counts as 0.
     """
-    totals, start = (sums[:, None].astype(np.float64) for sums in (paired.totals, paired.counts_a.sum(axis=1)))
+    start, other = (np.array(paired.totals(system), dtype=np.float64)[:, None] for system in (0, 1))
+    totals = start + other
     value = paired.valuation.or_zero
-    chunks = lookup.sums_over_exchanged(list(paired.counts_a - paired.counts_b), draws, 1)
+    chunks = lookup.sums_over_exchanged(paired.differences(), draws, 1)
     return np.concatenate([value(start - lost) - value(totals - start + lost) for lost in map(np.stack, chunks)])
 
 
 def _differences(
-    paired: Paired,
+    paired: Sums,
     chosen: ShuffleMethod,
     distinct: Distinct | None,
     extreme: Extreme,
@@ -183,7 +185,7 @@ def _differences(
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
 
-def _sign(differences: tuple[Integers, Integers]) -> int:
+def _sign(differences: Sequence[Integers]) -> int:
     """1 or −1, with the opposite sign for the opposite differences, whatever the order of the units; sums may wrap
     around.
     """

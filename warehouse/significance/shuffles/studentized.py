@@ -18,14 +18,14 @@ import numpy as np
 from grammar.value import replace, value
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Many, Paired
+from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.shuffles import lookup
 from warehouse.significance.shuffles.all_pairs import all_pairs_test, draw_by_themselves, pairs_by_themselves
 from warehouse.significance.shuffles.randomization import randomization_test
 from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
 from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
 from warehouse.significance.standardized_functions import TIE, FunctionPair
-from warehouse.significance.valuation import ManySystems, PairedCounts
+from warehouse.significance.sums import Sums
 from warehouse.significance.work import ALONE, Work, in_order
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ _SUMS = 1 << 20
 """The number of systems × shuffles whose sums are held at once."""
 
 
-def studentized_test(
-    paired: Paired | PairedCounts, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
-) -> Outcome:
+def studentized_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALONE) -> Outcome:
     """The studentized exchange of two systems (Janssen 1997, Statistics & Probability Letters 36, 9-21; Chung and
     Romano 2013, Annals of Statistics 41, 484-507); the statistic is t.
 
@@ -56,11 +54,9 @@ def studentized_test(
     same as randomization. An exchange after which a system has no value, or nothing varies, counts as extreme.
     """
     check_sides(sides)
-    if isinstance(paired, Paired) and steady(paired.many):
-        return replace(
-            randomization_test(paired, draws, sides, work), statistic=float(student(paired.many, [(0, 1)])[0])
-        )
-    if isinstance(paired, Paired):
+    if paired.is_ratio and steady(paired):
+        return replace(randomization_test(paired, draws, sides, work), statistic=float(student(paired, [(0, 1)])[0]))
+    if paired.is_ratio:
         extremes = _of_ratio(paired, draws, sides, work.threads)
     else:
         extremes = _of_function(paired, draws, sides, work.threads)
@@ -69,41 +65,41 @@ def studentized_test(
         nge += int(np.count_nonzero(extreme))
         done += extreme.size
         work.progress(done / draws.shuffles)
-    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired.many, [(0, 1)])[0]))
+    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired, [(0, 1)])[0]))
 
 
-def student(many: ManySystems, pairs: Sequence[tuple[int, int]]) -> Floats:
+def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     """The observed t of pairs, of shape (pairs,), with units − 1 degrees of freedom, equal to that of Student's test
     for denominators of 1. It is infinite if all units add the same amount to the difference and that is not 0.
     """
-    if isinstance(many, Many):
+    if many.is_ratio:
         return RatioPairs.of(many, pairs).t
     observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
     return centred(observed * np.abs(observed), many.units)
 
 
-def null_statistics(paired: Paired | PairedCounts, draws: Draws) -> Floats:
+def null_statistics(paired: Sums, draws: Draws) -> Floats:
     """t in each of the shuffles, of shape (shuffles,), for a picture. It is not centred; where an exchange has no t,
     the observed t is given.
     """
-    if isinstance(paired, PairedCounts):
+    if paired.is_function:
         pair = FunctionPair.of(paired)
         statistics = np.concatenate([pair.statistics(sums) for sums in _exchanged(pair, draws, 1)])
         return np.where(np.isnan(statistics), pair.observed, statistics)
-    pairs = RatioPairs.of(paired.many, [(0, 1)])
+    pairs = RatioPairs.of(paired, [(0, 1)])
     return np.concatenate(
         [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed(paired, draws, 1)]
     )
 
 
-def _of_ratio(paired: Paired, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
+def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
-    pairs = RatioPairs.of(paired.many, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
+    pairs = RatioPairs.of(paired, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
     for u, v, w in _signed(paired, draws, threads):
         yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
 
 
-def _of_function(paired: PairedCounts, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
+def _of_function(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """The same for a function of sums."""
     pair = FunctionPair.of(paired)
     observed = abs(pair.observed) if sides == "two-sided" else pair.observed
@@ -118,7 +114,7 @@ def _exchanged(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[
     return lookup.sums_over_exchanged(pair.changes, draws, threads)
 
 
-def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _signed(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
     """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
     e_a, e_b = beyond(paired)
     squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
@@ -129,7 +125,7 @@ def _signed(paired: Paired, draws: Draws, threads: int) -> Iterator[tuple[Floats
         yield u, v, w * worth
 
 
-def steady(many: Many) -> bool:
+def steady(many: Sums) -> bool:
     """Whether all systems have the same denominator in every unit."""
     return bool((many.denominators == many.denominators[0]).all())
 
@@ -138,7 +134,7 @@ def steady(many: Many) -> bool:
 
 
 def all_pairs_studentized(
-    measures: Sequence[Many], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
+    measures: Sequence[Sums], draws: Draws, sides: Sides = "two-sided", work: Work = ALONE
 ) -> Integers:
     """The studentized exchange of every pair of systems for one or more measures over the same shuffles.
 
@@ -175,7 +171,7 @@ def all_pairs_studentized(
         nge[others] += nge[others].transpose(0, 2, 1)
     for index in others:
         # With equal denominators the test is randomization, so it uses the same draws.
-        alike = [pair for pair in pairs_by_themselves(measures[index]) if steady(measures[index].pair(*pair).many)]
+        alike = [pair for pair in pairs_by_themselves(measures[index]) if steady(measures[index].pair(*pair))]
         draw_by_themselves(measures[index], alike, draws, sides, nge[index])
     nge[:, np.arange(systems), np.arange(systems)] = draws.shuffles
     return nge
@@ -228,7 +224,7 @@ class Moments:
     `rounding` is the relative rounding error of such a sum.
     """
 
-    def __init__(self, measures: Sequence[Many]) -> None:
+    def __init__(self, measures: Sequence[Sums]) -> None:
         """Raises ValueError if the measures do not have the same number of systems and units."""
         columns = [list(_moments(many)) for many in measures]
         self._worths = [[worth for _, worth in of_measure] for of_measure in columns]
@@ -245,7 +241,7 @@ class Moments:
         return SystemSums(tuple(part.sums[column].astype(np.float64, copy=False) for column in places), worths)
 
 
-def _moments(many: Many) -> Iterator[tuple[Integers, float]]:
+def _moments(many: Sums) -> Iterator[tuple[Integers, float]]:
     """N, D, N², N·D and D² as integers of shape (systems, units), each with the value of one."""
     over, under = many.numerators, many.denominators
     for first, second in ((over, None), (under, None), (over, over), (over, under), (under, under)):

@@ -10,21 +10,21 @@ from grammar.value import replace
 from warehouse.significance.draws import Draws
 from warehouse.significance.multiple import TIE, Family, SpreadFamily
 from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Floats, Many, Places
+from warehouse.significance.paired import Floats, Places
 from warehouse.significance.shuffles import coins
 from warehouse.significance.shuffles.signed_sums import Slice
 from warehouse.significance.shuffles.studentized import Moments, null_statistics, steady
 from warehouse.significance.standardized import RatioPairs
 from warehouse.significance.standardized_functions import TIE as FUNCTION_TIE
 from warehouse.significance.standardized_functions import FunctionPair
-from warehouse.significance.valuation import ManyCounts, ManySystems
+from warehouse.significance.sums import Sums
 
 
-def studentized_family(many: ManySystems, pairs: Sequence[tuple[int, int]], sides: Sides) -> Family:
+def studentized_family(many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> Family:
     """The family of t statistics of some pairs of systems. If all denominators are equal, `SpreadFamily` has the same
     order.
     """
-    if isinstance(many, ManyCounts):
+    if many.is_function:
         return _Functions(many, pairs, sides)
     return SpreadFamily(many, pairs, sides) if steady(many) else _Ratios(many, pairs, sides)
 
@@ -32,7 +32,7 @@ def studentized_family(many: ManySystems, pairs: Sequence[tuple[int, int]], side
 class _Ratios:
     """The family for ratios: all pairs from one matrix product over systems."""
 
-    def __init__(self, many: Many, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+    def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
         self._moments = Moments([many])
         self._pairs = RatioPairs.of(many, pairs, self._moments.rounding)
@@ -55,7 +55,7 @@ class _Ratios:
 class _Functions:
     """The family for functions of sums."""
 
-    def __init__(self, many: ManyCounts, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+    def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
         self._pairs = [many.pair(a, b) for a, b in pairs]
         observed = np.array([FunctionPair.of(pair).observed for pair in self._pairs])

@@ -28,7 +28,6 @@ from warehouse.significance.draws import Draws
 from warehouse.significance.shuffles import randomization
 from warehouse.significance.shuffles.confidence import Verdict
 from warehouse.significance.tests import OF_ORDERS
-from warehouse.significance.valuation import PairedCounts
 from warehouse.statements.pictures.drawn import Drawn, labels, number
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ def _distribution(null_of: _Null) -> Panel:
     (pair,) = comparison.pairs
     a, b = comparison.in_order(pair)
     paired, draws = paired_sums(comparison, pair), Draws(shuffles, comparison.how.seed, comparison.stream)
-    if isinstance(paired, PairedCounts):
+    if paired.is_function:
         null = randomization.null_differences_of_function(paired, draws)
     else:
         null = comparison.factor * randomization.null_differences(paired, draws)

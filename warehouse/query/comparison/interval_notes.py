@@ -58,7 +58,7 @@ def comparison_interval_notes(comparison: Comparison, limits: Intervals) -> Iter
     if alone:
         # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
         has = "has" if len(alone) == 1 else "have"
-        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].unit_noun}"
+        why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].units.exchange_noun}"
     return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
 
 

@@ -95,14 +95,15 @@ def _incomplete_name(entry: p.Entry) -> str:
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns, name = read_columns(part), _rows_name(part)
-    if _counts_alike(part):
+    columns, alike = read_columns(part), _counts_alike(part)
+    name = _rows_name(part, alike)
+    if alike:
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "narrow")
     return Query(name, unit_rows.observations(part, how.where, columns), "narrow")
 
 
 def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
-    name, rows = _rows_name(part), unit_rows.names_of_lacking(part, how.where)
+    name, rows = _rows_name(part, True), unit_rows.names_of_lacking(part, how.where)
 
     def needed(facts: Facts) -> bool:
         return any(bool(_null(facts[name][f"system_{side}"]).any()) for side in (0, 1))
@@ -111,7 +112,7 @@ def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
 
 
 def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
-    name = _rows_name(part)
+    name = _rows_name(part, True)
 
     def needed(facts: Facts) -> bool:
         rows = _own_rows(facts[name], part)
@@ -130,10 +131,10 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
     )
 
 
-def _rows_name(part: p.Entry) -> str:
+def _rows_name(part: p.Entry, alike: bool) -> str:
     of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
     of = " with confidences" if part.ordered else of
-    what = "documents alike" if _counts_alike(part) else "observations"
+    what = "documents alike" if alike else "observations"
     averages = " of averages" if part.replicates is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
 
@@ -198,7 +199,8 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    name = _rows_name(entry)
+    alike = _counts_alike(entry)
+    name = _rows_name(entry, alike)
     if entry.grouped and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
         lacking = [str(document) for (document,) in names]
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
@@ -207,7 +209,7 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
             f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
             hints=(f"a mean over document.{entry.grouped} needs the same documents for every system",),
         )
-    if _counts_alike(entry):
+    if alike:
         return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
     return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
 
@@ -308,7 +310,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     dropped = 0
     if not everywhere.all():
         if how.missing == "error":
-            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry)}"]]
+            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry, True)}"]]
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
         # A document that a system lacks is not unknown: it counts as nothing, or is left out.

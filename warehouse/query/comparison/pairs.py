@@ -222,12 +222,12 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
 
 def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
     """How many pairs a statement compares, over all its measures and test sets."""
-    return sum(len(entry.statistics) * len(_pairs(against, with_baseline(entry, against).systems)) for entry in entries)
+    return sum(len(entry.statistics) * _count(_with(against, entry.systems), against) for entry in entries)
 
 
-def _count(entry: p.Entry, against: p.System | None) -> int:
-    """How many pairs of systems an entry has."""
-    many = len(entry.systems)
+def _count(systems: Sequence[p.System], against: p.System | None) -> int:
+    """How many pairs some systems have, all of them with one where it is given."""
+    many = len(systems)
     return many * (many - 1) // 2 if against is None else many - 1
 
 
@@ -237,7 +237,7 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
     Raises QueryError where they clearly need more memory than is allowed.
     """
     entry = with_baseline(entry, against)
-    _refuse_what_cannot_fit(entry, _count(entry, against))
+    _refuse_what_cannot_fit(entry, _count(entry.systems, against))
     if not entry.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
@@ -312,9 +312,12 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
 
 def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:
     """An entry, and the system that all of it are compared with."""
-    if against is None or against in entry.systems:
-        return entry
-    return replace(entry, systems=(*entry.systems, against))
+    systems = _with(against, entry.systems)
+    return entry if systems == entry.systems else replace(entry, systems=systems)
+
+
+def _with(against: p.System | None, systems: tuple[p.System, ...]) -> tuple[p.System, ...]:
+    return systems if against is None or against in systems else (*systems, against)
 
 
 def comparisons(
@@ -330,7 +333,9 @@ def comparisons(
     splits = _may_split(entry) and bool(facts[_split_name(entry)])
     for part in entry.observed_apart:
         counted = observed(how, _by_document(part), facts)
-        observations = counted if _looked_at_again(how, part) else replace(counted, counts={}, known={})
+        looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
+        # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
+        observations = counted if looked_at_again else replace(counted, counts={}, known={})
         batch = []
         for statistic in part.statistics:
             try:
@@ -350,13 +355,6 @@ def comparisons(
             batch.append(replace(comparison, pairs=_ranked(comparison)) if ranked else comparison)
         del counted
         yield tuple(batch)
-
-
-def _looked_at_again(how: p.Testing, part: p.Entry) -> bool:
-    """Whether the counts are wanted again when the sums are there; else they would only take memory, for many systems
-    more than all the rest.
-    """
-    return how.missing == "bounds" or any(is_bounded(statistic) for statistic in part.statistics)
 
 
 def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair, ...]:

@@ -43,19 +43,9 @@ class ComparePlan:
     """Whether each difference has its interval beside it."""
 
     @property
-    def bounded(self) -> bool:
-        """Whether bounds are asked for over everything that missing documents could have been."""
-        return self.how.missing == "bounds"
-
-    @property
     def over_labellings(self) -> bool:
         """Whether bounds are asked for over every labelling of the optional documents."""
         return any(is_bounded(statistic) for entry in self.entries for statistic in entry.statistics)
-
-    @property
-    def with_bounds(self) -> bool:
-        """Whether bounds are asked for at all: then these decide, not shuffles."""
-        return self.bounded or self.over_labellings
 
     @property
     def compared_entries(self) -> tuple[p.Entry, ...]:
@@ -115,7 +105,8 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     from warehouse.query.comparison.tested_pairs import TestedPairs
     from warehouse.statements.compare_batch import batch_of
 
-    with_bounds, all_pairs, entries = plan.with_bounds, plan.all_pairs, plan.compared_entries
+    with_bounds = plan.how.missing == "bounds" or plan.over_labellings
+    all_pairs, entries = plan.all_pairs, plan.compared_entries
     own = own_columns(with_bounds, plan.how.margin is not None)
     rows, tested = TableRows.of(own), TestedPairs.by(plan.how)
     pairs = count_of_pairs(entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
@@ -145,7 +136,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=(
             *conventions.notes(entries, verdicts, "verdict", "verdicts"),
             *tested.notes,
-            *(() if with_bounds else _undecided(plan.how, table, enough)),
+            *(() if with_bounds else _undecided(plan.how, table, enough)),  # bounds decide, not shuffles
             *contradictions(plan.how, table),
         ),
         triangle=triangle_of(plan, table) if all_pairs else None,

@@ -18,6 +18,7 @@ from warehouse.query.compile.fact_rows import value_of
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.tasks import Task
 from warehouse.tasks.observed import PLAIN_NOUN, counted
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
         return (*queries, *names, *ordered)
-    documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
+    documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.exchange.of == "unit" else ()))
 
@@ -141,16 +142,16 @@ def _rows_name(part: p.Entry, alike: bool) -> str:
 
 def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
     """The names of the documents of an entry that is `listed`, in their order."""
-    return np.asarray(facts[_documents_name(entry)]["name"])
+    return np.asarray(facts[_documents_name(entry.test_set)]["name"])
 
 
 def document_ids(entry: p.Entry, facts: Facts) -> Integers:
     """Their ids, in the same order."""
-    return _whole(facts[_documents_name(entry)]["id"])
+    return _whole(facts[_documents_name(entry.test_set)]["id"])
 
 
-def _documents_name(entry: p.Entry) -> str:
-    return f"documents of {entry.test_set.name!r}"
+def _documents_name(test_set: p.TestSet) -> str:
+    return f"documents of {test_set.name!r}"
 
 
 def _counts_alike(entry: p.Entry) -> bool:
@@ -227,7 +228,7 @@ def _nothing(entry: p.Entry) -> QueryError:
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
     if not len(rows["document"]):
         raise _nothing(entry)
-    documents = facts[_documents_name(entry)]
+    documents = facts[_documents_name(entry.test_set)]
     observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
     if entry.exchange.of == "unit":
         unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
@@ -243,7 +244,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
 
     present = np.zeros(shape, dtype=np.bool_)
     present.reshape(-1)[cells] = True
-    columns, kind = _columns(entry), _kind(entry)
+    columns, kind = _columns(entry), _kind(entry.task)
     confidences = np.full(shape, np.nan) if "confidence" in columns else None
     if confidences is not None:
         columns = tuple(column for column in columns if column != "confidence")
@@ -275,7 +276,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         elif entry.task.decide is not None:
             for index in range(len(entry.systems)):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
-    cluster = _clusters(entry, rows, place, len(keys))
+    cluster = _clusters(rows, place, len(keys)) if entry.exchange.attribute else np.arange(len(keys))
 
     def of_kept(grid: NDArray[Any]) -> NDArray[Any]:
         return grid if kept.all() else grid[:, kept]
@@ -303,7 +304,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         raise _nothing(entry)
     present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
     everywhere = np.asarray(present.all(axis=0))
-    columns, kind = _columns(entry), _kind(entry)
+    columns, kind = _columns(entry), _kind(entry.task)
     sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
     counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
     known = {column: np.stack([given for _, given in both]) for column, both in sides.items()}
@@ -336,17 +337,15 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     )
 
 
-def _kind(entry: p.Entry) -> Any:
-    return np.int64 if entry.task.is_counted else np.float64
+def _kind(task: Task) -> Any:
+    return np.int64 if task.is_counted else np.float64
 
 
-def _clusters(entry: p.Entry, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
-    """The exchange unit of each observation: itself, or what shares its value of an attribute.
+def _clusters(rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
+    """The exchange unit of each observation where these share the value of an attribute.
 
     A document without the attribute is a unit of its own.
     """
-    if not entry.exchange.attribute:
-        return np.arange(observed)
     names, without = rows["cluster"], _null(rows["cluster"])
     first = np.unique(place, return_index=True)[1]
     known = {name: index for index, name in enumerate(sorted(set(names[~without].tolist())))}

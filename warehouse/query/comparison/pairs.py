@@ -266,8 +266,8 @@ def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
 
 
 def _by_document(entry: p.Entry) -> p.Entry:
-    """An entry as its documents are observed: where whole runs change sides, documents are not put together."""
-    return replace(entry, exchange=p.Dimension("document")) if entry.exchanges_runs else entry
+    """An entry of which whole runs change sides as its documents are observed: they are not put together."""
+    return replace(entry, exchange=p.Dimension("document"))
 
 
 def _may_split(entry: p.Entry) -> bool:
@@ -331,8 +331,9 @@ def comparisons(
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
     splits = _may_split(entry) and bool(facts[_split_name(entry)])
+    of_runs = entry.exchanges_runs
     for part in entry.observed_apart:
-        counted = observed(how, _by_document(part), facts)
+        counted = observed(how, _by_document(part) if of_runs else part, facts)
         looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
         # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
         observations = counted if looked_at_again else replace(counted, counts={}, known={})
@@ -346,7 +347,7 @@ def comparisons(
                     observations,
                     sums(counted, statistic),
                     pairs,
-                    _run_values(statistic, how, part, facts),
+                    _run_values(statistic, how, part, facts) if of_runs else (),
                     splits_clusters=splits,
                 )
             except OverflowError:
@@ -374,8 +375,6 @@ def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
 
 def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
     """The values of the runs of each system, where these are what is exchanged."""
-    if not entry.exchanges_runs:
-        return ()
     from warehouse.query.valuing import Valued
 
     place = entry.statistics.index(statistic)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from warehouse.measures import Statistic
@@ -51,43 +51,38 @@ def families(entry: p.Entry) -> Iterator[ByConvention]:
             yield {convention: family[convention] for convention in OPTIONAL}
 
 
-def by_all_conventions(entries: Sequence[p.Entry]) -> bool:
-    """Whether any measure is there by all conventions."""
-    return any(True for entry in entries for _ in families(entry))
-
-
 def _without(statistic: Statistic) -> tuple[object, ...]:
     """What identifies a measure, whatever its convention."""
     rest = tuple(sorted((key, str(of)) for key, of in statistic.settings.items() if key != CONVENTIONS.name))
     return statistic.measure.name, statistic.averaged, rest
 
 
-def notes(entries: Sequence[p.Entry], found: Findings, one: str, several: str) -> Iterator[str]:
+def notes(entries: Sequence[p.Entry], findings: Callable[[], Findings], one: str, several: str) -> Iterator[str]:
     """One sentence per measure and test set: whether the findings, `one` or `several` of them, are the same by all
-    conventions, and else which are not.
+    conventions, and else which are not. The findings are only looked for where a measure is there by all conventions.
     """
-    for entry in entries:
-        where = entry.test_set.name
-        for family in families(entry):
-            by_convention = {convention: found.get((where, label), {}) for convention, label in family.items()}
-            things = list(dict.fromkeys(thing for of in by_convention.values() for thing in of))
-            said = {thing: {name: of.get(thing, "–") for name, of in by_convention.items()} for thing in things}
-            depending = [thing for thing in things if len(set(said[thing].values())) > 1]
-            what = f"{family[str(CONVENTIONS.default)]} on {where}"
-            if not things:
-                continue
-            if not depending:
-                kind = f"the {one} is" if len(things) == 1 else f"all {len(things):,} {several} are"
-                yield f"{what}: {kind} the same under all four conventions for optional documents"
-            elif len(depending) > _LISTED:
-                yield (
-                    f"{what}: {len(depending):,} of {len(things):,} {several} depend on how optional documents count, "
-                    f"for example those on {', '.join(depending[:_LISTED])}"
-                )
-            else:
-                for thing in depending:
-                    depends = f"{what}: the {one} on {thing} depends on how optional documents count"
-                    yield f"{depends}: {_by_finding(said[thing])}"
+    by_all = [(entry.test_set.name, family) for entry in entries for family in families(entry)]
+    found = findings() if by_all else {}
+    for where, family in by_all:
+        by_convention = {convention: found.get((where, label), {}) for convention, label in family.items()}
+        things = list(dict.fromkeys(thing for of in by_convention.values() for thing in of))
+        said = {thing: {name: of.get(thing, "–") for name, of in by_convention.items()} for thing in things}
+        depending = [thing for thing in things if len(set(said[thing].values())) > 1]
+        what = f"{family[str(CONVENTIONS.default)]} on {where}"
+        if not things:
+            continue
+        if not depending:
+            kind = f"the {one} is" if len(things) == 1 else f"all {len(things):,} {several} are"
+            yield f"{what}: {kind} the same under all four conventions for optional documents"
+        elif len(depending) > _LISTED:
+            yield (
+                f"{what}: {len(depending):,} of {len(things):,} {several} depend on how optional documents count, "
+                f"for example those on {', '.join(depending[:_LISTED])}"
+            )
+        else:
+            for thing in depending:
+                depends = f"{what}: the {one} on {thing} depends on how optional documents count"
+                yield f"{depends}: {_by_finding(said[thing])}"
 
 
 def _by_finding(said: Mapping[str, str]) -> str:

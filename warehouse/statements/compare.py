@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -39,11 +40,6 @@ class ComparePlan:
     """Whether it is the average over the test sets that is compared."""
     with_intervals: bool = True
     """Whether each difference has its interval beside it."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether bounds are asked for over everything that missing documents could have been."""
-        return self.how.missing == "bounds"
 
     @property
     def over_labellings(self) -> bool:
@@ -101,14 +97,18 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
+    from warehouse.query.comparison.interval_notes import contradictions
     from warehouse.query.comparison.macro import batches
     from warehouse.query.comparison.margins import FAMILIES, margin_caption
     from warehouse.query.comparison.pairs import count_of_pairs
     from warehouse.query.comparison.tested_pairs import TestedPairs
     from warehouse.statements.compare_batch import batch_of
 
-    rows, tested = TableRows.of(_own_columns(plan)), TestedPairs.by(plan.how)
-    pairs = count_of_pairs(plan.compared_entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
+    with_bounds = plan.how.missing == "bounds" or plan.over_labellings
+    all_pairs, entries = plan.all_pairs, plan.compared_entries
+    own = own_columns(with_bounds, plan.how.margin is not None)
+    rows, tested = TableRows.of(own), TestedPairs.by(plan.how)
+    pairs = count_of_pairs(entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
     margins: Margins = {}
     enough: list[int | None] = []
     resamples = 0
@@ -119,18 +119,27 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         margins |= batch.margins
         enough += batch.enough
         resamples = max(resamples, batch.resamples)
-    table = rows.table(_columns(plan, rows))
+    in_sections = plan.against is not None and len(set(rows.cells("system_a"))) > 1
+    table = rows.table(_columns(plan, own, rows, in_sections))
+    margin, level = plan.how.margin, plan.how.level
+    how = "" if margin is None else margin_caption(margin, level, plan.entries[0].unit, margins)
+    verdicts = partial(conventions.of_pairs, rows)
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     return result_of(
         plan.text,
         plan.entries,
         f"{measures} {'averaged over' if plan.over else 'on'} {on(plan.entries)}",
         table,
-        how=margin_caption(plan.how, plan.entries[0].unit, margins),
-        tested=replace(tested, resamples=resamples if plan.with_intervals and not plan.all_pairs else None),
-        notes=(*_by_convention(plan, rows), *tested.notes, *_of_verdicts(plan, table, enough)),
-        triangle=triangle_of(plan, table) if plan.all_pairs else None,
-        sections=compare_against.sections(table, _lowest_first(plan)) if _in_sections(plan, rows) else (),
+        how=how,
+        tested=replace(tested, resamples=resamples if plan.with_intervals and not all_pairs else None),
+        notes=(
+            *conventions.notes(entries, verdicts, "verdict", "verdicts"),
+            *tested.notes,
+            *(() if with_bounds else _undecided(plan.how, table, enough)),  # bounds decide, not shuffles
+            *contradictions(plan.how, table),
+        ),
+        triangle=triangle_of(plan, table) if all_pairs else None,
+        sections=compare_against.sections(table, _lowest_first(plan)) if in_sections else (),
     )
 
 
@@ -166,15 +175,10 @@ def _lowest_first(plan: ComparePlan) -> frozenset[tuple[Cell, Cell]]:
     )
 
 
-def _in_sections(plan: ComparePlan, rows: TableRows) -> bool:
-    """Whether several systems are compared with one."""
-    return plan.against is not None and len(set(rows.cells("system_a"))) > 1
-
-
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
+def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_sections: bool) -> tuple[Column, ...]:
     """The columns, fitted for the screen: two systems stand in the headings of their values, other columns show what
     varies.
     """
@@ -189,9 +193,9 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
         headings |= {"value_a": str(first), "value_b": str(second)}
         hidden = {"system_a", "system_b"}
         spare = dict.fromkeys(("value_a", "value_b"), 0)  # they name the systems
-    if _in_sections(plan, rows):
+    if in_sections:
         headings, hidden = headings | compare_against.HEADINGS, set(compare_against.IN_TITLES)
-    shown = {"test_set"} if len(plan.compared_entries) > 1 else set()
+    shown = {"test_set"} if len(plan.entries) > 1 and not plan.over else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
         spare["p"] = 4  # it is the adjusted one that decides
@@ -210,7 +214,7 @@ def _columns(plan: ComparePlan, rows: TableRows) -> tuple[Column, ...]:
             on_screen=(column.on_screen or column.name in shown) and column.name not in hidden,
             spare=spare.get(column.name, column.spare),
         )
-        for column in _own_columns(plan)
+        for column in own
     )
 
 
@@ -220,49 +224,26 @@ def _in_doubt(rows: TableRows) -> bool:
     return any(verdict == "undecided" and isinstance(sure, float) and sure < 1 for verdict, sure in known)
 
 
-def _own_columns(plan: ComparePlan) -> tuple[Column, ...]:
-    """The columns; those of bounds and of a margin are there where they were asked for."""
-    return own_columns(plan.bounded or plan.over_labellings, plan.how.margin is not None)
-
-
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _by_convention(plan: ComparePlan, rows: TableRows) -> Iterator[str]:
-    """Whether verdicts depend on how optional documents count."""
-    entries = plan.compared_entries
-    verdicts = conventions.of_pairs(rows) if conventions.by_all_conventions(entries) else {}
-    return conventions.notes(entries, verdicts, "verdict", "verdicts")
-
-
-def _of_verdicts(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
-    """What there is to note of the verdicts when all rows are there."""
-    from warehouse.query.comparison.interval_notes import contradictions
-
-    yield from _undecided(plan, table, enough)
-    yield from contradictions(plan.how, table)
-
-
-def _undecided(plan: ComparePlan, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
+def _undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
     """What would decide the undecided pairs: a few one by one, many as a count."""
     from warehouse.query.comparison.notes import ONE_BY_ONE
 
-    if plan.bounded or plan.over_labellings:
-        # There the documents or labels decide, not shuffles.
-        return
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
-    unsure = f"at confidence {plan.how.confidence} the exact p could be on either side of {plan.how.level}"
+    unsure = f"at confidence {how.confidence} the exact p could be on either side of {how.level}"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
-    exact = plan.how.test.exact
+    exact = how.test.exact
     if len(undecided) <= ONE_BY_ONE:
         for row, more in zip(undecided, needed, strict=True):
             way = "; exact would decide it" if exact else ""
             if more:
-                way = f"; about {more:,} {plan.how.drawn} would decide it{', and so would exact' if exact else ''}"
+                way = f"; about {more:,} {how.drawn} would decide it{', and so would exact' if exact else ''}"
             yield f"{_who(row)}: undecided, as {unsure}{way}"
     else:
         decidable = [more for more in needed if more]
-        ways = [f"{max(decidable):,} {plan.how.drawn} would decide {len(decidable):,} of them"] if decidable else []
+        ways = [f"{max(decidable):,} {how.drawn} would decide {len(decidable):,} of them"] if decidable else []
         ways += ["exact would decide all"] if exact else []
         yield f"{len(undecided):,} pairs are undecided, as {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
 

@@ -5,10 +5,10 @@ pairs, the rows that show them, and the notes on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from math import isfinite
 
 from grammar.value import value
-from warehouse.query import plan as p
 from warehouse.query.comparison.bounds import Bounds, bounds_of
 from warehouse.query.comparison.deciding import decisions
 from warehouse.query.comparison.interval_notes import comparison_interval_notes
@@ -89,7 +89,7 @@ class Batch:
             "ci_low": None if interval is None else interval.low,
             "ci_high": None if interval is None else interval.high,
             "statistic": statistic if statistic is None or isfinite(statistic) else None,
-            **_of_margin(comparison.how, margin),
+            **_of_margin(comparison.how.margin, margin),
         }
 
     def _of_bounds(self, comparison: Comparison, pair: Pair) -> dict[str, Cell]:
@@ -143,7 +143,7 @@ def _units(comparison: Comparison) -> list[int]:
     return [comparison.observations.units] * len(comparison.pairs)
 
 
-def _of_margin(how: p.Testing, margin: Margined | None) -> dict[str, Cell]:
-    if margin is None or how.margin is None:
+def _of_margin(asked: Decimal | None, margin: Margined | None) -> dict[str, Cell]:
+    if margin is None or asked is None:
         return {}
-    return dict(zip(MARGIN, (float(how.margin), margin.not_worse, margin.not_better), strict=True))
+    return dict(zip(MARGIN, (float(asked), margin.not_worse, margin.not_better), strict=True))

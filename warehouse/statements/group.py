@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grammar import nodes as n
@@ -64,7 +65,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
                 tested.add(comparison, of_batch)
                 tested.look_at_pairs(comparison, of_batch)
                 tested.noted.extend(_grouped(comparison, decided, rows, summary))
-    by_convention = conventions.notes(plan.entries, conventions.of_letters(rows), "verdict", "pairs")
+    by_convention = conventions.notes(plan.entries, partial(conventions.of_letters, rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
     return result_of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,7 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
         for comparison in batch:
             tested.add(comparison, decided)
             tested.noted.extend(_ranked(comparison, decided, rows))
-    ranks = conventions.of_systems(rows, "rank_low", "rank_high")
+    ranks = partial(conventions.of_systems, rows, "rank_low", "rank_high")
     by_convention = conventions.notes(plan.entries, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     return result_of(

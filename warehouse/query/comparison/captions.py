@@ -14,6 +14,7 @@ from warehouse.query.comparison.intervals import interval_title
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.labels import LEFT_OUT_AS_0, Size, noun_of, sizes
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS
+from warehouse.significance.tests import Adjustment, Test
 from warehouse.tasks.observed import counted, plural
 
 
@@ -62,11 +63,13 @@ def testing_caption(
         size = sizes(known, " exchanged" if draws is not None else "")
     joined = " " if draws == "resamples" else ", "
     level = f"{as_typed('level', how.spoken)} {how.level}"
-    test = f"{how.test_name} test, {_method(how, families)}{joined}{size}, {how.sides}, {level}"
+    method = _method(draws if how.drawn == "shuffles" else how.drawn, families)
+    test = f"{how.test_name} test, {method}{joined}{size}, {how.sides}, {level}"
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
-    return "; ".join(filter(None, (test, missing_said(how, entries), _adjusted(how, families), ", ".join(drawn))))
+    adjusted = _adjusted(how.adjustment, how.test, families)
+    return "; ".join(filter(None, (test, missing_said(how, entries), adjusted, ", ".join(drawn))))
 
 
 def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
@@ -77,12 +80,12 @@ def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
 
 
-def _method(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
-    """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ."""
+def _method(drawn: str | None, families: Sequence[ComparedPairs]) -> str:
+    """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ. `drawn` is what shuffles are
+    called."""
     methods = frozenset[str]().union(*(family.methods for family in families))
     named: list[str] = [name for name in ("exact", "analytic") if name in methods]
     if counts := _shuffles(families):
-        drawn = how.test.draws if how.drawn == "shuffles" else how.drawn
         named.append(f"{' to '.join(f'{count:,}' for count in counts)} {drawn}")
     return " and ".join(named)
 
@@ -93,16 +96,16 @@ def _shuffles(families: Sequence[ComparedPairs]) -> tuple[int, ...]:
     return tuple(dict.fromkeys((counts[0], counts[-1]))) if counts else ()
 
 
-def _adjusted(how: p.Testing, families: Sequence[ComparedPairs]) -> str:
+def _adjusted(adjustment: Adjustment, test: Test, families: Sequence[ComparedPairs]) -> str:
     """Holm-adjusted over 66 comparisons; 3 comparisons, not adjusted."""
-    adjustment, numbers = how.adjustment, sorted({family.pairs for family in families})
+    numbers = sorted({family.pairs for family in families})
     total = sum(family.pairs for family in families)
     over = f"over {counted(total, 'comparison')}"
     if len(families) > 1:
         over = f"within families of {' and '.join(map(str, numbers))} comparison{'s' if numbers != [1] else ''}"
     if adjustment.adjusts:
         return f"{adjustment.adjusted} {over}"
-    if how.test.whole_family:
+    if test.whole_family:
         return f"adjusted by the test itself {over}"
     return f"{total:,} comparisons, not adjusted" if total > 1 else ""
 

@@ -77,20 +77,21 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
             holding.append(place)
         if verdict == "not significant" and outside:
             excluding.append(place)
-    yield from _said(table, holding, "significant, though the interval contains 0", _why_holding(how))
-    yield from _said(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
+    if holding:
+        yield _said(table, holding, "significant, though the interval contains 0", _why_holding(how))
+    if excluding:
+        yield _said(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
 
 
-def _said(table: Table, places: Sequence[int], what: str, why: str) -> Iterator[str]:
-    """What is true of the rows at these places."""
-    columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")] if places else []
+def _said(table: Table, places: Sequence[int], what: str, why: str) -> str:
+    """What is true of the rows at these places, of which there are some."""
+    columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")]
     few = [[column[place] for column in columns] for place in places[: NAMED + 1]]
     named = [f"{a} and {b}, {measure} on {test_set}" for a, b, measure, test_set in few]
     if len(named) == 1:
-        yield f"{named[0]}: {what}; {why}"
-    elif named:
-        among = " for example" if len(named) > NAMED else ""
-        yield f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
+        return f"{named[0]}: {what}; {why}"
+    among = " for example" if len(named) > NAMED else ""
+    return f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
 
 
 def _why_holding(how: p.Testing) -> str:

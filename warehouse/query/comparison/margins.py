@@ -16,7 +16,6 @@ from typing import Literal
 
 from grammar.errors import QueryError
 from grammar.value import replace, value
-from warehouse.query import plan as p
 from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
@@ -237,15 +236,13 @@ def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def margin_caption(how: p.Testing, unit: str, margins: Margins) -> str:
-    """margin 2%, by 90% bca intervals; empty where there is none. `unit` is that of the measures."""
-    if how.margin is None:
-        return ""
-    written = written_margin(how.margin, unit)
-    by_interval = [margin.by_interval for margin in margins.values()]
+def margin_caption(margin: Decimal, level: Decimal, unit: str, margins: Margins) -> str:
+    """margin 2%, by 90% bca intervals. `unit` is that of the measures."""
+    written = written_margin(margin, unit)
+    by_interval = [of_pair.by_interval for of_pair in margins.values()]
     if not any(by_interval):
         return f"margin {written}"
-    return f"margin {written}, {'' if all(by_interval) else 'in part '}by {percent(2 * how.level)} intervals"
+    return f"margin {written}, {'' if all(by_interval) else 'in part '}by {percent(2 * level)} intervals"
 
 
 def margin_line(comparison: Comparison) -> str:

@@ -18,6 +18,7 @@ from warehouse.query.compile.fact_rows import value_of
 from warehouse.query.labels import some
 from warehouse.query.path import Facts, Queries, Query
 from warehouse.significance.paired import Booleans, Floats, Integers
+from warehouse.tasks import Task
 from warehouse.tasks.observed import PLAIN_NOUN, counted
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
         return (*queries, *names, *ordered)
-    documents = Query(_documents_name(entry), unit_rows.documents_by_name(entry), "columns")
+    documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.units.within_documents else ()))
 
@@ -95,14 +96,15 @@ def _incomplete_name(entry: p.Entry) -> str:
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
-    columns, name = read_columns(part), _rows_name(part)
-    if _counts_alike(part):
+    columns, alike = read_columns(part), _counts_alike(part)
+    name = _rows_name(part, alike)
+    if alike:
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "narrow")
     return Query(name, unit_rows.observations(part, how.where, columns), "narrow")
 
 
 def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
-    name, rows = _rows_name(part), unit_rows.names_of_lacking(part, how.where)
+    name, rows = _rows_name(part, True), unit_rows.names_of_lacking(part, how.where)
 
     def needed(facts: Facts) -> bool:
         return any(bool(_null(facts[name][f"system_{side}"]).any()) for side in (0, 1))
@@ -111,7 +113,7 @@ def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
 
 
 def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
-    name = _rows_name(part)
+    name = _rows_name(part, True)
 
     def needed(facts: Facts) -> bool:
         rows = _own_rows(facts[name], part)
@@ -130,26 +132,26 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
     )
 
 
-def _rows_name(part: p.Entry) -> str:
+def _rows_name(part: p.Entry, alike: bool) -> str:
     of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
     of = " with confidences" if part.ordered else of
-    what = "documents alike" if _counts_alike(part) else "observations"
+    what = "documents alike" if alike else "observations"
     averages = " of averages" if part.units.averaged is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
 
 
 def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
     """The names of the documents of an entry that is `listed`, in their order."""
-    return np.asarray(facts[_documents_name(entry)]["name"])
+    return np.asarray(facts[_documents_name(entry.test_set)]["name"])
 
 
 def document_ids(entry: p.Entry, facts: Facts) -> Integers:
     """Their ids, in the same order."""
-    return _whole(facts[_documents_name(entry)]["id"])
+    return _whole(facts[_documents_name(entry.test_set)]["id"])
 
 
-def _documents_name(entry: p.Entry) -> str:
-    return f"documents of {entry.test_set.name!r}"
+def _documents_name(test_set: p.TestSet) -> str:
+    return f"documents of {test_set.name!r}"
 
 
 def _counts_alike(entry: p.Entry) -> bool:
@@ -199,7 +201,8 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
-    name = _rows_name(entry)
+    alike = _counts_alike(entry)
+    name = _rows_name(entry, alike)
     if entry.units.groups and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
         lacking = [str(document) for (document,) in names]
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
@@ -208,7 +211,7 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
             f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
             hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
         )
-    if _counts_alike(entry):
+    if alike:
         return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
     return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
 
@@ -226,7 +229,7 @@ def _nothing(entry: p.Entry) -> QueryError:
 def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
     if not len(rows["document"]):
         raise _nothing(entry)
-    documents = facts[_documents_name(entry)]
+    documents = facts[_documents_name(entry.test_set)]
     observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
     if entry.units.within_documents:
         unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
@@ -242,7 +245,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
 
     present = np.zeros(shape, dtype=np.bool_)
     present.reshape(-1)[cells] = True
-    columns, kind = _columns(entry), _kind(entry)
+    columns, kind = _columns(entry), _kind(entry.task)
     confidences = np.full(shape, np.nan) if "confidence" in columns else None
     if confidences is not None:
         columns = tuple(column for column in columns if column != "confidence")
@@ -274,7 +277,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         elif entry.task.decide is not None:
             for index in range(len(entry.systems)):
                 entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
-    cluster = _clusters(entry, rows, place, len(keys))
+    cluster = _clusters(rows, place, len(keys)) if entry.units.shared else np.arange(len(keys))
 
     def of_kept(grid: NDArray[Any]) -> NDArray[Any]:
         return grid if kept.all() else grid[:, kept]
@@ -302,14 +305,14 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         raise _nothing(entry)
     present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
     everywhere = np.asarray(present.all(axis=0))
-    columns, kind = _columns(entry), _kind(entry)
+    columns, kind = _columns(entry), _kind(entry.task)
     sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
     counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
     known = {column: np.stack([given for _, given in both]) for column, both in sides.items()}
     dropped = 0
     if not everywhere.all():
         if how.missing == "error":
-            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry)}"]]
+            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry, True)}"]]
             without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
             raise _absent(entry, lacking[:LISTED], len(lacking), without)
         # A document that a system lacks is not unknown: it counts as nothing, or is left out.
@@ -335,17 +338,15 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     )
 
 
-def _kind(entry: p.Entry) -> Any:
-    return np.int64 if entry.task.is_counted else np.float64
+def _kind(task: Task) -> Any:
+    return np.int64 if task.is_counted else np.float64
 
 
-def _clusters(entry: p.Entry, rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
-    """The exchange unit of each observation: itself, or what shares its value of an attribute.
+def _clusters(rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
+    """The exchange unit of each observation where these share the value of an attribute.
 
     A document without the attribute is a unit of its own.
     """
-    if not entry.units.shared:
-        return np.arange(observed)
     names, without = rows["cluster"], _null(rows["cluster"])
     first = np.unique(place, return_index=True)[1]
     known = {name: index for index, name in enumerate(sorted(set(names[~without].tolist())))}

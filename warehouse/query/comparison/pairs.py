@@ -237,12 +237,12 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
 
 def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
     """How many pairs a statement compares, over all its measures and test sets."""
-    return sum(len(entry.statistics) * len(_pairs(against, with_baseline(entry, against).systems)) for entry in entries)
+    return sum(len(entry.statistics) * _count(_with(against, entry.systems), against) for entry in entries)
 
 
-def _count(entry: p.Entry, against: p.System | None) -> int:
-    """How many pairs of systems an entry has."""
-    many = len(entry.systems)
+def _count(systems: Sequence[p.System], against: p.System | None) -> int:
+    """How many pairs some systems have, all of them with one where it is given."""
+    many = len(systems)
     return many * (many - 1) // 2 if against is None else many - 1
 
 
@@ -252,9 +252,15 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
     Raises QueryError where they clearly need more memory than is allowed.
     """
     entry = with_baseline(entry, against)
+<<<<<<< HEAD
     _refuse_what_cannot_fit(entry, _count(entry, against))
     if not entry.units.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if entry.units.may_split_clusters else ()
+=======
+    _refuse_what_cannot_fit(entry, _count(entry.systems, against))
+    if not entry.exchanges_runs:
+        split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
+>>>>>>> h-plans
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
     from warehouse.query.valuing import Valued
 
@@ -282,8 +288,20 @@ def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
 
 
 def _by_document(entry: p.Entry) -> p.Entry:
+<<<<<<< HEAD
     """An entry as its documents are observed: where whole runs change sides, documents are not put together."""
     return entry.exchange_by(p.Dimension("document")) if entry.units.exchanges_runs else entry
+=======
+    """An entry of which whole runs change sides as its documents are observed: they are not put together."""
+    return replace(entry, exchange=p.Dimension("document"))
+
+
+def _may_split(entry: p.Entry) -> bool:
+    """Whether something else is exchanged than the cluster that was declared."""
+    if not entry.cluster or entry.exchanges_runs:
+        return False
+    return entry.exchange != p.Dimension("document", entry.cluster)
+>>>>>>> h-plans
 
 
 def _split_name(entry: p.Entry) -> str:
@@ -321,9 +339,12 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
 
 def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:
     """An entry, and the system that all of it are compared with."""
-    if against is None or against in entry.systems:
-        return entry
-    return replace(entry, systems=(*entry.systems, against))
+    systems = _with(against, entry.systems)
+    return entry if systems == entry.systems else replace(entry, systems=systems)
+
+
+def _with(against: p.System | None, systems: tuple[p.System, ...]) -> tuple[p.System, ...]:
+    return systems if against is None or against in systems else (*systems, against)
 
 
 def comparisons(
@@ -336,10 +357,17 @@ def comparisons(
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
+<<<<<<< HEAD
     splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
+=======
+    splits = _may_split(entry) and bool(facts[_split_name(entry)])
+    of_runs = entry.exchanges_runs
+>>>>>>> h-plans
     for part in entry.observed_apart:
-        counted = observed(how, _by_document(part), facts)
-        observations = counted if _looked_at_again(how, part) else replace(counted, counts={}, known={})
+        counted = observed(how, _by_document(part) if of_runs else part, facts)
+        looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
+        # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
+        observations = counted if looked_at_again else replace(counted, counts={}, known={})
         batch = []
         for statistic in part.statistics:
             try:
@@ -350,7 +378,7 @@ def comparisons(
                     observations,
                     sums(counted, statistic),
                     pairs,
-                    _run_values(statistic, how, part, facts),
+                    _run_values(statistic, how, part, facts) if of_runs else (),
                     splits_clusters=splits,
                 )
             except OverflowError:
@@ -359,13 +387,6 @@ def comparisons(
             batch.append(replace(comparison, pairs=_ranked(comparison)) if ranked else comparison)
         del counted
         yield tuple(batch)
-
-
-def _looked_at_again(how: p.Testing, part: p.Entry) -> bool:
-    """Whether the counts are wanted again when the sums are there; else they would only take memory, for many systems
-    more than all the rest.
-    """
-    return how.missing == "bounds" or any(is_bounded(statistic) for statistic in part.statistics)
 
 
 def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair, ...]:
@@ -385,8 +406,11 @@ def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
 
 def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
     """The values of the runs of each system, where these are what is exchanged."""
+<<<<<<< HEAD
     if not entry.units.exchanges_runs:
         return ()
+=======
+>>>>>>> h-plans
     from warehouse.query.valuing import Valued
 
     place = entry.statistics.index(statistic)

@@ -79,7 +79,7 @@ class Sums:
                 raise ValueError(f"{name} has {row.shape[0]} units and numerator_a has {rows[0].shape[0]}")
         columns = [_integers(np.stack(pair), "counts", 2) for pair in (rows[::2], rows[1::2])]
         sums = cls(tuple(columns), slack=slack)
-        sums.check(_PAIR)
+        sums.check_pair()
         return sums
 
     @classmethod
@@ -94,7 +94,9 @@ class Sums:
         """Two systems by counts of shape (columns, units). Raises ValueError where they are no data for a test."""
         if counts_a.ndim != 2 or counts_a.shape != counts_b.shape:
             raise ValueError(f"the counts have the shapes {counts_a.shape} and {counts_b.shape}")
-        return cls.of_counts(np.stack((counts_a, counts_b)), valuation).pair(0, 1)
+        sums = cls.of_counts(np.stack((counts_a, counts_b)), valuation)
+        sums.check_pair()
+        return sums
 
     # --- what they are
 
@@ -168,13 +170,7 @@ class Sums:
     def pair(self, a: int, b: int) -> Sums:
         """Two of the systems as tests take them. Raises ValueError where they are no data for a test."""
         two = replace(self, measured=None).only((a, b))
-        two.check(_PAIR)
-        if two.is_ratio:
-            return two
-        if sum(int(np.abs(column).sum()) for column in two.columns) >= FLOAT_LIMIT:
-            raise ValueError("the counts sum to 2^53 or more")
-        if two.exactly(0) is None or two.exactly(1) is None:
-            raise ValueError("the measure of a system is undefined")
+        two.check_pair()
         return two
 
     def check(self, names: Sequence[str] | None = None) -> None:
@@ -185,6 +181,16 @@ class Sums:
             _check_sums(self.numerators, "numerators")
             _check_denominators(self.denominators, names or [f"system {index}" for index in range(self.systems)])
             _check_slack(self.slack, self.denominators)
+
+    def check_pair(self) -> None:
+        """Raises ValueError where two systems are no data for a test."""
+        self.check(("the first system", "the second system"))
+        if self.is_ratio:
+            return
+        if sum(int(np.abs(column).sum()) for column in self.columns) >= FLOAT_LIMIT:
+            raise ValueError("the counts sum to 2^53 or more")
+        if self.exactly(0) is None or self.exactly(1) is None:
+            raise ValueError("the measure of a system is undefined")
 
     # --- values
 
@@ -256,9 +262,9 @@ class Sums:
         the sum of the squared contributions of units.
         """
         if self.is_ratio:
-            numerators, denominators = (one + other for one, other in zip(self.totals(a), self.totals(b), strict=True))
-            numerator = (self.numerators[a] - self.numerators[b]).astype(np.float64)
-            denominator = (self.denominators[a] - self.denominators[b]).astype(np.float64)
+            over, under = self.columns
+            numerators, denominators = int(over[a].sum() + over[b].sum()), int(under[a].sum() + under[b].sum())
+            numerator, denominator = (over[a] - over[b]).astype(np.float64), (under[a] - under[b]).astype(np.float64)
             scores = numerator - denominator * (numerators / denominators)
             return 2 * sqrt(float(scores @ scores)) / denominators
         first, second = self.only((a, b)).counts
@@ -321,9 +327,6 @@ class Sums:
             slack=slack_of(values.shape[1], doubts, unit) if may_tie and rest is not None else 0,
             measured=None if rest is None else RoundedFrom(values, doubts, rest, unit),
         )
-
-
-_PAIR = ("the first system", "the second system")
 
 
 def _differing(tables: Sequence[NDArray[Any]], pairs: Sequence[tuple[int, int]]) -> list[int]:

@@ -252,15 +252,9 @@ def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None,
     Raises QueryError where they clearly need more memory than is allowed.
     """
     entry = with_baseline(entry, against)
-<<<<<<< HEAD
-    _refuse_what_cannot_fit(entry, _count(entry, against))
+    _refuse_what_cannot_fit(entry, _count(entry.systems, against))
     if not entry.units.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if entry.units.may_split_clusters else ()
-=======
-    _refuse_what_cannot_fit(entry, _count(entry.systems, against))
-    if not entry.exchanges_runs:
-        split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if _may_split(entry) else ()
->>>>>>> h-plans
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
     from warehouse.query.valuing import Valued
 
@@ -288,20 +282,8 @@ def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
 
 
 def _by_document(entry: p.Entry) -> p.Entry:
-<<<<<<< HEAD
-    """An entry as its documents are observed: where whole runs change sides, documents are not put together."""
-    return entry.exchange_by(p.Dimension("document")) if entry.units.exchanges_runs else entry
-=======
     """An entry of which whole runs change sides as its documents are observed: they are not put together."""
-    return replace(entry, exchange=p.Dimension("document"))
-
-
-def _may_split(entry: p.Entry) -> bool:
-    """Whether something else is exchanged than the cluster that was declared."""
-    if not entry.cluster or entry.exchanges_runs:
-        return False
-    return entry.exchange != p.Dimension("document", entry.cluster)
->>>>>>> h-plans
+    return entry.exchange_by(p.Dimension("document"))
 
 
 def _split_name(entry: p.Entry) -> str:
@@ -357,12 +339,8 @@ def comparisons(
     """
     entry = with_baseline(entry, against)
     pairs = _pairs(against, entry.systems)
-<<<<<<< HEAD
     splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
-=======
-    splits = _may_split(entry) and bool(facts[_split_name(entry)])
-    of_runs = entry.exchanges_runs
->>>>>>> h-plans
+    of_runs = entry.units.exchanges_runs
     for part in entry.observed_apart:
         counted = observed(how, _by_document(part) if of_runs else part, facts)
         looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
@@ -406,11 +384,6 @@ def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
 
 def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Facts) -> tuple[tuple[float, ...], ...]:
     """The values of the runs of each system, where these are what is exchanged."""
-<<<<<<< HEAD
-    if not entry.units.exchanges_runs:
-        return ()
-=======
->>>>>>> h-plans
     from warehouse.query.valuing import Valued
 
     place = entry.statistics.index(statistic)

@@ -35,6 +35,7 @@ def test_the_build_asks_for_what_the_generator_imports() -> None:
     modules, distributions = done.stdout.split(), packages_distributions()
     packages = {module.partition(".")[0].lstrip("_") for module in modules}
     imported = {name for package in packages for name in distributions.get(package, ())} - {"evalhouse"}
+    imported -= {"regex", "typing_extensions"}  # lark imports them where they are, and does without
     _, *required = project["build-system"]["requires"]
     assert {re.split(r"[^\w.-]", requirement)[0] for requirement in required} == imported
     assert set(required) <= set(project["project"]["dependencies"])

@@ -225,12 +225,13 @@ class ExtremeFunction:
     def of(cls, paired: Sums, sides: Sides = "two-sided") -> ExtremeFunction:
         """The observed difference of two systems."""
         check_sides(sides)
-        first, second = paired.exactly(0), paired.exactly(1)
+        of_first, of_second = paired.totals(0), paired.totals(1)
+        first, second = paired.valuation.exactly(of_first), paired.valuation.exactly(of_second)
         if first is None or second is None:
             raise ValueError("the measure of a system is undefined")
         difference = less(first, second)
         two_sided = sides == "two-sided"
-        totals = paired.table.sum(axis=(1, 2))
+        totals = np.add(of_first, of_second)
         return cls(paired.valuation, totals, size(difference) if two_sided else difference, two_sided)
 
     def contains(self, sums: Floats) -> Booleans:

@@ -35,7 +35,6 @@ OF_THEIR_OWN = {
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
     "warehouse/loading/readers/named_columns.py": "a run has a column called rank",
     "warehouse/loading/readers/trec_lines.py": "a run has columns called rank and score, and none is no compression",
-    "warehouse/loading/staging/tabular.py": "none is no compression",
     "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
     "warehouse/significance/exact/counting.py": "a way of counting is called table",
     "warehouse/statements/coverage.py": "a column is called documents",

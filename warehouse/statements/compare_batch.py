@@ -143,7 +143,7 @@ def _units(comparison: Comparison) -> list[int]:
     return [comparison.observations.units] * len(comparison.pairs)
 
 
-def _of_margin(asked: Decimal | None, margin: Margined | None) -> dict[str, Cell]:
-    if margin is None or asked is None:
+def _of_margin(wanted: Decimal | None, margin: Margined | None) -> dict[str, Cell]:
+    if margin is None or wanted is None:
         return {}
-    return dict(zip(MARGIN, (float(asked), margin.not_worse, margin.not_better), strict=True))
+    return dict(zip(MARGIN, (float(wanted), margin.not_worse, margin.not_better), strict=True))

@@ -50,6 +50,6 @@ MARGIN = ("margin", "p_not_worse", "p_not_better")
 
 
 def own_columns(bounds: bool, margin: bool) -> tuple[Column, ...]:
-    """The columns; those of bounds and of a margin are there where they were asked for."""
+    """The columns; those of bounds and of a margin are there where they were wanted for."""
     unasked = {*(() if bounds else BOUNDS), *(() if margin else MARGIN)}
     return tuple(column for column in COLUMNS if column.name not in unasked)

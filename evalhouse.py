@@ -21,11 +21,6 @@ if __name__ == "__main__":
 
     raise SystemExit(command())
 
-from grammar.errors import EvalhouseError as Error
-from grammar.errors import QueryError
-from warehouse.faults import DataError as LoadError
-from warehouse.faults import WarehouseError
-from warehouse.python.asking import Warehouse, created, opened
 from warehouse.python.functions import (
     compare,
     differ,
@@ -37,6 +32,12 @@ from warehouse.python.functions import (
     spread,
     table,
 )
+
+from grammar.errors import EvalhouseError as Error
+from grammar.errors import QueryError
+from warehouse.faults import DataError as LoadError
+from warehouse.faults import WarehouseError
+from warehouse.python.asking import Warehouse, created, opened
 from warehouse.python.printed_result import PrintedResult as Result
 from warehouse.python.printed_result import ResultPicture as Picture
 from warehouse.results import NotMetError, UndecidedError, UnmetError

@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command has it; read when numpy loads
 
@@ -34,8 +35,7 @@ TRUTH = 2_000_000
 """The number of documents from which a true value is computed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(Struct, frozen=True):
     """How often each of three annotators gives the true label rather than a random one, and how often each label is
     true.
     """

@@ -17,10 +17,11 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command has it; read when numpy loads
 
@@ -48,8 +49,7 @@ Tuples = tuple[Any, Any]
 """Numerators and denominators of two systems, each of shape (2, documents)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(Struct, frozen=True):
     """What two systems do on a given number of documents."""
 
     name: str
@@ -59,8 +59,7 @@ class Design:
 # --- designs ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Extractor:
+class Extractor(Struct, frozen=True):
     """A system that finds a share of the items and fills a share of its answers correctly, on a share of the
     documents.
     """

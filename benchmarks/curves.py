@@ -23,12 +23,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from math import erfc, inf, sqrt
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct, field
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -108,8 +108,7 @@ def true_cells(threshold: Floats, documents: int, generality: float) -> Floats:
     return documents * np.stack((*shares, np.zeros_like(hits), np.zeros_like(hits)))
 
 
-@dataclass
-class Held:
+class Held(Struct):
     """How often each interval or band contained the true value."""
 
     sets: int = 0

@@ -15,8 +15,9 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command has it; read when numpy loads
 
@@ -35,8 +36,7 @@ Floats = NDArray[np.float64]
 Sides = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(Struct, frozen=True):
     """The answers of people and judge on some documents, as numerators and denominators; and the true ratio."""
 
     name: str

@@ -20,11 +20,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -103,8 +103,7 @@ def with_scipy(samples: int) -> float:
 # --- the true power ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(Struct, frozen=True):
     """A known population: how documents are drawn from it, as numerators and denominators of two systems with shape (2,
     documents), the value of one unit of the numerator, and the difference between the systems.
     """

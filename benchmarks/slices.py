@@ -20,10 +20,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -93,8 +93,7 @@ def seconds(documents: int) -> Iterator[tuple[str, int, float, float]]:
 # --- what is generated ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """Two systems on some documents, the partitions, and the true difference between the systems in each slice of
     these.
     """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from grammar.value import value
+from msgspec import Struct
 
 
-@value
-class ArithmeticFunction:
+class ArithmeticFunction(Struct, frozen=True):
     """A function: how it is written, what it is, and how many arguments it takes. `most` is None if there is no
     limit.
     """

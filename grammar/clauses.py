@@ -13,8 +13,9 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import get_args
 
+from msgspec import NODEFAULT, Struct
+
 from grammar import nodes
-from grammar.value import names_of, value
 
 QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""
@@ -82,8 +83,7 @@ class Shape(Enum):
     """Nothing; the value is True: `exact`."""
 
 
-@value
-class Clause:
+class Clause(Struct, frozen=True):
     """A clause: the keywords it begins with, the field of a node that it fills, and the shape of its value.
 
     `takes` describes what follows the keywords, and `meaning` says in one line what the clause does; `example` may be
@@ -129,7 +129,15 @@ class Clause:
 
 def field_names(kind: type[nodes.StatementNode]) -> tuple[str, ...]:
     """The names of the fields of a statement."""
-    return names_of(kind)
+    return kind.__struct_fields__
+
+
+def required_fields(kind: type[nodes.StatementNode]) -> frozenset[str]:
+    """The names of the fields that have no default."""
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    without = len(names) - len(defaults)
+    later = (name for name, default in zip(names[without:], defaults, strict=True) if default is NODEFAULT)
+    return frozenset((*names[:without], *later))
 
 
 CLAUSES = (

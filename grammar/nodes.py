@@ -4,8 +4,7 @@ Nodes contain what was written, not what it means: a clause that was not written
 lark or a warehouse. The class of a statement also defines its first words and its required clauses. So a new question
 needs only its class here and a place in Question; its clauses are fields with the names that they have in clauses.py:
 
-    @value
-    class Audit(Answerable):
+    class Audit(Answerable, frozen=True):
         words: ClassVar[str] = "audit published"
 
         systems: Systems | None = None
@@ -16,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal, get_args
+
+from msgspec import Struct
 
 from grammar.phrases import (
     All as All,
@@ -107,11 +108,9 @@ from grammar.phrases import (
 from grammar.phrases import (
     WrittenExpression as WrittenExpression,
 )
-from grammar.value import field, value
 
 
-@value
-class Needed:
+class Needed(Struct, frozen=True):
     """What to say if a required clause is missing, with examples. Another clause, which fills the field `instead`, may
     replace it.
     """
@@ -139,8 +138,7 @@ INTERVAL_WORDS: tuple[IntervalWord, ...] = get_args(IntervalWord)
 _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
-@value
-class StatementNode(Node):
+class StatementNode(Node, frozen=True, kw_only=True):
     """The parts that every statement has. `spoken` contains the synonyms in which its clauses were written, such as
     permutations.
 
@@ -153,7 +151,7 @@ class StatementNode(Node):
     names: ClassVar[str] = ""
     needs: ClassVar[Mapping[str, Needed]] = {}
 
-    spoken: tuple[str, ...] = field(default=(), kw_only=True)
+    spoken: tuple[str, ...] = ()
 
     @property
     def uses_level(self) -> bool:
@@ -161,15 +159,13 @@ class StatementNode(Node):
         return hasattr(self, "level")
 
 
-@value
-class Answerable(StatementNode):
+class Answerable(StatementNode, frozen=True, kw_only=True):
     """A statement that is answered from the warehouse: as it is, or as it was after an import or at a time."""
 
-    as_of: Number | Text | Variable | None = field(default=None, kw_only=True)
+    as_of: Number | Text | Variable | None = None
 
 
-@value
-class Measured(Answerable):
+class Measured(Answerable, frozen=True):
     """A question about measures, which follow its first word."""
 
     names: ClassVar[str] = "measure"
@@ -177,8 +173,7 @@ class Measured(Answerable):
     measures: tuple[MeasureCall | Mean, ...]
 
 
-@value
-class Score(Measured):
+class Score(Measured, frozen=True):
     words: ClassVar[str] = "score"
 
     task: Name | None = None
@@ -203,8 +198,7 @@ class Score(Measured):
         return self.interval is not None or self.corrected is not None
 
 
-@value
-class Tested(Measured):
+class Tested(Measured, frozen=True):
     """The clauses that compare, group, rank, power and replicate share: which test decides, and how.
 
     `done` is the verb for the systems in messages: compared. If it `takes_bounds`, a missing document may be replaced
@@ -230,8 +224,7 @@ class Tested(Measured):
     replicates: Attribute | None = None
 
 
-@value
-class Compare(Tested):
+class Compare(Tested, frozen=True):
     words: ClassVar[str] = "compare"
     done: ClassVar[str] = "compared"
     takes_bounds: ClassVar[bool] = True
@@ -243,16 +236,14 @@ class Compare(Tested):
     margin: Number | Variable | None = None
 
 
-@value
-class Group(Tested):
+class Group(Tested, frozen=True):
     words: ClassVar[str] = "group"
     done: ClassVar[str] = "grouped"
 
     test_sets: TestSets | None = None
 
 
-@value
-class Rank(Tested):
+class Rank(Tested, frozen=True):
     words: ClassVar[str] = "rank"
     done: ClassVar[str] = "ranked"
 
@@ -260,8 +251,7 @@ class Rank(Tested):
     over: bool = False
 
 
-@value
-class PaperTable(Tested):
+class PaperTable(Tested, frozen=True):
     """`table F for all on TST3, TST4 against GE`: values as a paper prints them, with the results of tests
     beside them.
     """
@@ -288,8 +278,7 @@ class PaperTable(Tested):
         return self.against is not None or self.letters or self.ranks or self.interval is not None
 
 
-@value
-class Power(Tested):
+class Power(Tested, frozen=True):
     """`power F for GE, UMASS on TST3 detect 1%, 2% documents 100, 400`: how often such a difference would be
     detected.
     """
@@ -303,8 +292,7 @@ class Power(Tested):
     wanted: Number | Variable | None = None
 
 
-@value
-class Generality(Answerable):
+class Generality(Answerable, frozen=True):
     words: ClassVar[str] = "generality"
 
     test_sets: TestSets | None = None
@@ -312,8 +300,7 @@ class Generality(Answerable):
     where: Condition | None = None
 
 
-@value
-class Change(Measured):
+class Change(Measured, frozen=True):
     words: ClassVar[str] = "change"
     needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
 
@@ -325,20 +312,18 @@ class Change(Measured):
     trim: Number | Variable | None = None
 
 
-@value
-class Replicate(Tested):
+class Replicate(Tested, frozen=True, kw_only=True):
     """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
 
     words: ClassVar[str] = "replicate"
     done: ClassVar[str] = "replicated"
     needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
 
-    source: Name | Variable = field(kw_only=True)
-    target: Name | Variable = field(kw_only=True)
+    source: Name | Variable
+    target: Name | Variable
 
 
-@value
-class Project(Measured):
+class Project(Measured, frozen=True):
     words: ClassVar[str] = "project"
     needs: ClassVar[Mapping[str, Needed]] = {
         "source": Needed("a test set", "from TST3"),
@@ -354,8 +339,7 @@ class Project(Measured):
     exponent: Number | Variable | None = None
 
 
-@value
-class Audit(Answerable):
+class Audit(Answerable, frozen=True):
     """`audit published for all on TST2`."""
 
     words: ClassVar[str] = "audit published"
@@ -364,8 +348,7 @@ class Audit(Answerable):
     test_sets: TestSets | None = None
 
 
-@value
-class Agree(Answerable):
+class Agree(Answerable, frozen=True):
     """`agree on news by document.source`: how well annotators agree, and what their disagreement does to F."""
 
     words: ClassVar[str] = "agree"
@@ -380,8 +363,7 @@ class Agree(Answerable):
     interval: IntervalWord | None = None
 
 
-@value
-class Coverage(Answerable):
+class Coverage(Answerable, frozen=True):
     """`coverage for all on qa`: which documents each system was scored on."""
 
     words: ClassVar[str] = "coverage"
@@ -391,8 +373,7 @@ class Coverage(Answerable):
     test_sets: TestSets | None = None
 
 
-@value
-class Spread(Measured):
+class Spread(Measured, frozen=True):
     """`spread accuracy for all on qa`: how much documents and replicates vary, and what more of each would gain."""
 
     words: ClassVar[str] = "spread"
@@ -405,8 +386,7 @@ class Spread(Measured):
     exchange: Attribute | None = None
 
 
-@value
-class Documents(Measured):
+class Documents(Measured, frozen=True):
     """`documents F for GE, UMASS on TST3`: the documents behind a difference."""
 
     words: ClassVar[str] = "documents"
@@ -421,8 +401,7 @@ class Documents(Measured):
     missing: MissingWord | None = None
 
 
-@value
-class Differ(Measured):
+class Differ(Measured, frozen=True):
     """`differ F for GE, UMASS on TST3 by document.source`: where a difference comes from."""
 
     words: ClassVar[str] = "differ"
@@ -443,8 +422,7 @@ class Differ(Measured):
     missing: MissingWord | None = None
 
 
-@value
-class Curve(Measured):
+class Curve(Measured, frozen=True):
     """`curve precision, recall for GE, UMASS on TST3`: measures at every threshold of confidence."""
 
     words: ClassVar[str] = "curve"
@@ -482,8 +460,7 @@ Question = (
 """What can be plotted, explained and exported."""
 
 
-@value
-class AboutQuestion(StatementNode):
+class AboutQuestion(StatementNode, frozen=True):
     """A statement that is written before a question."""
 
     question: Question
@@ -493,8 +470,7 @@ Expectation = Literal["better", "worse", "not worse", "equivalent", "different"]
 """The relation of the first system to the second that a comparison may be expected to show."""
 
 
-@value
-class Expect(AboutQuestion):
+class Expect(AboutQuestion, frozen=True):
     """`expect not worse compare F for A, B margin 1%`, `expect score F for A at least 55%`."""
 
     words: ClassVar[str] = "expect"
@@ -504,8 +480,7 @@ class Expect(AboutQuestion):
     at_most: Number | Variable | None = None
 
 
-@value
-class Plot(AboutQuestion):
+class Plot(AboutQuestion, frozen=True):
     words: ClassVar[str] = "plot"
 
     title: Text | Variable | None = None
@@ -514,21 +489,18 @@ class Plot(AboutQuestion):
     to: Text | Variable | None = None
 
 
-@value
-class Explain(AboutQuestion):
+class Explain(AboutQuestion, frozen=True):
     words: ClassVar[str] = "explain"
 
 
-@value
-class Export(AboutQuestion):
+class Export(AboutQuestion, frozen=True):
     words: ClassVar[str] = "export"
     needs: ClassVar[Mapping[str, Needed]] = {"to": Needed("a file", 'to "scores.csv"')}
 
     to: Text | Variable
 
 
-@value
-class Let(StatementNode):
+class Let(StatementNode, frozen=True):
     """`let $v = A, B`: names and patterns, or one number, or one text. A Text may also mean a name: let $v = "José"."""
 
     words: ClassVar[str] = "let"
@@ -538,8 +510,7 @@ class Let(StatementNode):
     values: tuple[Name | Pattern | Number | Text | Variable, ...]
 
 
-@value
-class Define(StatementNode):
+class Define(StatementNode, frozen=True):
     words: ClassVar[str] = "define measure"
     names: ClassVar[str] = "new name"
 
@@ -548,8 +519,7 @@ class Define(StatementNode):
     parameters: tuple[Default, ...] = ()
 
 
-@value
-class Show(Answerable):
+class Show(Answerable, frozen=True):
     words: ClassVar[str] = "show"
 
     what: Literal[
@@ -557,8 +527,7 @@ class Show(Answerable):
     ]
 
 
-@value
-class Load(StatementNode):
+class Load(StatementNode, frozen=True):
     words: ClassVar[str] = "load"
     names: ClassVar[str] = "reader"
 
@@ -566,8 +535,7 @@ class Load(StatementNode):
     reader: Name
 
 
-@value
-class Forget(StatementNode):
+class Forget(StatementNode, frozen=True):
     """`forget import 3`."""
 
     words: ClassVar[str] = "forget import"
@@ -575,8 +543,7 @@ class Forget(StatementNode):
     number: Number | Variable
 
 
-@value
-class SqlQuery(Answerable):
+class SqlQuery(Answerable, frozen=True):
     """`sql "select …"`."""
 
     words: ClassVar[str] = "sql"

@@ -10,50 +10,60 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal
 
+from msgspec import Struct
+
 from grammar.span import NOWHERE, Span
-from grammar.value import field, value
 
 
-@value
-class Node:
-    """Anything that has a place in a query."""
+class Node(Struct, frozen=True, kw_only=True):
+    """Anything that has a place in a query. The place does not count when two nodes are compared, and is not shown."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+    span: Span = NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was written, wherever it stands."""
+        return type(other) is type(self) and _written(self) == _written(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *_written(self)))
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [(field, getattr(self, field)) for field in self.__struct_fields__ if field != "span"]
+
+
+def _written(node: Node) -> tuple[object, ...]:
+    """The contents of all fields but the place."""
+    return tuple(getattr(node, field) for field in node.__struct_fields__ if field != "span")
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-@value
-class Name(Node):
+class Name(Node, frozen=True):
     """A name as the user means it, without quotes and after Unicode NFC: GE-CMU, "José"."""
 
     text: str
 
 
-@value
-class Pattern(Node):
+class Pattern(Node, frozen=True):
     """A bare name with `*` where a list of names is expected: TST*. A quoted name with a star is a Name."""
 
     text: str
 
 
-@value
-class Variable(Node):
+class Variable(Node, frozen=True):
     """$name, without the dollar sign."""
 
     name: str
 
 
-@value
-class Number(Node):
+class Number(Node, frozen=True):
     """A number; 10% is 0.10 and 2^20 is 1048576."""
 
     value: Decimal
 
 
-@value
-class Text(Node):
+class Text(Node, frozen=True):
     """A quoted text that is a value, not a name: "TST3-MUC4-00%", "scores.csv"."""
 
     text: str
@@ -62,29 +72,25 @@ class Text(Node):
 # --- systems and test sets --------------------------------------------------------------------------------------------
 
 
-@value
-class All(Node):
+class All(Node, frozen=True):
     """`all` in a list of systems or of test sets."""
 
 
-@value
-class BaselineCall(Node):
+class BaselineCall(Node, frozen=True):
     """A computed system, written with its parameters: random(s=0.7). `allrel` alone is a Name."""
 
     name: str
     parameters: tuple[Argument, ...] = ()
 
 
-@value
-class Systems(Node):
+class Systems(Node, frozen=True):
     """`for A, B`, `for all, allrel`, `for all except C`: the named systems, without the excepted ones."""
 
     items: tuple[Name | Pattern | Variable | All | BaselineCall, ...]
     excepted: tuple[Name | Pattern | Variable, ...] = ()
 
 
-@value
-class TestSets(Node):
+class TestSets(Node, frozen=True):
     """`on T1, T2`, `on MUC-*.TST*`, `on all`."""
 
     __test__ = False  # not a pytest class
@@ -95,24 +101,21 @@ class TestSets(Node):
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-@value
-class Argument(Node):
+class Argument(Node, frozen=True):
     """`beta=1`, `optional=excluded`, `optional=all`, `beta=$b`."""
 
     name: str
     value: Number | Name | All | Variable
 
 
-@value
-class MeasureCall(Node):
+class MeasureCall(Node, frozen=True):
     """`recall`, `F(beta=2)`, `P@10`."""
 
     name: str
     parameters: tuple[Argument, ...] = ()
 
 
-@value
-class Attribute(Node):
+class Attribute(Node, frozen=True):
     """`document`, `unit`, `label`, `confidence`, `system`, `document.source`, `system.pre_parse`.
 
     `name` is the attribute after the dot, or empty.
@@ -122,8 +125,7 @@ class Attribute(Node):
     name: str = ""
 
 
-@value
-class Mean(Node):
+class Mean(Node, frozen=True):
     """`mean(M)` or `macro(M)`: computes M for each document, then averages. `micro(M)` is M itself.
 
     `mean(M by document.topic)` computes M for each topic, then averages.
@@ -139,16 +141,14 @@ class Mean(Node):
         return self.word != "micro"
 
 
-@value
-class Order(Node):
+class Order(Node, frozen=True):
     """`order by M desc`, `order by system`. The direction is None if none was written."""
 
     by: MeasureCall | Mean
     direction: Literal["asc", "desc"] | None = None
 
 
-@value
-class Renamed(Node):
+class Renamed(Node, frozen=True):
     """`"F" as "F₁"`: the text that a table shows instead of a name."""
 
     name: Name
@@ -158,51 +158,43 @@ class Renamed(Node):
 # --- attributes and conditions ----------------------------------------------------------------------------------------
 
 
-@value
-class Relation(Node):
+class Relation(Node, frozen=True):
     attribute: Attribute
     operator: Literal["=", "!=", "<", "<=", ">", ">="]
     value: Text | Number | Name | Variable
 
 
-@value
-class In(Node):
+class In(Node, frozen=True):
     attribute: Attribute
     values: tuple[Text | Number | Name | Variable, ...]
 
 
-@value
-class Like(Node):
+class Like(Node, frozen=True):
     """`attribute like "TST3-%"`: % any characters, _ one character."""
 
     attribute: Attribute
     pattern: Text | Variable
 
 
-@value
-class IsMissing(Node):
+class IsMissing(Node, frozen=True):
     attribute: Attribute
 
 
-@value
-class IsLatest(Node):
+class IsLatest(Node, frozen=True):
     """`system.run is latest`: the last run of each model."""
 
     attribute: Attribute
 
 
-@value
-class Not(Node):
+class Not(Node, frozen=True):
     condition: Condition
 
 
-@value
-class And(Node):
+class And(Node, frozen=True):
     conditions: tuple[Condition, ...]
 
 
-@value
-class Or(Node):
+class Or(Node, frozen=True):
     conditions: tuple[Condition, ...]
 
 
@@ -212,20 +204,17 @@ Condition = Relation | In | Like | IsMissing | IsLatest | Not | And | Or
 # --- arithmetic of user measures --------------------------------------------------------------------------------------
 
 
-@value
-class Negative(Node):
+class Negative(Node, frozen=True):
     operand: WrittenExpression
 
 
-@value
-class BinaryOperation(Node):
+class BinaryOperation(Node, frozen=True):
     left: WrittenExpression
     operator: Literal["+", "-", "*", "/"]
     right: WrittenExpression
 
 
-@value
-class FunctionCall(Node):
+class FunctionCall(Node, frozen=True):
     """`sqrt(recall * precision)`, `max(a, b, 1)`: a function of arithmetic.py, by its name in lower case."""
 
     function: str
@@ -236,8 +225,7 @@ WrittenExpression = Number | Variable | MeasureCall | Negative | BinaryOperation
 """In a definition, a bare word (a count, a parameter or another measure) is a MeasureCall without parameters."""
 
 
-@value
-class Default(Node):
+class Default(Node, frozen=True):
     """A parameter of a definition with its default: w=0.5; None if it has no default."""
 
     name: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from grammar.value import value
+from msgspec import Struct
 
 
-@value
-class Span:
+class Span(Struct, frozen=True):
     """The characters of a text from `start` up to, but not including, `end`, counted from 0."""
 
     start: int

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 
+from msgspec import Struct
+
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import value
 
 PROSE = "--|"
 """The beginning of comments that are kept as prose. One space after it is not part of the prose."""
@@ -25,8 +26,7 @@ _SCANNED = re.compile(
 )
 
 
-@value
-class Prose:
+class Prose(Struct, frozen=True):
     """Lines of prose without a statement between them, in Markdown. A line that does not directly follow another begins
     a new paragraph.
     """
@@ -35,8 +35,7 @@ class Prose:
     span: Span
 
 
-@value
-class Written:
+class Written(Struct, frozen=True):
     """A statement as it is written, without its semicolon. It may contain mistakes."""
 
     text: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 import platform
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 BEGIN, END = "<!-- what `make soak` printed -->\n", "<!-- end -->\n"
@@ -21,8 +22,7 @@ class Count(Protocol):
     def __call__(self, what: str, times: int, failed: int = 0) -> None: ...
 
 
-@dataclass(slots=True)
-class Figure:
+class Figure(Struct):
     """How often something was done, and how often that failed."""
 
     times: int = 0

@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 import cli
 from tests.counting import Count
@@ -117,8 +117,7 @@ STATEMENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Victim:
+class Victim(Struct, frozen=True):
     """A folder with a script of someone else in it, its neighbour, and who listens on a port."""
 
     folder: Path

@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 import cli
 
 FOLDER = Path(__file__).parent / "cases"
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     title: str
     data: str
     format: str

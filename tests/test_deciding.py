@@ -5,10 +5,10 @@ shuffles.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from warehouse.query.comparison import deciding, procedures
 from warehouse.query.engine import DuckDBEngine, Workforce

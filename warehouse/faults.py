@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from grammar.errors import EvalhouseError
-from grammar.value import value
 
 
-@value
-class Fault:
+class Fault(Struct, frozen=True):
     """One error in a file. `line` counts from 1; it is None if the error is about the whole file."""
 
     source: str

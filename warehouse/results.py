@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import Struct
+
 from grammar.errors import EvalhouseError
-from grammar.value import value
 
 if TYPE_CHECKING:
     from warehouse.charts import Chart
@@ -33,8 +34,7 @@ TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
 Cell = str | int | float | bool | None
 
 
-@value
-class Column:
+class Column(Struct, frozen=True):
     """A column: its name in the data, the kind of its values, and its heading on screen.
 
     A column that is not `on_screen` is only in the data. An `upper` limit is drawn together with the column before it,
@@ -50,8 +50,7 @@ class Column:
     spare: int = 0
 
 
-@value
-class Table:
+class Table(Struct, frozen=True):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
@@ -137,8 +136,7 @@ class UndecidedError(UnmetError):
     """
 
 
-@value
-class SideBySide:
+class SideBySide(Struct, frozen=True):
     """How rows become columns on screen: one line for each combination of the `key` columns in `lines`, and the
     `spread` columns repeated for each value of `across`.
     """
@@ -150,8 +148,7 @@ class SideBySide:
     spread: tuple[str, ...]
 
 
-@value
-class TableSection:
+class TableSection(Struct, frozen=True):
     """Rows that the screen shows as a table of their own under a title, in their own order. They may include rows that
     the data do not have, such as the row of the system that all others are compared with.
     """
@@ -162,8 +159,7 @@ class TableSection:
     """How many rows a screen or paper shows; a page that can be scrolled shows all."""
 
 
-@value
-class Triangle:
+class Triangle(Struct, frozen=True):
     """How rows about pairs become triangles on screen, one for each value of the `within` columns.
 
     `first` and `second` name the two systems of a pair, and `first_value` and `second_value` their values. `cell` is
@@ -182,8 +178,7 @@ class Triangle:
     lowest_first: frozenset[tuple[Cell, ...]] = frozenset()
 
 
-@value
-class GridMeasure:
+class GridMeasure(Struct, frozen=True):
     """A measure of a grid: its name in the data, its heading in the grid, the kind of its values, and whether lower is
     better.
     """
@@ -194,8 +189,7 @@ class GridMeasure:
     lower_is_better: bool
 
 
-@value
-class Grid:
+class Grid(Struct, frozen=True):
     """How rows about a system, a test set and a measure become a table as papers print it: one line per system, and
     under each test set one column per measure.
 
@@ -217,8 +211,7 @@ class Grid:
     """The text below the table: what the marks mean, and how they were computed."""
 
 
-@value
-class Result:
+class Result(Struct, frozen=True):
     """The answer to one statement."""
 
     statement: str

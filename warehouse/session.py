@@ -11,12 +11,13 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
 from grammar.printer import to_text
 from grammar.span import NOWHERE, Span
-from grammar.value import replace
 from warehouse.named_files import path_in
 from warehouse.query.engine import DuckDBEngine, Engine, Workforce
 from warehouse.query.resolving.names import Scope

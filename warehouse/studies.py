@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from msgspec import Struct
 
 from grammar.errors import QueryError
 from grammar.parser import parse
@@ -25,8 +26,7 @@ from warehouse.session import Session
 from warehouse.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The outcome of one part of a study. Prose has neither a result nor an error, and neither does a statement that
     only sets a variable.
 
@@ -100,8 +100,7 @@ def _answered(session: Session, part: Part) -> Answer:
 # --- as a report ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
+class Study(Struct, frozen=True):
     """A study that is run: the name of its file, and its text."""
 
     name: str

@@ -11,8 +11,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
@@ -28,8 +30,7 @@ BAR = " | "
 Repetition = Literal["same", "different", "unknown", "not repeatable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a saved result claims: the statement, the other parts of its signature, and its rows and summary if they
     were saved. `source` says where the claim was found.
     """
@@ -40,8 +41,7 @@ class Claim:
     tables: tuple[tuple[Mapping[str, Cell], ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The verdict on the numbers of a claim, and the reasons, one sentence each."""
 
     claim: Claim

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 ASKED = {
     "2025": {
@@ -120,8 +121,7 @@ ASKED = {
 """The titles of the topics, by year and by type of question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Searching:
+class Searching(Struct, frozen=True):
     """How a system searches: how well its score recognizes relevant pages, how much words and meaning count, and
     whether its first ten pages were judged.
     """

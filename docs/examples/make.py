@@ -16,8 +16,9 @@ import json
 import random
 import runpy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 HERE = Path(__file__).resolve().parent
 DATE = "2026-09-14T10-31-07.204561"
@@ -26,8 +27,7 @@ NO_DATA = ("make.py", "marimo_notebook.py")
 """The modules here that do not make a folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question, its answer, similar answers, and its difficulty: about 0, and higher for harder questions."""
 
     text: str

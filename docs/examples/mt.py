@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 TEXTS = 24
 """The number of texts in each test set."""
@@ -21,8 +22,7 @@ SEEDS = {"small": (2, 3), "large": (2, 3)}
 """The seeds of the further trainings of systems; the first training has seed 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Words that are translated together: the reference translation, equally good ones, and wrong ones."""
 
     german: str
@@ -31,8 +31,7 @@ class Piece:
     wrong: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A sentence in both languages. `strays` has the pieces of the English sentence in the German order."""
 
     source: str

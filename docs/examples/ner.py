@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 TEXTS = 24
 """The number of texts in each test set."""
@@ -17,8 +18,7 @@ SENTENCES = (5, 9)
 """The least and the greatest number of sentences in a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A name of a type: its first form in a text, its form in later mentions, and the type that it is mistaken for."""
 
     kind: str
@@ -178,8 +178,7 @@ TAKEN_IN = {"gazetteer": 0.35, "crf": 0.2, "tagger-small": 0.1, "tagger-large": 
 """How often each system takes a word for a name that is not one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """A piece of a sentence: the words of a name, in its full or short form, or one word that may look like a name."""
 
     words: tuple[str, ...]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import exp
+
+from msgspec import Struct
 
 PROFILES = {
     "ferry-accidents": (0.30, 0.06),
@@ -31,8 +32,7 @@ LABELS = ("relevant", "optional", "nonrelevant")
 OPTIONAL = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(Struct, frozen=True):
     """A story for a profile: its correct label, and what a system sees of it, which is higher for stories that look
     relevant.
     """
@@ -43,8 +43,7 @@ class Story:
     looks: float
 
 
-@dataclass(frozen=True, slots=True)
-class Letting:
+class Letting(Struct, frozen=True):
     """How a system decides: how much of the truth it sees, how much random noise it adds, and the threshold above which
     it says yes. Systems without `sure` give no confidences.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from grammar.clauses import CLAUSES, STATEMENTS, Clause, continues
 from grammar.editing.highlighting import tokens
 from grammar.editing.places import Place, place_after
 from grammar.lexicon import keyword
 from grammar.parsing.reading import END, read, this_statement
-from grammar.value import value
 
 
-@value
-class Expected:
+class Expected(Struct, frozen=True):
     """What may follow: keywords as they are typed ("order by"), and kinds of names and values.
 
     Kinds are system, test set, count, measure, function, parameter, test, task, adjustment, attribute, variable,

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from grammar.arithmetic import FUNCTIONS
 from grammar.errors import QueryError
 from grammar.lexicon import KEYWORDS, NUMBER, keyword
 from grammar.parsing.building import span_of
 from grammar.parsing.reading import check_text, read
 from grammar.span import Span
-from grammar.value import value
 
 if TYPE_CHECKING:
     import lark
@@ -46,8 +47,7 @@ _KINDS: dict[str, Kind] = {
 """The kinds of the terminals that are neither keywords nor signs."""
 
 
-@value
-class Token:
+class Token(Struct, frozen=True):
     """A piece of a text, with its kind and its place. Spaces are not tokens."""
 
     kind: Kind

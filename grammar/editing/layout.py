@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from grammar.clauses import clauses_begun
 from grammar.editing.highlighting import tokens
 from grammar.parser import parse
 from grammar.study import PROSE
-from grammar.value import value
 
 WIDEST = 100
 """The maximum width in columns. A longer statement is broken before its clauses."""
@@ -20,8 +21,7 @@ WIDEST = 100
 INDENT = "  "
 
 
-@value
-class _Piece:
+class _Piece(Struct, frozen=True):
     """A token with what layout needs to know about its surroundings: the line breaks in the source before it."""
 
     kind: str

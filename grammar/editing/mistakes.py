@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from lark import Token
+from msgspec import Struct
 
 from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
 from grammar.editing.hints import near
@@ -19,7 +20,6 @@ from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
 from grammar.parsing.building import span_of
 from grammar.parsing.reading import END, read, this_statement
 from grammar.span import Span
-from grammar.value import value
 
 MOST_NAMED = 5
 """At most this many things are named in "expected …", because nobody would read more."""
@@ -75,8 +75,7 @@ _CURLY_QUOTES = "\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e\u201a"
 _FIRST_WORDS = [word for clause in CLAUSES for word in clause.first_words]
 
 
-@value
-class Stop:
+class Stop(Struct, frozen=True):
     """The place where parsing stopped: the word that did not fit (empty at the end), the token before it, and what
     would fit.
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lark import Token
+from msgspec import Struct
 
 from grammar.arithmetic import FUNCTIONS
 from grammar.clauses import STATEMENTS, Clause, clauses_begun, question_word
 from grammar.lexicon import keyword
-from grammar.value import value
 
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
 
 
-@value
-class Place:
+class Place(Struct, frozen=True):
     """A place in a statement: its first word, the question it asks, the kind of name expected, the clauses before it.
 
     `statement` and `question` are empty if none was written. `kind` is the kind of names that the statement or the

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lark import Token, Transformer
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes
 from grammar.arithmetic import FUNCTIONS
@@ -19,11 +21,9 @@ from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, 
 from grammar.errors import QueryError, UnfinishedError
 from grammar.lexicon import normalized, number_value, unquoted
 from grammar.span import NOWHERE, Span
-from grammar.value import replace, value
 
 
-@value
-class WrittenClause:
+class WrittenClause(Struct, frozen=True):
     """A clause of a question as written: the fields it fills with their values, the places of it and of its first word,
     and the synonym if this word is one.
     """
@@ -34,8 +34,7 @@ class WrittenClause:
     synonym: str = ""
 
 
-@value
-class Draft:
+class Draft(Struct, frozen=True):
     """A question as written. Its clauses are not yet assigned to the fields of its node."""
 
     word: str
@@ -45,8 +44,7 @@ class Draft:
     keyword: Span
 
 
-@value
-class Preceded:
+class Preceded(Struct, frozen=True):
     """A draft with `plot`, `explain`, `export` or `expect` before it."""
 
     word: str
@@ -55,8 +53,7 @@ class Preceded:
     keyword: Span
 
 
-@value
-class Measures:
+class Measures(Struct, frozen=True):
     """The list of measures at the head of a question."""
 
     items: tuple[nodes.MeasureCall | nodes.Mean, ...]

@@ -12,20 +12,19 @@ from collections.abc import Sequence
 
 from lark import Token, UnexpectedInput
 from lark.parsers.lalr_interactive_parser import InteractiveParser
+from msgspec import Struct
 
 from grammar import nodes
 from grammar.errors import QueryError, UnfinishedError
 from grammar.parsing.building import span_of
 from grammar.parsing.lark_parser import parser
 from grammar.span import Span
-from grammar.value import names_of, value
 
 END = "$END"
 """Lark's name for the end of a text, among the accepted terminals."""
 
 
-@value
-class Reading:
+class Reading(Struct, frozen=True):
     """How far a text could be read.
 
     `tokens` are the tokens before the first mistake, or all of them. `mistake` is the place of the mistake; it is the
@@ -115,6 +114,6 @@ def check_depth(statement: nodes.AnyStatement) -> None:
 
 
 def _parts(node: nodes.Node) -> list[nodes.Node]:
-    values = [getattr(node, name) for name in names_of(node)]
+    values = [getattr(node, name) for name in node.__struct_fields__]
     listed = [part for value in values if isinstance(value, tuple) for part in value]
     return [part for part in [*values, *listed] if isinstance(part, nodes.Node)]

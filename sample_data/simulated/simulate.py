@@ -17,13 +17,14 @@ import math
 import random
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate, product
 from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
+
+from msgspec import Struct
 
 SEED = 11  # picked because its levels come near those printed and no single message decides a pair
 HERE = Path(__file__).resolve().parent
@@ -183,8 +184,7 @@ def solve(key: KeyCounts, figures: Figures) -> Cells:
 # --- the messages ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What all systems share on a message. The last three are on a log scale, 0 in the middle."""
 
     label: str
@@ -231,8 +231,7 @@ def decide(messages: Sequence[Message], cells: Cells, chance: Chance) -> list[bo
     return decisions
 
 
-@dataclass(slots=True)
-class Answers:
+class Answers(Struct):
     """A system's counts on the messages of a test set, one place a message. Actual and missing follow from the others.
 
     Not frozen: tuning moves counts from message to message.
@@ -302,8 +301,7 @@ def answer(
 # --- tuning ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """How far apart two systems should lie, message by message, for their difference to have a certain level.
 
     With the measure N/D, exchanging a message's counts moves the difference between the systems by

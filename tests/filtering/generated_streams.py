@@ -7,17 +7,16 @@ Confidences of relevant documents are normal around 1.5, those of others around 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, bins
 from warehouse.significance.paired import Floats
 
 
-@dataclass(frozen=True)
-class Streamed:
+class Streamed(Struct, frozen=True):
     """A test set of so many documents with a generality, and the stream; and what QuaPy estimates: adjusted counts, EM
     over posteriors that are calibrated in our bins, and EM over the true posteriors of the test set with a key.
     """

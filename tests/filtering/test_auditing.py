@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.filtering.printed import Row, keys, rows
 from warehouse.filtering.auditing import Audited, Figures, audit, audit_f
@@ -249,7 +249,7 @@ def test_a_tie_goes_up_or_to_the_even_digit(measure: str, key: KeyCounts) -> Non
     lower, upper = (
         audit(
             key,
-            replace(Figures(), **{measure: to_hundredths(text)}),  # type: ignore[arg-type]
+            replace(Figures(), **{measure: to_hundredths(text)}),
         )
         for text in ("0.12", "0.13")
     )

@@ -6,13 +6,12 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import MISSING, fields
 from itertools import chain
 from pathlib import Path
 
 from lark import Lark, Token, UnexpectedToken
 
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS, Shape
+from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS, Shape, field_names, required_fields
 from grammar.lexicon import KEYWORDS, LANGUAGE, RESERVED, keyword
 from grammar.parsing.lark_parser import parser
 
@@ -86,7 +85,7 @@ def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> 
     seconds = {clause.second_field for clause in CLAUSES}
     clauses = {clause.field for clause in CLAUSES}
     for kind in STATEMENTS.values():
-        required = {field.name for field in fields(kind) if field.default is MISSING}
+        required = required_fields(kind)
         # What another clause may stand in the place of has a default.
         alone = {field for field, needed in kind.needs.items() if not needed.instead}
         assert alone == (required & clauses) - seconds
@@ -95,7 +94,7 @@ def test_a_statement_says_what_it_needs_for_every_clause_that_it_must_have() -> 
 
 def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_clause() -> None:
     kinds = (*QUESTIONS.values(), *ABOUT_QUESTIONS.values())
-    all_fields = {field.name for field in chain.from_iterable(fields(kind) for kind in kinds)}
+    all_fields = set(chain.from_iterable(field_names(kind) for kind in kinds))
     others = {"span", "measures", "target", "question", "expected", "spoken"}
     assert {clause.field for clause in CLAUSES} == all_fields - others
 

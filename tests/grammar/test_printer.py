@@ -8,7 +8,6 @@ import os
 import typing
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import fields
 from decimal import Decimal
 
 import pytest
@@ -346,8 +345,8 @@ def test_random_statements_hold_nodes_of_every_class() -> None:
 def parts(node: nodes.Node) -> Iterator[nodes.Node]:
     """The node and all nodes within it."""
     yield node
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for field in node.__struct_fields__:
+        value = getattr(node, field)
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, nodes.Node):
                 yield from parts(part)

@@ -4,7 +4,6 @@ file."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from tests.counting import Count
 from tests.lakes import empty_lake
@@ -44,8 +44,7 @@ COLUMNS = {
 """By reader, the columns of its files."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A file to load, with what is declared; or, without a reader, the import of the file `text` to forget."""
 
     reader: str
@@ -103,8 +102,7 @@ def loads(draw: st.DrawFn) -> Change:
 CHANGES = loads() | st.just(Change("", "0.csv"))
 
 
-@dataclass
-class Writers:
+class Writers(Struct):
     """The files of some changes, by their places."""
 
     folder: Path

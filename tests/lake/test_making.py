@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import evalhouse
 from tests.lakes import empty_lake, lake_of, nothing, sound

@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import evalhouse as eh
 from grammar.clauses import QUESTIONS

@@ -5,11 +5,11 @@ be undone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.empty import create
 from tests.store.texts import Complaints, Load

@@ -8,12 +8,12 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pandas
 import pytest
+from msgspec.structs import replace
 
 from tests.empty import create
 from tests.store.texts import Complaints, Load

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grammar.study import parts
 from tests.browsing import MARKS, prefers, pressed, reached_by_keyboard, sized

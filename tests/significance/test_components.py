@@ -5,13 +5,13 @@ errors.
 from __future__ import annotations
 
 import warnings
-from dataclasses import astuple
 from math import sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 from scipy import optimize
 
 from warehouse.significance import components as module

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
@@ -43,8 +43,7 @@ def utility() -> Measure:
 RECALL, PRECISION, F, MCC, FALLOUT = map(measure, ("recall", "precision", "F", "MCC", "fallout"))
 
 
-@dataclass
-class Filtered:
+class Filtered(Struct):
     """What a system has: confidences, the kinds of documents, and its decisions."""
 
     confidence: Floats

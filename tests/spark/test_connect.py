@@ -10,11 +10,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from tests.spark.conftest import NAMES, started_sail

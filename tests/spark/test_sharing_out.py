@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from tests.spark.conftest import fill_annotated, fill_values

@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.spark.conftest import LIGHT, QUICK, on_duckdb
 from tests.spark.statements import GROUPED, ON_JAVA, PARTED, answer

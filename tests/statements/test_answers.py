@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from warehouse.measures import Statistic, measure_named, settle

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from warehouse.query import plan as p
 from warehouse.query.comparison import captions
@@ -20,7 +19,7 @@ TOPICS = Size(80_914, "topic-document pair", 50, "topic")
 
 
 def entry(test_set: str = "T", task: str = "extraction", **others: object) -> p.Entry:
-    return replace(p.Entry(p.TestSet(1, test_set, test_set), TASKS[task], (), ()), **others)  # type: ignore[arg-type]
+    return replace(p.Entry(p.TestSet(1, test_set, test_set), TASKS[task], (), ()), **others)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
 def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_made(
     how: dict[str, object], families: list[ComparedPairs], said: str
 ) -> None:
-    testing = replace(p.Testing.plain(None), **how)  # type: ignore[arg-type]
+    testing = replace(p.Testing.plain(None), **how)
     assert captions.testing_caption(testing, [entry()], families, None) == said
 
 

@@ -9,13 +9,11 @@ import pytest
 from grammar import nodes as n
 from grammar.clauses import QUESTIONS
 from grammar.parser import parse
-from grammar.value import value
 from warehouse.query.resolving.entries import Wanted
 from warehouse.statements import statement_of
 
 
-@value
-class Tally(n.Measured):
+class Tally(n.Measured, frozen=True):
     words: ClassVar[str] = "tally"
 
 

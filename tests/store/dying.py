@@ -17,13 +17,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 PAGE = 4096
 TORN, FULL, LYING = 0, 1, 2
@@ -34,8 +34,7 @@ SOURCE = Path(__file__).with_name("torn_writes.c")
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-@dataclass(frozen=True, slots=True)
-class Death:
+class Death(Struct, frozen=True):
     """How a process ended: `said` is what it printed, `calls` how many calls changed the folder, where it lived to
     tell.
     """

@@ -14,8 +14,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tests.store.dying import JOBS as CHANGES
 from tests.store.dying import ROOT, serve
@@ -67,8 +68,7 @@ class Failing:
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """Something that writes in a folder, of the sources beside it, and what it writes there."""
 
     work: Callable[[Path, Path], object]

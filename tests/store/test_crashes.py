@@ -7,10 +7,10 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from tests.counting import Count
 from tests.store.dying import FULL, JOBS, LYING, SOURCE, Dying, after_power_loss, built, on_disk
@@ -32,8 +32,7 @@ pytestmark = pytest.mark.crash
 SAFE = ["load", "forget", "define", "init"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The folder that processes die in, which `restore` brings back to what it was."""
 
     folder: Path

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from tests.counting import Count
 from tests.lakes import lake_of
@@ -47,8 +47,7 @@ OF = {"init": "new.duckdb", "upgrade": "old.duckdb"}
 """The warehouses that these change; others change `w.duckdb`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A folder with the old state of everything that is written, and sources of the new one beside it."""
 
     folder: Path

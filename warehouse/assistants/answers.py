@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.parser import parse
-from grammar.value import value
 from warehouse.assistants.bounding import bounded
 from warehouse.assistants.tally import TallyOfTests
 from warehouse.faults import DataError, WarehouseError
@@ -33,8 +34,7 @@ ReadStatements = Callable[[str], tuple[n.AnyStatement, ...]]
 """Parses the statements in a text. Raises QueryError."""
 
 
-@value
-class CallLimits:
+class CallLimits(Struct, frozen=True):
     """The maximum number of rows of an answer, the time limit of a call in seconds, whether `sql` is allowed, and the
     maximum number of characters of an answer.
     """
@@ -45,8 +45,7 @@ class CallLimits:
     characters: int = 60_000
 
 
-@value
-class Reply:
+class Reply(Struct, frozen=True):
     """The reply to a call: one text per statement. If something went wrong, the last text is the error."""
 
     texts: tuple[str, ...]

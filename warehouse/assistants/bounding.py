@@ -7,8 +7,9 @@ Long texts are cut before rows are left out, and notes report both. This module 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from warehouse.results import Cell, Result, Table, as_json

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, get_args, get_type_hints
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.lexicon import normalized
 from grammar.parser import parse
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.assistants.answers import Answers, Reply, StillWanted
 from warehouse.render.diagnostics import query_error
 from warehouse.statements.only_questions import CHANGING
@@ -22,8 +23,7 @@ CallArguments = Mapping[str, str]
 """The arguments of a call by name, each a text."""
 
 
-@value
-class ToolArgument:
+class ToolArgument(Struct, frozen=True):
     """An argument of a tool, which is a text. If there are `choices`, it must be one of them. It may be left out if it
     is not `needed`.
     """
@@ -34,8 +34,7 @@ class ToolArgument:
     choices: tuple[str, ...] = ()
 
 
-@value
-class Tool:
+class Tool(Struct, frozen=True):
     """A tool: its name, its description for the assistant, its arguments, and the function that answers a call."""
 
     name: str

@@ -6,9 +6,10 @@ provide the numbers. Names are as they are stored: the code that draws them must
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from math import exp, log
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:
     from warehouse.significance.shuffles.confidence import Verdict
@@ -23,8 +24,7 @@ IN_PERCENT = ("proportion", "difference")
 Dash = Literal["solid", "dashed", "dotted"]
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis from `low` to `high`. An axis of names has no numbers. Names on a vertical axis run downwards."""
 
     title: str
@@ -83,16 +83,14 @@ def p_written(p: float) -> str:
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     x: float
     y: float
     name: str
     verdict: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """Measured points. `labelled` requests a name beside each point. `hollow` points are computed, not measured."""
 
     points: tuple[Point, ...]
@@ -100,8 +98,7 @@ class Points:
     hollow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(Struct, frozen=True):
     """Intervals along the horizontal axis: (low, high, place on the vertical axis). `thick` intervals are
     emphasized.
     """
@@ -110,23 +107,20 @@ class Spans:
     thick: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ribbon:
+class Ribbon(Struct, frozen=True):
     """An area around a line: (x, low, high), ordered by x, with each x once."""
 
     around: tuple[tuple[float, float, float], ...]
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bands:
+class Bands(Struct, frozen=True):
     """The shaded areas around the first lines of a panel, in the order of the lines."""
 
     ribbons: tuple[Ribbon, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """A line through points, dashed so that lines can be distinguished without colour.
 
     A `faint` line is a guide for reading values. `label` is written at its last point inside the axes, `start` before
@@ -142,8 +136,7 @@ class Path:
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(Struct, frozen=True):
     """The number of shuffles with a difference from `low` to `high`. `counted` means that they are as extreme as the
     observed difference.
     """
@@ -154,13 +147,11 @@ class Bin:
     counted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
+class Bins(Struct, frozen=True):
     bins: tuple[Bin, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A bar from 0 to its length, up or down, between two places of the horizontal axis."""
 
     low: float
@@ -169,13 +160,11 @@ class Bar:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A vertical line at one place, with its label."""
 
     at: float
@@ -183,8 +172,7 @@ class Rule:
     dash: Dash = "solid"
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
+class Square(Struct, frozen=True):
     """The comparison of two systems, known by their places: the p-value and the verdict."""
 
     row: int
@@ -193,21 +181,18 @@ class Square:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Squares:
+class Squares(Struct, frozen=True):
     squares: tuple[Square, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Struct, frozen=True):
     """The places of systems that do not differ significantly, and the letter that they share."""
 
     letter: str
     members: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Brackets:
+class Brackets(Struct, frozen=True):
     groups: tuple[Bracket, ...]
 
 
@@ -217,8 +202,7 @@ M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Brackets
 # --- what marks are drawn on ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """Marks on two axes, in the order in which they are drawn. `wide` is the width in points, if the drawing does not
     choose it. A panel that is `beneath` another shares the horizontal axis of the panel before it.
     """
@@ -247,8 +231,7 @@ MOST_PANELS = 24
 """A chart may not have more panels than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A picture: what it shows (measure, test set), how it was computed (task, sample size, test), panels, a legend of
     the marks, and whether any of its data were simulated.
 
@@ -268,7 +251,7 @@ class Chart:
 
     def as_dict(self) -> dict[str, Any]:
         """The whole description as plain lists and dictionaries. Each mark names its kind."""
-        plain = asdict(self)
+        plain: dict[str, Any] = to_builtins(self)
         for panel, drawn in zip(self.panels, plain["panels"], strict=True):
             drawn["marks"] = [
                 {"mark": type(mark).__name__.casefold(), **fields}

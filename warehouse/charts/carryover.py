@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.charts import Axis, Mark, Panel, Path, Point, Points, Unit
 from warehouse.charts.axes import limits
 from warehouse.significance.shuffles.confidence import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedOver:
+class CarriedOver(Struct, frozen=True):
     """A pair: its name, its difference on each test set, and its verdict on the first."""
 
     name: str

@@ -5,8 +5,9 @@ the measured point, and the best system in each range.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from warehouse.charts import Axis, Bands, Dash, Mark, Panel, Path, Point, Points, Ribbon, Spans, Unit
 from warehouse.charts.axes import limits
@@ -16,8 +17,7 @@ DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 CurvePoints = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Projected:
+class Projected(Struct, frozen=True):
     """A system: the curve and the measured point as (generality, value); the points asked for as (generality, value,
     name of the generality, empty if it was given as a number); the band of the curve as (generality, low, high); and
     the uncertainty of a point's generality as (low, high, value).
@@ -31,8 +31,7 @@ class Projected:
     spans: tuple[tuple[float, float, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BestWhere:
+class BestWhere(Struct, frozen=True):
     """The generalities at which a system has the best value, and those at which it may have it."""
 
     name: str

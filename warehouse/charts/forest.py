@@ -5,14 +5,14 @@ difference.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.charts import Axis, Mark, Panel, Point, Points, Rule, Spans, Unit
 from warehouse.charts.axes import limits
 
 
-@dataclass(frozen=True, slots=True)
-class SliceDots:
+class SliceDots(Struct, frozen=True):
     """A slice: its difference, half of its interval, and its estimate, which is None if there is none."""
 
     name: str

@@ -6,14 +6,14 @@ This is geometry only. It is the same for a terminal, whose unit is a character,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom; down is positive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """The left end of a name, at half its height. `far` requests a line from the point to the name."""
 
     x: float

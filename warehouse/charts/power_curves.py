@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.charts import Axis, Dash, Mark, Panel, Path, Point, Points
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 
 
-@dataclass(frozen=True, slots=True)
-class PowerCurve:
+class PowerCurve(Struct, frozen=True):
     """The probability that a difference is detected, as (documents, power)."""
 
     name: str

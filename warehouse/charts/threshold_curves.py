@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.charts import Axis, Bands, Dash, Mark, Panel, Path, Point, Points, Ribbon, Unit
 from warehouse.charts.axes import limits, limits_of
@@ -14,8 +15,7 @@ MOST_BANDS = 4
 """With more systems than this, the bands would hide one another."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdCurve:
+class ThresholdCurve(Struct, frozen=True):
     """A system: its curve as (x, y), its band as (x, low, high), and its own decisions and its best threshold as (x,
     y). A system without confidences has only decisions.
     """

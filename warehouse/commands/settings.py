@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse import memory
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ class SettingError(Exception):
     """What is wrong with a setting, and where it was set."""
 
 
-@value
-class Settable:
+class Settable(Struct, frozen=True):
     """A setting: its name, which is also the name of its option, its description, its default, and how its value is
     read. Reading raises ValueError with a description of valid values.
     """
@@ -44,8 +44,7 @@ class Settable:
         return f"EVALHOUSE_{self.name.upper()}"
 
 
-@value
-class Held:
+class Held(Struct, frozen=True):
     """The value of a setting: as it was written, what it means, and where it was set (empty if it was not set)."""
 
     setting: Settable

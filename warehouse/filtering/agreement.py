@@ -6,12 +6,12 @@ relevant. All counting is in integers and every result is rounded once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.paired import Integers
 
@@ -27,8 +27,7 @@ LEVELS = ("nonrelevant", "optional", "relevant")
 """The levels of key labels, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairAgreement:
+class PairAgreement(Struct, frozen=True):
     """Two annotators, named by their row numbers, on the documents that both labelled.
 
     `confusion` has shape (levels, levels) and counts documents: rows are the levels of the first annotator, columns
@@ -42,11 +41,10 @@ class PairAgreement:
     documents: int
     agreement: float | None
     kappa: float | None
-    confusion: Integers = field(compare=False)
+    confusion: Integers
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """All pairs of annotators, in order of their rows, and alpha for all annotators together."""
 
     annotators: int

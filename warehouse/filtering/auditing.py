@@ -7,12 +7,13 @@ documents that lie in all ranges. All figures of a system are assumed to be roun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
 from typing import Literal
+
+from msgspec import Struct, field
 
 from warehouse.filtering.contingency import Bounds, Harmonic, Limits, Tables, tables
 from warehouse.filtering.generality import KeyCounts
@@ -21,8 +22,7 @@ from warehouse.filtering.rounding import CONVENTIONS, Convention, Printed, Range
 Consistency = Literal["unique", "possible", "impossible"]
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """The printed figures of one system on one test set, as proportions; `f` maps β to the printed F. A figure that was
     not printed is None.
     """
@@ -30,11 +30,10 @@ class Figures:
     recall: Printed | None = None
     precision: Printed | None = None
     fallout: Printed | None = None
-    f: Mapping[Decimal, Printed] = field(default_factory=dict, hash=False)
+    f: Mapping[Decimal, Printed] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
+class Audited(Struct, frozen=True):
     """The contingency tables that give all printed figures under at least one rounding convention.
 
     `cells` has the bounds of a, b, c, d, x and y, and is empty if there is no solution. `by_convention` has the number
@@ -42,8 +41,8 @@ class Audited:
     """
 
     solutions: int
-    cells: Mapping[str, Bounds] = field(hash=False)
-    by_convention: Mapping[str, int] = field(hash=False)
+    cells: Mapping[str, Bounds]
+    by_convention: Mapping[str, int]
 
     @property
     def verdict(self) -> Consistency:
@@ -56,8 +55,7 @@ class Audited:
         return tuple(name for name, solutions in self.by_convention.items() if solutions)
 
 
-@dataclass(frozen=True, slots=True)
-class FAudit:
+class FAudit(Struct, frozen=True):
     """F computed from printed recall and precision, None where undefined, and the conventions that give the printed
     F.
     """

@@ -7,12 +7,12 @@ that did not change has a difference of exactly 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.analytic import matched
 from warehouse.significance.exact import counting
@@ -24,8 +24,7 @@ _FINEST = 2**50
 """Differences are scaled to integers that sum to no more than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSummary:
+class ChangeSummary(Struct, frozen=True):
     """The differences of the systems, later minus earlier, in the unit of the values.
 
     `trimmed_mean` leaves out the `trim` highest and the `trim` lowest differences. Means are None where there is

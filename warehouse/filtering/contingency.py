@@ -9,10 +9,10 @@ know what was printed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.rounding import Range, least_integer, most_integer
@@ -25,16 +25,14 @@ _BLOCK = 1 << 18
 """Pairs tried at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The lowest and the highest count of a cell among the solutions."""
 
     low: int
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Harmonic:
+class Harmonic(Struct, frozen=True):
     """Limits of a weighted harmonic mean of recall and precision, with integer weights v and w and with s = a + x:
 
         (v + w)·s / (v·(r + x) + w·(s + b))
@@ -73,8 +71,7 @@ class Harmonic:
         return least_integer(least - fixed, self.w, True), most_integer(most - fixed, self.w, True)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The ranges in which the ratios must lie. A ratio without limits does not appear."""
 
     fallout: Range | None
@@ -96,8 +93,7 @@ class Limits:
         return np.maximum(low, least), np.minimum(high, most)
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(Struct, frozen=True):
     """The number of tables and the bounds of a, x and b among them; bounds are None if there are no tables."""
 
     count: int

@@ -9,11 +9,11 @@ set may reach an end of the scale, and it may be nonempty although the estimates
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.paired import Floats
 
@@ -26,8 +26,7 @@ DifferenceAt = Callable[[Floats], Floats]
 """The value of the first system minus that of the second at each of some generalities; NaN where that is undefined."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crossings:
+class Crossings(Struct, frozen=True):
     """The generalities where the estimates cross, and whether the first system is above the second (1), below it (-1)
     or neither (0) at the lowest and at the highest generality.
     """
@@ -37,8 +36,7 @@ class Crossings:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """The lowest and the highest generality at which neither system is shown to be better; 0 and 1 are the ends of the
     scale. `parts` is the number of separate intervals in this set. If it is 0, one system is shown to be better at
     every generality.

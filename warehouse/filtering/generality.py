@@ -5,11 +5,10 @@ Generality is a property of the test set, so this module must not know any syste
 
 from __future__ import annotations
 
-from grammar.value import value
+from msgspec import Struct
 
 
-@value
-class KeyCounts:
+class KeyCounts(Struct, frozen=True):
     """How many documents of a test set the key calls relevant, optional and nonrelevant.
 
     Raises ValueError if a count is negative.
@@ -32,8 +31,7 @@ class KeyCounts:
         return self.relevant + self.optional + self.nonrelevant
 
 
-@value
-class Generalities:
+class Generalities(Struct, frozen=True):
     """The proportion of relevant documents, in the three ways to treat optional ones; None if there are no documents.
 
     `judged` leaves optional documents out (4), `strict` counts them as not relevant (4'), `generality` as relevant

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.filtering.generality import KeyCounts
 from warehouse.measures.formula import Ratio
 
 Share = Fraction | Decimal | int
 
 
-@value
-class Guess:
+class Guess(Struct, frozen=True):
     """Recall, precision and fallout of guessing; None where the denominator is 0."""
 
     recall: float | None

@@ -6,19 +6,18 @@ Everything is exact: ranges have rational ends, and integer arithmetic decides w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.paired import Integers
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """A printed figure and its resolution, the value of one unit in its last digit: 0.79 has the resolution 0.01.
 
     Raises ValueError if the value is negative or is not a multiple of the resolution.
@@ -34,8 +33,7 @@ class Printed:
             raise ValueError(f"{self.value} is not a multiple of {self.resolution}, its last printed digit")
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The values from `low` to `high`; each end may be included or excluded. A range may be empty; `high` is above
     0.
     """
@@ -98,8 +96,7 @@ def most_integer(dividend: Integers, divisor: int, equal: bool) -> Integers:
     return dividend // divisor if equal else -(-dividend // divisor) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
+class Convention(Struct, frozen=True):
     """A rounding convention: cut the value to a multiple of `cut` if that is given, then round to the nearest multiple
     of the resolution.
 

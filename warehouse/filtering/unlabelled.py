@@ -13,10 +13,10 @@ separate bins, so that the decision always counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.filtering.weighted_documents import PRIOR, Weights, interval, mean_size
 from warehouse.significance.paired import Booleans, Floats, Integers
@@ -38,8 +38,7 @@ evenly.
 _HALVINGS = 60
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SystemDecisions:
+class SystemDecisions(Struct, frozen=True, eq=False):
     """The decisions of a system on some documents: `yes`, its `confidence` (NaN where it has none) and the `cluster`,
     the exchange unit of each document, numbered from 0. All arrays have the shape (documents,).
     """
@@ -49,8 +48,7 @@ class SystemDecisions:
     cluster: NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfidenceBins:
+class ConfidenceBins(Struct, frozen=True, eq=False):
     """Bins of confidence. `no` and `yes` have the lowest confidence of each bin except the first, for documents decided
     no and for documents decided yes.
     """
@@ -97,8 +95,7 @@ def bins(decided: SystemDecisions, relevant: Booleans, other: Booleans) -> Confi
     return ConfidenceBins(edges(~decided.yes & counted), edges(decided.yes & counted))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sampled:
+class Sampled(Struct, frozen=True, eq=False):
     """The distribution over bins of three kinds of documents: relevant and nonrelevant ones with a key, and those
     without a key. The shares of each kind add up to 1. The last axis holds random draws, which show how uncertain the
     shares are.
@@ -150,8 +147,7 @@ class Sampled:
         return np.asarray(np.where(low == 0, 0.0, np.where(high == 1, 1.0, (low + high) / 2)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyedDecisions:
+class KeyedDecisions(Struct, frozen=True, eq=False):
     """The decisions of a system on the documents with a key, and which documents are relevant and which are not."""
 
     decided: SystemDecisions
@@ -159,8 +155,7 @@ class KeyedDecisions:
     other: Booleans
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Struct, frozen=True, eq=False):
     """The generality of a stream by one estimator: its value, which may lie outside [0, 1]; its limits within [0, 1],
     None if no generality agrees with the data; and random draws of generality, recall and fallout.
 

@@ -10,10 +10,10 @@ one side, which an ordinary bootstrap does not give. Since systems share the wei
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS
 from warehouse.significance.distinct import distinct_columns
@@ -34,8 +34,7 @@ whatever other columns a machine computes them.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Weights:
+class Weights(Struct, frozen=True, eq=False):
     """Random weights of the exchange units of one test set; they are the same for all systems and measures."""
 
     seed: int

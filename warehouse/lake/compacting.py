@@ -14,7 +14,8 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse import ending
 from warehouse.faults import WarehouseError
 from warehouse.lake import delta
@@ -40,8 +41,7 @@ _SORTED_BY = {form.table: form.key_columns for form in (*FORMS, *TEXT_FORMS)} | 
 """The order of rows in a merged file, so that a query can skip parts of it. Other tables are small and keep theirs."""
 
 
-@value
-class Compacted:
+class Compacted(Struct, frozen=True):
     """What was done: how many files were merged into how many, how many changes were forgotten, how many files that no
     change names were removed, and their bytes.
     """
@@ -53,8 +53,7 @@ class Compacted:
     bytes: int
 
 
-@value
-class _Merged:
+class _Merged(Struct, frozen=True):
     """A merged file, and the paths of the files that it was made of."""
 
     file: DataFile

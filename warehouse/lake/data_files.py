@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from grammar.value import field, value
+from msgspec import Struct, field
+
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql, join, parquet
 
@@ -15,8 +16,7 @@ _OF_TEXTS = ("document_text", "system_text")
 _REACHING = ("test_set_id", "system_id", "import_id")
 
 
-@value
-class DataFile:
+class DataFile(Struct, frozen=True):
     """A Parquet file with rows of one table: its path inside the lake, its size in bytes, and the SHA-256 of its
     content. `imports` are those whose rows it has; it is empty for tables without imports. `reach` has the least and
     the greatest value of some columns, for programs that skip files.

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from grammar.value import field, value
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from warehouse.faults import WarehouseError
 from warehouse.lake import delta
 from warehouse.lake.data_files import DataFile, columns_of, write_file
@@ -40,8 +41,7 @@ StoredFingerprints = Mapping[str, tuple[int, str]]
 """Rows and digest of each part of each table, by `table/part`, as `warehouse.store.fingerprints` keeps them."""
 
 
-@value
-class LakeChange:
+class LakeChange(Struct, frozen=True):
     """One change: what did it (`init`, `load`, `forget`, `define`, `copy` or `compact`), the imports that it brought,
     the files that it added and removed, and the fingerprints that are different since. If `whole` is set, its files and
     fingerprints are all that the lake has from then on.
@@ -59,8 +59,7 @@ class LakeChange:
     version: str = __version__
 
 
-@value
-class LakeState:
+class LakeState(Struct, frozen=True):
     """What a lake holds after a change: the number and the time of the change, its files, their fingerprints, and the
     largest number that an import ever had."""
 
@@ -76,8 +75,7 @@ class LakeState:
         return tuple(file for file in self.files if file.table == table)
 
 
-@value
-class LakeLog:
+class LakeLog(Struct, frozen=True):
     """All changes of a lake that are still known, from the earliest to the last, and the Delta table that they were
     read from.
     """

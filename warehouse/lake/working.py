@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from warehouse.lake.data_files import DataFile, paths, write_file
 from warehouse.lake.log import LakeChange, LakeState, now
@@ -31,8 +32,7 @@ GROWING = ("document", "item")
 """The tables of names that a load only adds to. They are too large to be compared row by row each time."""
 
 
-@dataclass
-class Working:
+class Working(Struct):
     """A working copy of one state of a lake, `base`; `take_over` gives it another one. The files of the lake can be
     read in `folder`, and new ones are written to `drafts`. `last` has the last id in the base of each growing table.
     """

@@ -7,8 +7,10 @@ checked when all files are loaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading import declaring
@@ -23,8 +25,7 @@ Advance = Callable[[float, str], None]
 """Is called with the share that is done, from 0 to 1, and with words that say how far the load is."""
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedOut:
+class CarriedOut(Struct, frozen=True):
     """The outcome of a plan: what was loaded from each file, the errors of files that were left out, and the notes on
     all files together.
     """

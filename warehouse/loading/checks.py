@@ -8,9 +8,10 @@ All checks run before the load is refused. Nothing here stores anything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from decimal import Decimal
+
+from msgspec import Struct
+from msgspec import field as dataclass_field
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.facts import attribute_columns, given
@@ -29,8 +30,7 @@ TOLD_APART = (
 ALL_STORED = "every row is stored already; nothing was added"
 
 
-@dataclass(slots=True)
-class FilePart:
+class FilePart(Struct):
     """The staged rows of one form. `wrong` holds the first errors of each kind with their rows, and `total` counts all
     errors.
     """

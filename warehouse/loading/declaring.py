@@ -8,8 +8,9 @@ Declarations are not facts. They are stored beside the facts, and removed when t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from unicodedata import normalize
+
+from msgspec import Struct
 
 from grammar.editing.hints import hints
 from warehouse.faults import DataError
@@ -32,8 +33,7 @@ Said = tuple[int, str | None, str | None, str | None, bool]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Declaring:
+class Declaring(Struct, frozen=True):
     """What the reader and the settings declare about the documents of a file."""
 
     reader: Reader

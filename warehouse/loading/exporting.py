@@ -9,8 +9,9 @@ files are loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading import directions
@@ -38,8 +39,7 @@ _WRITTEN: dict[FieldKind, str] = {
 """How a stored CELL is written, by kind of field; other kinds are written as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """A file that was written: the form of its rows, how many there are, whether they are simulated, the noun and
     cluster of their documents if these are the same on all test sets, and the options of `load` that declare the
     directions of their measures again.

@@ -13,10 +13,11 @@ import json
 import re
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.faults import DataError, Fault
 from warehouse.measures.correctness import ACCURACY
@@ -33,24 +34,21 @@ LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai", "helm": "helm"}
 """For each reader, the name of the library that wrote its files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluator:
+class Evaluator(Struct, frozen=True):
     """The organization that publishes the records, and its relationship to the models."""
 
     organization: str = "unknown"
     relationship: str = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsWritten:
+class RecordsWritten(Struct, frozen=True):
     """How many records were written, and how many samples beside them."""
 
     records: int
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class _ExportedRun:
+class _ExportedRun(Struct, frozen=True):
     """A system on a test set as a run of a model, with the details that its first import gives."""
 
     test_set: int

@@ -12,10 +12,12 @@ import shutil
 import stat
 import tarfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path, PurePosixPath
 from typing import IO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault, WarehouseError
 from warehouse.loading.staging.cells import shown
@@ -34,8 +36,7 @@ LAKE = Path("change", "_delta_log")
 """The folder that makes its parent a lake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file of a load: its path, its name in messages, whether a person named it (or it was found in a folder or
     archive), and the door that opens it.
     """

@@ -11,10 +11,12 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec import field as dataclass_field
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
 from warehouse.loading import checks, declaring, directions
@@ -37,8 +39,7 @@ _NAMES = ("document", "system", "unit", "annotator", "item", "test_set", "evalua
 """The tables of names; documents come before the test sets that they point to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """What a load did.
 
     `rows_read` and `rows_new` count facts: one per row of the file, or one per attribute if columns are attributes.
@@ -72,8 +73,7 @@ class Loaded:
         return tuple(sorted({test_set for part in self.parts for test_set in part.test_sets}))
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPart:
+class LoadedPart(Struct, frozen=True):
     """What a load did with the facts of one form: how many it read, how many were new, and the first rows as texts."""
 
     form: FactForm
@@ -299,8 +299,7 @@ def _named_in_facts(staging: Staging, staged: Staged) -> tuple[tuple[str, ...], 
     return names[0], names[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """How many facts and how many texts an import had."""
 
     rows: int

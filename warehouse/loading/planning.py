@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec import field as dataclass_field
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
@@ -30,8 +32,7 @@ AUTO = "auto"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
+class LoadRequest(Struct, frozen=True):
     """What a person asks to load: the files, a reader or AUTO, and the settings, columns and options for readers.
 
     `skip_bad` leaves out files that cannot be read and loads the others. `texts` also stores inputs, references and
@@ -50,8 +51,7 @@ class LoadRequest:
     door: Door = EVERYWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
+class PlannedFile(Struct, frozen=True):
     """A file that will be loaded: its reader and the reason for it, its role in the load, and its settings.
 
     `folder` is what `{parent}` means in templates: the folder of the file, or the folder that it shares with its key.
@@ -70,8 +70,7 @@ class PlannedFile:
         return "{parent}" in self.reader.unsaid.get("test_set", "")
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
+class LoadPlan(Struct, frozen=True):
     """The files in the order of loading, the files that are read together with others, the files without results, and
     the errors of files that were left out.
     """

@@ -13,7 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.faults import WarehouseError
 from warehouse.publishing import clear, files_in, temporary
 from warehouse.store.connecting import in_memory, open_own
@@ -46,8 +47,7 @@ def _folder() -> Path:
 FOLDER = _folder()
 
 
-@value
-class SampleFile:
+class SampleFile(Struct, frozen=True):
     """A file of the sample data, how it is loaded, and the noun for its documents if it has documents."""
 
     path: Path

@@ -9,7 +9,9 @@ tables until they are stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.loading.checks import FilePart
 from warehouse.loading.facts import make_facts, place_test_sets
@@ -20,8 +22,7 @@ from warehouse.tasks.observed import counted
 from warehouse.tasks.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, TEXT_FORMS, FactForm
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTexts:
+class StoredTexts(Struct, frozen=True):
     """Counts of the texts of one form in a file: `read` different texts, of which `new` were stored. `unknown` were
     left out because their documents are not known, `unlike` because a different text has their place. `own` are
     inputs of single systems.

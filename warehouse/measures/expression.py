@@ -13,7 +13,8 @@ from functools import reduce
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Literal
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures.formula import Ratio
 
 if TYPE_CHECKING:
@@ -32,22 +33,19 @@ instead of an error.
 """
 
 
-@value
-class Constant:
+class Constant(Struct, frozen=True):
     """A rational number."""
 
     value: Fraction
 
 
-@value
-class Count:
+class Count(Struct, frozen=True):
     """The sum of a column over all rows."""
 
     column: str
 
 
-@value
-class Operation:
+class Operation(Struct, frozen=True):
     """Two expressions joined by an operator."""
 
     left: Expression
@@ -55,8 +53,7 @@ class Operation:
     right: Expression
 
 
-@value
-class Call:
+class Call(Struct, frozen=True):
     """A function of one or more expressions; `log` is the natural logarithm."""
 
     function: FunctionName

@@ -13,7 +13,9 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from grammar.value import replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from warehouse.measures.expression import Call, Constant, Expression, FunctionName, Operation, of_form, of_ratio
 from warehouse.measures.extraction import BETA
 from warehouse.measures.formula import LinearForm, Ratio, ratio
@@ -28,8 +30,7 @@ COLUMNS = ("a", "b", "c", "d", "x", "y")
 """The cells; each is always known."""
 
 
-@value
-class Contingency:
+class Contingency(Struct, frozen=True):
     """A contingency table after optional documents were assigned; each cell is a linear form over the six cells."""
 
     hits: LinearForm

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     # numpy is imported only where arrays are read: a score that SQL sums does not need it, and importing it takes a
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     Counts = Mapping[str, NDArray[np.int64]]
 
 
-@value
-class LinearForm:
+class LinearForm(Struct, frozen=True):
     """A linear form over columns: LinearForm({"correct": 1, "partial": ½}) is correct + ½·partial."""
 
     terms: tuple[tuple[str, Fraction], ...]
@@ -46,8 +45,7 @@ class LinearForm:
         )
 
 
-@value
-class Ratio:
+class Ratio(Struct, frozen=True):
     """factor · ΣN / ΣD, where N and D are linear forms over the columns with integer coefficients."""
 
     numerator: tuple[tuple[str, int], ...]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures.disguise import as_total
 from warehouse.measures.expression import Exact, Expression, columns, degree, divided, evaluate, exact, renamed
 from warehouse.measures.formula import LinearForm
@@ -27,8 +28,7 @@ def rounded(value: Exact | None) -> float | None:
     return number if isfinite(number) else None
 
 
-@value
-class Function:
+class Function(Struct, frozen=True):
     """A measure that is an expression over the sums of its columns."""
 
     expression: Expression
@@ -74,8 +74,7 @@ class Function:
         return evaluate(self.expression, sums)
 
 
-@value
-class Ranking:
+class Ranking(Struct, frozen=True):
     """A measure of the order in which a system's confidences rank documents.
 
     `value` takes confidences and labels, both of shape (documents,), and returns a number, or None where it is

@@ -6,12 +6,12 @@ This module computes nothing. The SQL is in the store, and the names of the meas
 
 from __future__ import annotations
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures.formula import Ratio
 
 
-@value
-class ListValue:
+class ListValue(Struct, frozen=True):
     """One value of the ranked list of a system for a topic.
 
     Only the first `cutoff` places count, or all if it is None. `removed` leaves out items that were not judged, so that
@@ -22,57 +22,47 @@ class ListValue:
     removed: bool = False
 
 
-@value
-class OfRelevant(ListValue):
+class OfRelevant(ListValue, frozen=True):
     """A value that counts items as relevant if their grade is at least `rel`."""
 
     rel: int = 1
 
 
-@value
-class AveragePrecision(OfRelevant):
+class AveragePrecision(OfRelevant, frozen=True):
     """The sum of the precisions at the places of the relevant items, divided by the number of relevant items."""
 
 
-@value
-class PrecisionAt(OfRelevant):
+class PrecisionAt(OfRelevant, frozen=True):
     """The number of relevant items up to the cutoff, divided by the cutoff."""
 
 
-@value
-class RecallAt(OfRelevant):
+class RecallAt(OfRelevant, frozen=True):
     """The number of relevant items up to the cutoff, divided by the number of relevant items."""
 
 
-@value
-class RPrecision(OfRelevant):
+class RPrecision(OfRelevant, frozen=True):
     """The precision at place R, where R is the number of relevant items."""
 
 
-@value
-class SuccessAt(OfRelevant):
+class SuccessAt(OfRelevant, frozen=True):
     """1 if there is a relevant item up to the cutoff, else 0."""
 
 
-@value
-class ReciprocalRank(OfRelevant):
+class ReciprocalRank(OfRelevant, frozen=True):
     """1 divided by the place of the first relevant item."""
 
 
-@value
-class BinaryPreference(OfRelevant):
+class BinaryPreference(OfRelevant, frozen=True):
     """How seldom judged nonrelevant items rank above relevant ones."""
 
 
-@value
-class RankBiased(OfRelevant):
+class RankBiased(OfRelevant, frozen=True):
     """The expected relevance per place for a reader who continues to the next place with probability `persistence`."""
 
     persistence: float = 0.8
 
 
-@value
-class CumulatedGain(ListValue):
+class CumulatedGain(ListValue, frozen=True):
     """The sum of gains, discounted by the logarithm of the place, divided by that of the best ranking. The gain is the
     grade, or 2^grade − 1 if `exponential` is set.
     """
@@ -80,8 +70,7 @@ class CumulatedGain(ListValue):
     exponential: bool = False
 
 
-@value
-class ExpectedReciprocalRank(ListValue):
+class ExpectedReciprocalRank(ListValue, frozen=True):
     """The expected value of 1 / place where a reader stops. The reader stops at an item with probability (2^grade − 1)
     / 2^highest. If `highest` is None, it is the highest grade of the test set.
     """
@@ -89,13 +78,11 @@ class ExpectedReciprocalRank(ListValue):
     highest: int | None = None
 
 
-@value
-class JudgedAt(ListValue):
+class JudgedAt(ListValue, frozen=True):
     """The share of judged items among the items up to the cutoff."""
 
 
-@value
-class ListMean(Ratio):
+class ListMean(Ratio, frozen=True):
     """The mean over topics of a value of each list."""
 
     of: ListValue

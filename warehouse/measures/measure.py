@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from grammar.value import field, value
+from msgspec import Struct, field
+
 from warehouse.measures.formula import Ratio
 from warehouse.measures.function import Function, Ranking
 
@@ -23,8 +24,7 @@ TaskName = Literal["extraction", "filtering", "counts", "rankings", "values", "p
 Setting = Decimal | str
 
 
-@value
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of a measure: a number within bounds, or one of some choices. It must be given if it has no default
     and is not optional.
     """
@@ -41,10 +41,13 @@ class Parameter:
     """Whether the parameter may be left out although it has no default."""
     up_to: str = ""
     """The count that the parameter must not exceed."""
-    several: Mapping[str, str] = field(default_factory=dict, hash=False)
+    several: Mapping[str, str] = field(default_factory=dict)
     """Words that expand to several values of the parameter, each with a note on what it does and which statements
     accept it.
     """
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.default, self.choices))
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -76,8 +79,7 @@ class Parameter:
         return None
 
 
-@value
-class PrintedFigure:
+class PrintedFigure(Struct, frozen=True):
     """A figure that is known only as printed: the task and the name under which it is stored."""
 
     task: str
@@ -90,8 +92,7 @@ order, or a printed figure.
 """
 
 
-@value
-class Measure:
+class Measure(Struct, frozen=True):
     """A measure of one task.
 
     `formula` takes the parameters by name and returns the computation. `steady` says that the denominator is the same
@@ -161,8 +162,7 @@ class Measure:
         return f"{called}({', '.join(written)})" if written else called
 
 
-@value
-class Statistic:
+class Statistic(Struct, frozen=True):
     """A measure with values for all parameters: this is what a query computes.
 
     `averaged` means that each document has a value and the result is the mean over documents.
@@ -170,11 +170,14 @@ class Statistic:
 
     label: str
     measure: Measure
-    settings: Mapping[str, Setting] = field(hash=False)
+    settings: Mapping[str, Setting]
     computation: Computation
     averaged: bool = False
     counted: str = ""
     """How the underlying counts were made, where the data say so: nrefs:1|tok:13a."""
+
+    def __hash__(self) -> int:
+        return hash((self.label, self.measure, self.computation, self.averaged))
 
     @property
     def sums(self) -> Ratio | Function | None:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.measures.lists import (
     AveragePrecision,
     BinaryPreference,

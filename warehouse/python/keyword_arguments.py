@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable
-from dataclasses import MISSING, fields
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar import phrases
-from grammar.clauses import CLAUSES, QUESTIONS, Clause, Shape
-from grammar.value import value
+from grammar.clauses import CLAUSES, QUESTIONS, Clause, Shape, field_names, required_fields
 from warehouse.python import written
 
 
-@value
-class ArgumentKind:
+class ArgumentKind(Struct, frozen=True):
     """A kind of argument: its type in the signature, its type in the documentation, and the function that writes a
     value in the language.
     """
@@ -69,8 +68,7 @@ def _within(listed: Any) -> set[Any]:
     return set(get_args(of)) if get_origin(of) in (Union, UnionType) else {of}
 
 
-@value
-class KeywordArgument:
+class KeywordArgument(Struct, frozen=True):
     """An argument of a method: its name in Python, the clause, and the allowed values. `words` are written before its
     value. If the clause may be written `alone`, the value is True for that.
     """
@@ -133,7 +131,7 @@ def arguments_of(word: str) -> tuple[KeywordArgument, ...]:
     """The arguments of a statement besides measures and systems, in the order in which clauses are written."""
     node = QUESTIONS[word]
     hints = get_type_hints(node, {**vars(phrases), **vars(n)})
-    required = {field.name for field in fields(node) if field.default is MISSING}
+    required = required_fields(node)
     listed: list[KeywordArgument] = []
     for clause in CLAUSES:
         if not clause.belongs_to(node) or (
@@ -161,7 +159,7 @@ def arguments_of(word: str) -> tuple[KeywordArgument, ...]:
 
 def takes_systems(word: str) -> bool:
     """Whether systems can be named in a statement."""
-    return "systems" in {field.name for field in fields(QUESTIONS[word])}
+    return "systems" in field_names(QUESTIONS[word])
 
 
 def takes_measures(word: str) -> bool:

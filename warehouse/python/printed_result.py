@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,12 @@ Ask = Callable[[str], "PrintedResult"]
 """Returns the answer to a statement."""
 
 
-class PrintedResult(Result):
+def _contents(result: Result) -> tuple[Any, ...]:
+    """What a result says; who answers other statements is not part of it, and is not pickled."""
+    return tuple(getattr(result, field) for field in Result.__struct_fields__)
+
+
+class PrintedResult(Result, frozen=True):
     """The answer to a statement.
 
     It prints as its table, appears as a table in notebooks, and converts to tables of other packages. Two results are
@@ -67,9 +71,16 @@ class PrintedResult(Result):
     @classmethod
     def of(cls, result: Result, asks: Ask) -> PrintedResult:
         """The same result; `asks` answers other statements on the same warehouse."""
-        printed = cls(**{field.name: getattr(result, field.name) for field in fields(result)})
-        object.__setattr__(printed, "_asks", asks)
-        return printed
+        return cls(**{field: getattr(result, field) for field in Result.__struct_fields__}, _asks=asks)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and _contents(self) == _contents(other)
+
+    def __hash__(self) -> int:
+        return hash(_contents(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PrintedResult, _contents(self)
 
     def __len__(self) -> int:
         """The number of rows."""

@@ -8,10 +8,11 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.editing.hints import brief, written
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.faults import WarehouseError
 
 MOST_IMPORTS = 2**31 - 1
@@ -25,8 +26,7 @@ _TIME = re.compile(
 _EXAMPLES = 'write as of "2026-11-01" or as of "2026-11-01 14:30", in UTC unless an offset such as +02:00 follows'
 
 
-@value
-class AsOf:
+class AsOf(Struct, frozen=True):
     """A past state of a warehouse: what it held right after an import, or everything that was kept by a moment.
 
     One of the two is given. `until` is in UTC, and what was kept at that very moment counts.

@@ -7,7 +7,9 @@ from functools import partial
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from grammar.value import replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from warehouse.significance.work import ALONE, Work, in_order
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
@@ -28,8 +30,7 @@ def cuts(pieces: Sequence[Portion], blocks: int) -> Iterator[Sequence[Portion]]:
         yield pieces[start : start + size]
 
 
-@value
-class Workforce:
+class Workforce(Struct, frozen=True):
     """Who does the computations on facts: the threads of `work`, or for long computations those to whom `share_out`
     gives the `blocks` into which they are divided. The outcome is the same.
     """
@@ -88,8 +89,7 @@ class Engine(Protocol):
         """Closes the database and what else answers."""
 
 
-@value
-class DuckDBEngine:
+class DuckDBEngine(Struct, frozen=True):
     """Runs queries on the database of a warehouse."""
 
     database: Database

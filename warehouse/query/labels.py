@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures.filtering import OF_TOPICS
 from warehouse.query import plan as p
 from warehouse.tasks.observed import PLAIN_NOUN, counted, plural
@@ -62,8 +63,7 @@ def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
 # --- how much was observed --------------------------------------------------------------------------------------------
 
 
-@value
-class Size:
+class Size(Struct, frozen=True):
     """How much was observed on a test set: exchange units, where tests exchange them, and documents."""
 
     documents: int

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.query.engine import Engine
 from warehouse.store.catalog import Catalog
 from warehouse.store.database import Database
@@ -24,8 +25,7 @@ MOST_OPEN = 4
 _LAST_IMPORT = Sql("select id, strftime(imported_at, '%Y-%m-%d %H:%M:%S') from import order by id desc limit 1")
 
 
-@value
-class PastState:
+class PastState(Struct, frozen=True):
     """A state that is open, with the measures that were defined then, and the note that says which state it is. It is
     `lasting` if nothing that is kept later can belong to it.
     """

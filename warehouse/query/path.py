@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.faults import DataError
 from warehouse.query import plan as p
 from warehouse.query.engine import Engine, Workforce
@@ -25,8 +26,7 @@ Facts = Mapping[str, Any]
 """What the queries of a statement brought, by their names."""
 
 
-@value
-class Query:
+class Query(Struct, frozen=True):
     """What is asked of the database: the name of the answer among the facts, the SQL, and the form of the answer.
 
     `rows` are tuples; `columns` are numpy arrays by name, masked where there are nulls; `narrow` ones are in the
@@ -85,8 +85,7 @@ def _narrow(columns: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-@value
-class Usage:
+class Usage(Struct, frozen=True):
     """How a statement is written, what it does in one line, and an example."""
 
     written: str
@@ -111,8 +110,7 @@ def statistics_of(entry: p.Entry) -> str:
     return f"{statistics} of {entry.task.name} on {entry.test_set.name} for {names}"
 
 
-@value
-class Statement:
+class Statement(Struct, frozen=True):
     """All that is known of one statement, one function per stage.
 
     `resolve` takes the node and a Scope and looks every name up; `compile` gives the queries of the plan; `answer` is

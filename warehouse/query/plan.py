@@ -10,8 +10,10 @@ from decimal import Decimal
 from typing import Literal
 from zlib import crc32
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar.clauses import as_typed
-from grammar.value import replace, value
 from warehouse.measures import PrintedFigure, Statistic
 from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
 from warehouse.significance.tests import ADJUSTMENTS, TESTS, Adjustment, Test
@@ -25,8 +27,7 @@ DEFAULT_CONFIDENCE = Decimal("0.99")
 # --- who and where ----------------------------------------------------------------------------------------------------
 
 
-@value
-class TestSet:
+class TestSet(Struct, frozen=True):
     """A stored test set; `name` is as short as it can be without being ambiguous, `own_name` is without an
     evaluation.
     """
@@ -43,14 +44,12 @@ class TestSet:
         return crc32(self.own_name.encode())
 
 
-@value
-class StoredSystem:
+class StoredSystem(Struct, frozen=True):
     id: int
     name: str
 
 
-@value
-class Baseline:
+class Baseline(Struct, frozen=True):
     """A system of filtering that is computed from the key: a share of the documents judged relevant at random, or
     all of them (share 1).
     """
@@ -66,8 +65,7 @@ System = StoredSystem | Baseline
 Scalar = str | Decimal
 
 
-@value
-class Dimension:
+class Dimension(Struct, frozen=True):
     """What rows are split or chosen by: document, unit, label, confidence, system, annotator, or an attribute of a
     document or a system.
     """
@@ -81,8 +79,7 @@ class Dimension:
         return f"{self.of}.{self.attribute}" if self.attribute else self.of
 
 
-@value
-class Compared:
+class Compared(Struct, frozen=True):
     """A dimension compared with one value."""
 
     dimension: Dimension
@@ -90,37 +87,31 @@ class Compared:
     value: Scalar
 
 
-@value
-class OneOf:
+class OneOf(Struct, frozen=True):
     dimension: Dimension
     values: tuple[Scalar, ...]
 
 
-@value
-class Matches:
+class Matches(Struct, frozen=True):
     dimension: Dimension
     pattern: str
 
 
-@value
-class Missing:
+class Missing(Struct, frozen=True):
     dimension: Dimension
 
 
-@value
-class Latest:
+class Latest(Struct, frozen=True):
     """The systems that are the last runs of their models: all but these, by test set."""
 
     older: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-@value
-class Negated:
+class Negated(Struct, frozen=True):
     condition: Filter
 
 
-@value
-class Joined:
+class Joined(Struct, frozen=True):
     word: Literal["and", "or"]
     conditions: tuple[Filter, ...]
 
@@ -131,8 +122,7 @@ Filter = Compared | OneOf | Matches | Missing | Latest | Negated | Joined
 # --- what is asked of the rows ----------------------------------------------------------------------------------------
 
 
-@value
-class Replicates:
+class Replicates(Struct, frozen=True):
     """Stored systems that are runs of one: several seeds, folds or epochs.
 
     `runs` are the ids of the stored systems of each system, by the id of the system. `common` is a multiple of
@@ -144,8 +134,7 @@ class Replicates:
     common: int
 
 
-@value
-class Attempts:
+class Attempts(Struct, frozen=True):
     """Replicates that are attempts of one system: those passed of which the value of a measure is 1.
 
     `graded` says whether it is something else than 1 and 0 somewhere.
@@ -156,8 +145,7 @@ class Attempts:
     graded: bool
 
 
-@value
-class Groups:
+class Groups(Struct, frozen=True):
     """Documents that share a value of an attribute and stand together as one, as means over it take them."""
 
     attribute: str
@@ -165,8 +153,7 @@ class Groups:
     """How many documents lack the attribute and are left out."""
 
 
-@value
-class Units:
+class Units(Struct, frozen=True):
     """Who is a unit on one test set: what its rows are of, what a system is made of, which documents stand together,
     and what is exchanged as a whole. It is made once, when names are looked up; all else asks it.
     """
@@ -288,8 +275,7 @@ class Units:
         return replace(self, exchange=Dimension("document"), cluster="", listed=True)
 
 
-@value
-class Entry:
+class Entry(Struct, frozen=True):
     """The systems of one test set and the statistics to compute for them, all of one task.
 
     `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `fingerprint` is
@@ -390,8 +376,7 @@ def _is_number(statistic: Statistic, task: Task) -> bool:
     return statistic.in_counts or (TASKS[figure.task] if isinstance(figure, PrintedFigure) else task).unit == "number"
 
 
-@value
-class Testing:
+class Testing(Struct, frozen=True):
     """How pairs of systems are tested. It holds the test, the adjustment and the kind of interval, not their names."""
 
     where: Filter | None

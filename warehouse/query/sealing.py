@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from math import nan
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.results import TEXTS, Cell, Result, Table
 
 SEAL = "numbers "

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum, sqrt
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.query import plan as p
 from warehouse.query.valuing import By, ValueLine
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from grammar.value import replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected, expected_cells
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
@@ -20,8 +22,7 @@ from warehouse.results import Cell
 By = tuple[Cell, ...]
 
 
-@value
-class ValueLine:
+class ValueLine(Struct, frozen=True):
     """One row of the answer: a system, its `by` values, the documents behind it, and one value per statistic."""
 
     system: p.System
@@ -37,8 +38,7 @@ class ValueLine:
     """The standard deviation of the runs' own values, a statistic."""
 
 
-@value
-class Valued:
+class Valued(Struct, frozen=True):
     """What lines are asked for: an entry, what its rows are split by and which are chosen. Where one statement asks of
     an entry twice, `of` tells the facts apart.
     """

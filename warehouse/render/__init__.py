@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.lazy import lazy
 from warehouse.render.style import Style
 from warehouse.results import Result
@@ -16,8 +17,7 @@ from warehouse.results import Result
 __all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "format_named", "render", "render_all"]
 
 
-@value
-class Format:
+class Format(Struct, frozen=True):
     """A way to draw a result as text that ends with a line break."""
 
     name: str

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.render.style import Style, clean
 from warehouse.results import Cell, Result, as_json
 

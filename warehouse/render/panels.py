@@ -7,18 +7,18 @@ This module does not know results, terminals or markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from grammar.value import value
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from warehouse.render.style import width
 
 GAP, TIGHT = 3, 1
 """The space between two columns, and the space where columns are moved together."""
 
 
-@value
-class Figure:
+class Figure(Struct, frozen=True):
     """A value with what is printed beside it: whether it is the best or the second of its column, a raised mark, half
     of its interval, and its possible ranks.
 
@@ -36,8 +36,7 @@ class Figure:
     ranks_room: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(Struct, frozen=True):
     """Headings of one or two lines, rows of texts, whether each column is numeric, and how wide each column may be.
 
     Only a text wider than its column is broken into lines. In the columns `spaced`, spaces have a meaning: they align

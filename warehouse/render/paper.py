@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from warehouse.render.panels import Rectangle, panels, spans
 from warehouse.render.rectangle import narrow

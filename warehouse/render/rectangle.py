@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import compress
+
+from msgspec.structs import replace
 
 from warehouse.render.grid import best_below, grid_rectangle
 from warehouse.render.panels import GAP, TIGHT, Rectangle, middle, panels, widths

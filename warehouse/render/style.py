@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.results import UNSAFE, Cell, CellKind
 
 UNDEFINED = "–"
@@ -14,8 +15,7 @@ Theme = Literal["auto", "light", "dark"]
 """The background of pictures: the same as the reader's page, light, or dark."""
 
 
-@value
-class Style:
+class Style(Struct, frozen=True):
     """The reader's options: decimals (None for the default of each kind), the width of the screen, whether colour is
     wanted, and the background of pictures.
     """

@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from warehouse.charts import Chart
 from warehouse.faults import WarehouseError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import webbrowser
 from base64 import b64encode
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from warehouse.publishing import discard, scratch
 from warehouse.render import Style

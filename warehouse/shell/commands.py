@@ -6,9 +6,10 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
@@ -39,8 +40,7 @@ class Console(Protocol):
     def help(self, words: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class DotCommand:
+class DotCommand(Struct, frozen=True):
     """A command: its name without the dot, its argument, and what it does. `choices` are offered by completion."""
 
     name: str

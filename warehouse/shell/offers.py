@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from grammar.arithmetic import FUNCTIONS
 from grammar.lexicon import is_bare_name, is_bare_word, quoted
@@ -28,8 +29,7 @@ MOST = 200
 """The maximum number of candidates at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A text that replaces everything from `start` to the cursor, with its meaning."""
 
     text: str

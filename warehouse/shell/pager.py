@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 PLAIN = "less"
 """The program that shows long texts, unless $PAGER names another."""
@@ -45,8 +46,7 @@ def print_long(text: str) -> None:
     sys.stdout.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A text that is read as a whole: its title, and its text for a given width in columns."""
 
     title: str

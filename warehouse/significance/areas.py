@@ -25,8 +25,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.analytic.beta import normal_tail
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from warehouse.significance.outcome import Outcome, Sides, check_sides
@@ -42,8 +43,7 @@ DeLong's test rejects more than 7% of true hypotheses at the level 0.05 (benchma
 """
 
 
-@value(eq=False)
-class Sorted:
+class Sorted(Struct, frozen=True, eq=False):
     """The confidences of a system on documents of one kind in ascending order, and their original positions."""
 
     values: Floats
@@ -63,8 +63,7 @@ class Sorted:
         return 2 * others.values.size - self.twice_below(others)
 
 
-@value(eq=False, slots=False)
-class Ranked:
+class Ranked(Struct, frozen=True, eq=False, dict=True):
     """The confidences of systems on relevant and nonrelevant documents, of shape (systems, documents), NaN where a
     system has none. `cluster` is the exchange unit of each document, numbered from 0.
 
@@ -158,8 +157,7 @@ class Ranked:
         return [(Sorted(above[i], i), Sorted(below[j], j)) for (above, i), (below, j) in orders]
 
 
-@value(eq=False)
-class TwoAreas:
+class TwoAreas(Struct, frozen=True, eq=False):
     """The difference of two areas by document. For each of m relevant documents it is how many more nonrelevant
     documents the first system ranks below it than the second does, of shape (m,). For each of n nonrelevant documents
     it is how many more relevant documents rank above it, of shape (n,). All counts are doubled, so that ties are

@@ -11,11 +11,11 @@ estimates follow from the mean squares; otherwise the criterion is minimized. Th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import inf, log, sqrt
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.paired import Booleans, Floats
 
@@ -38,8 +38,7 @@ DIGITS = 9
 """The number of digits of the results that are the same on every processor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Components:
+class Components(Struct, frozen=True):
     """The variances between documents, between replicates and of the residual, and three standard errors of the mean
     over documents: for the data as they are, with one more document in each replicate, and with one more replicate of
     each document.
@@ -74,8 +73,7 @@ def components(values: Floats, present: Booleans) -> Components | None:
 # --- which replicate has which documents ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Design:
+class _Design(Struct, frozen=True):
     """The numbers that standard errors need, from the cells that are present.
 
     `spare` is the degrees of freedom of the residual. `shares` has the weights of the replicates in the mean, and
@@ -169,8 +167,7 @@ def _balanced(values: Floats) -> tuple[float, float, float]:
 # --- where some documents are not in some replicates ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitted:
+class _Fitted(Struct, frozen=True):
     """The criterion, which is minus twice the log restricted likelihood up to a constant; the variance of the residual;
     and the slopes of the criterion with respect to the two ratios of variances, for documents and for replicates.
     """
@@ -181,8 +178,7 @@ class _Fitted:
     by_replicate: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Restricted:
+class _Restricted(Struct, frozen=True):
     """The restricted likelihood for any ratios of the variances to that of the residual, from sums over documents with
     the same number of replicates.
 

@@ -7,14 +7,13 @@ units with the same difference can be counted instead of listed: a million items
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.paired import Integers
 from warehouse.significance.sums import Sums
 
 
-@value(eq=False)
-class Distinct:
+class Distinct(Struct, frozen=True, eq=False):
     """Differences of numerator and denominator with the number of units, each of shape (distinct,); none is (0, 0).
 
     In each the numerator is positive, or it is 0 and the denominator positive.

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.outcome import check_shuffles
 
 Stream = int | tuple[int, ...]
@@ -20,8 +21,7 @@ COINS, GROUPED, LABELS, RESAMPLES, POWER, SLICES, PERMUTED, CURVES, OWN_COINS = 
 """The purposes of draws, so that different kinds of draws never share random numbers."""
 
 
-@value
-class Draws:
+class Draws(Struct, frozen=True):
     """A number of shuffles, or of resamples for the bootstrap, from a seed and a stream, after the first `before`
     draws.
 

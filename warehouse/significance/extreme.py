@@ -19,8 +19,9 @@ from math import gcd
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.outcome import Sides, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers
 from warehouse.significance.sums import Sums
@@ -47,8 +48,7 @@ def fraction(
     return cross // shared, square // shared, a, b
 
 
-@value
-class Extreme:
+class Extreme(Struct, frozen=True):
     """The observed differences of two systems, and the sums that an exchange does not change.
 
     `numerators` and `denominators` are S_N and S_D, `u` and `v` are the observed differences, and `reach` bounds |u|
@@ -207,8 +207,7 @@ TIE = Decimal("1e-50")
 """Differences of values with 60 digits that are closer than this share of the larger value are ties."""
 
 
-@value(eq=False)
-class ExtremeFunction:
+class ExtremeFunction(Struct, frozen=True, eq=False):
     """The same for a function of sums that is not a ratio: the observed difference of two systems, and the sums that an
     exchange does not change.
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from math import ceil, frexp
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.paired import Floats, Integers, Places
 
 OFF = 2.0**-51
@@ -19,8 +20,7 @@ _UNEVEN = 2**8
 """Where a system's values are so many times those of another, common fixed point leaves the other too few digits."""
 
 
-@value(eq=False)
-class RoundedFrom:
+class RoundedFrom(Struct, frozen=True, eq=False):
     """Values in floating point that numerators were rounded from, a numerator being so many times `unit`, a power of 2.
 
     `values` are their sums in each exchange unit, and `doubts` by how much each may be off, both of shape (systems,

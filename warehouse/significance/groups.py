@@ -7,10 +7,10 @@ two systems share a letter if and only if they do not differ significantly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,8 +19,7 @@ MOST_GROUPS = 2000
 """With more groups than this, letters are no longer informative; there can be 3^(systems / 3) groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """The groups of a ranking.
 
     `members` has the systems of each group from the best to the worst. Groups are in the order of their letters: by the

@@ -8,7 +8,8 @@ from math import isnan
 from sys import float_info
 from typing import Literal
 
-from grammar.value import value
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 Sides = Literal["two-sided", "one-sided"]
 """One-sided asks whether the first system is better: it counts signed differences, first minus second."""
@@ -19,8 +20,7 @@ SMALLEST = float_info.min
 """The smallest p: a p-value below the range of floating point is set to this, because p is never 0."""
 
 
-@value
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The p-value of one comparison and how it was found.
 
     `p` lies in (0, 1]; a smaller value is set to SMALLEST, and a value that rounding puts above 1 is set to 1. `method`
@@ -39,7 +39,7 @@ class Outcome:
     def __post_init__(self) -> None:
         if isnan(self.p):
             raise ValueError("p is not a number")
-        object.__setattr__(self, "p", min(1.0, max(SMALLEST, float(self.p))))
+        force_setattr(self, "p", min(1.0, max(SMALLEST, float(self.p))))
 
 
 def approximate(nge: int, shuffles: int) -> Outcome:

@@ -5,11 +5,11 @@ not know what a judge is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats
@@ -28,8 +28,7 @@ interval does not contain the value as often as it should.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(Struct, frozen=True):
     """An estimate of the value that people's labels on all documents would give, and how it was found.
 
     `weight` is λ, the weight of the judge. With λ = 0 the value is `people`, from people's labels alone, whose standard
@@ -121,8 +120,7 @@ def corrected(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _DrawnTogether:
+class _DrawnTogether(Struct, frozen=True):
     """The sampling units of the labelled documents and of the others."""
 
     mask: Booleans

@@ -11,12 +11,12 @@ of slices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import ceil, log2
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.bootstrap.standard_errors import numerical_gradient
 from warehouse.significance.contributions import to_digits
@@ -53,16 +53,14 @@ estimates, and for the test of whether the difference varies.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
+class Partition(Struct, frozen=True, eq=False):
     """Which slice of a partition each observation is in, from 0 to `slices` − 1."""
 
     place: Places
     slices: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SliceTests:
+class SliceTests(Struct, frozen=True, eq=False):
     """The p-values of all slices, of shape (slices,), NaN for a slice that was not tested. `shuffles` is None if all
     exchanges were counted.
     """
@@ -249,8 +247,7 @@ def _every(differing: Places) -> Iterator[Callable[[], Coins]]:
         yield partial(of_chunk, np.arange(start, min(start + CHUNK, every)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Exchange:
+class _Exchange(Struct, frozen=True, eq=False):
     """The data of exchanges: the parts of units that differ, sorted by the cells from which all slices are built.
 
     `differences` has the shape (columns, parts), `totals` that of (columns, slices) with the sums of both systems.
@@ -434,8 +431,7 @@ def heterogeneity(
     return [level if of.can_vary else None for of, level in zip(between, levels, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Between:
+class _Between(Struct, frozen=True, eq=False):
     """The differences between the slices of a partition. Its units are sorted by `order`, and each slice begins at one
     of the `edges`.
     """

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from math import ceil, inf, log2
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.sums import Sums
 
@@ -30,8 +30,7 @@ ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
 
 
-@value(eq=False)
-class RatioPairs:
+class RatioPairs(Struct, frozen=True, eq=False):
     """Pairs of systems: the numbers that no exchange changes, and the observed ones. All arrays have the shape
     (pairs,).
 

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.standardized import whole
 from warehouse.significance.sums import Sums
@@ -38,8 +38,7 @@ _SUMS = 2.0**61
 """Sums of products are kept as whole numbers below this."""
 
 
-@value(eq=False)
-class FunctionPair:
+class FunctionPair(Struct, frozen=True, eq=False):
     """Two systems: their observed sums, and how these change if the counts of a unit change places.
 
     `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold

@@ -16,8 +16,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.fixed_point import RoundedFrom, slack_of, to_fixed_point
 from warehouse.significance.paired import SUM_LIMIT, Booleans, Floats, Integers, narrowed, quotients
 from warehouse.significance.valuation import RATIO, ExactValue, Valuation, in_range
@@ -30,8 +31,7 @@ AT_ONCE = 2**17
 """Pairs × exchange units compared at once."""
 
 
-@value(eq=False)
-class Sums:
+class Sums(Struct, frozen=True, eq=False):
     """The systems of a comparison, by the columns of the measure. Each column has the shape (systems, units).
 
     Those of a ratio are numerators and denominators; denominators are not negative, and may be 0 in a unit. Kernels

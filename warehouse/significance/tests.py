@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from grammar.value import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from warehouse.significance.areas import TwoAreas
@@ -33,8 +33,7 @@ measures of the order of documents.
 """
 
 
-@value
-class Exchange:
+class Exchange(Struct, frozen=True):
     """How a test exchanges the tuples of systems, with shuffles that all pairs share.
 
     `of_pair` tests two systems, `of_all_pairs` returns nge of all pairs for several ratios, `of_replicates`
@@ -51,8 +50,7 @@ class Exchange:
     exact: bool = False
 
 
-@value
-class Test:
+class Test(Struct, frozen=True):
     """A significance test, with its name in the language and its synonyms.
 
     `draws` says what the test draws at random, None if it draws nothing. A run can be continued after any multiple of
@@ -374,8 +372,7 @@ DRAWING: tuple[str, ...] = tuple(
 """The names of the tests that draw: those that shuffle, then those that resample."""
 
 
-@value
-class Adjustment:
+class Adjustment(Struct, frozen=True):
     """A way to adjust the p-values of a family of comparisons, with its name in the language and its synonyms.
 
     `intervals` says how the intervals shown beside such p-values share the level. Functions that run it: `of_levels`

@@ -8,15 +8,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.analytic import matched
 from warehouse.significance.paired import Floats, Integers, quotients
 from warehouse.significance.sums import Sums
 
 
-@value(eq=False)
-class Unrounded:
+class Unrounded(Struct, frozen=True, eq=False):
     """The values of two systems before their numerators were rounded, and a bound on the error of their difference on
     each unit; all of shape (units,).
     """
@@ -26,8 +25,7 @@ class Unrounded:
     doubts: Floats
 
 
-@value(eq=False)
-class TwoSystems:
+class TwoSystems(Struct, frozen=True, eq=False):
     """Two systems on the same units, and what is known of the measure.
 
     `factor` is the constant factor of a ratio, `averaged` says that the measure is a mean over documents, and

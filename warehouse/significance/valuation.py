@@ -12,8 +12,8 @@ from itertools import accumulate, pairwise
 from math import isfinite
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.paired import Floats
 
 ExactValue = Fraction | Decimal
@@ -25,8 +25,7 @@ SUM_LIMIT = 2**53
 _DIGITS = Context(prec=60)
 
 
-@value
-class Valuation:
+class Valuation(Struct, frozen=True):
     """How a value is computed from sums of counts.
 
     `values` takes sums of shape (columns, any) and returns values of shape (any,) in floating point, NaN where

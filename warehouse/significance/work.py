@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.interrupting import STARTING
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def silent(share: float) -> None:
     """The callback that ignores progress."""
 
 
-@value
-class Work:
+class Work(Struct, frozen=True):
     """How a computation is run: the number of threads, and the callback `progress` for the finished share."""
 
     threads: int = 1

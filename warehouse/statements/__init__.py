@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from grammar import nodes as n
-from grammar.value import value
 from warehouse.lazy import Lazy, lazy
 from warehouse.query.engine import Engine
 from warehouse.query.path import Statement, execute
@@ -41,8 +42,7 @@ def statements() -> tuple[Statement, ...]:
     return (*questions(), *map(statement_of, OTHERS))
 
 
-@value
-class Planned:
+class Planned(Struct, frozen=True):
     """A statement with its plan."""
 
     statement: Statement

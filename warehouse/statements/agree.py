@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.compile import keys
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from warehouse.statements.agree_groups import AnnotatorPairs, Labels
 
 
-@value
-class AgreePlan:
+class AgreePlan(Struct, frozen=True):
     """`by` are attributes of documents, and of the systems that annotators are."""
 
     text: str

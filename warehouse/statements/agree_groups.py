@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.filtering.agreement import LEVELS, MISSING, Agreement, PairAgreement, agree
 from warehouse.filtering.agreement_sums import (
     KAPPA,
@@ -51,8 +51,7 @@ MOST_PAIRS = 2_000
 Kinds = tuple[Cell, ...]
 
 
-@value
-class Labels:
+class Labels(Struct, frozen=True):
     """The labels of some documents of a test set, of shape (annotators, documents); `unit` is what each document is
     resampled with, numbered from 0, and `kinds` what `by` says of each annotator."""
 
@@ -62,8 +61,7 @@ class Labels:
     unit: NDArray[np.intp]
 
 
-@value
-class MeanOfPairs:
+class MeanOfPairs(Struct, frozen=True):
     """The mean over some pairs, and the limits of its interval; None where there are none."""
 
     value: float | None = None
@@ -71,8 +69,7 @@ class MeanOfPairs:
     high: float | None = None
 
 
-@value
-class AnnotatorPairs:
+class AnnotatorPairs(Struct, frozen=True):
     """The pairs of annotators that `by` puts together, each with the interval of its kappa and both values of F: of the
     first against the second as the key, and the other way. `alpha` is of all who are of one kind."""
 

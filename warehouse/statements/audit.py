@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.filtering.generality import KeyCounts
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -32,8 +33,7 @@ BETAS = {"F(beta=0.5)": Decimal("0.5"), "F(beta=1)": Decimal(1), "F(beta=2)": De
 """The F that papers print, by the name of the figure."""
 
 
-@value
-class AuditPlan:
+class AuditPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
 

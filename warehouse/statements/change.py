@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -24,8 +25,7 @@ P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
 """The columns of the two tests of whether systems rose or fell, with their headings."""
 
 
-@value
-class ChangePlan:
+class ChangePlan(Struct, frozen=True):
     """`source` and `target` have the same systems, in the same order: those of both test sets."""
 
     text: str

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.margins import Margins
 
 
-@value
-class ComparePlan:
+class ComparePlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     against: p.System | None

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.query.comparison.bounds import Bounds, bounds_of
 from warehouse.query.comparison.deciding import decisions
 from warehouse.query.comparison.interval_notes import comparison_interval_notes
@@ -24,8 +25,7 @@ from warehouse.results import Cell
 from warehouse.statements.compare_columns import BOUNDS, MARGIN
 
 
-@value(eq=False)
-class Batch:
+class Batch(Struct, frozen=True, eq=False):
     """Comparisons of one test set and what was found of their pairs. Without margin or intervals there are none."""
 
     comparisons: Sequence[Comparison]

@@ -4,12 +4,12 @@ can be compared.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.compile import presence
@@ -42,8 +42,7 @@ COLUMNS = (
 )
 
 
-@value
-class CoveragePlan:
+class CoveragePlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 
@@ -18,8 +18,7 @@ MOST_THRESHOLDS = 10_000
 """A system with more thresholds than this shows some of them by default, evenly spread."""
 
 
-@value
-class CurvePlan:
+class CurvePlan(Struct, frozen=True):
     """The statistics of the entries are the measures asked for; the one at the place `chosen` is that which the
     threshold is to be best for.
     """
@@ -47,8 +46,7 @@ class CurvePlan:
         return str(self.best_for.settings.get("optional", "credit"))
 
 
-@dataclass(frozen=True, slots=True)
-class Curved:
+class Curved(Struct, frozen=True):
     """A system with its curves."""
 
     entry: p.Entry

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -25,8 +26,7 @@ SAID = 3
 CELLS = ("a", "b", "c", "d", "x", "y")
 
 
-@dataclass(frozen=True, slots=True)
-class SystemRows:
+class SystemRows(Struct, frozen=True):
     """The rows of a system, or of those that guess: where they begin, and which of them stand on a screen, None where
     all do.
     """

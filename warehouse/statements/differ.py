@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -57,8 +58,7 @@ ROWS = (
 SUMMARY = ("test_set", "measure", "system_a", "system_b", "attribute", "slices", "difference", "heterogeneity_p")
 
 
-@value
-class DifferPlan:
+class DifferPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing
@@ -124,8 +124,7 @@ def compile(plan: DifferPlan) -> Queries:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """A difference taken apart: the comparison, the pair, the cuts and what was found in the slices of each."""
 
     comparison: Comparison

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.charts import written
 from warehouse.measures import Function
 from warehouse.query import plan as p
@@ -57,8 +58,7 @@ MANY = 10_000
 BRIEF = 300
 
 
-@value
-class DocumentsPlan:
+class DocumentsPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing

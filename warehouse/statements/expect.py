@@ -7,14 +7,15 @@ expected. Nothing is tested again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query.comparison.intervals import interval_heading, percent
 from warehouse.query.comparison.margins import written_margin
 from warehouse.query.engine import Workforce
@@ -44,8 +45,7 @@ NEEDS_MARGIN = ("not worse", "equivalent")
 """Expectations that only a margin can show: a difference that is not significant shows neither."""
 
 
-@value
-class ExpectPlan:
+class ExpectPlan(Struct, frozen=True):
     text: str
     statement: Statement
     question: Any

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Line, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope
@@ -15,8 +16,7 @@ from warehouse.results import Column, Result, Table
 from warehouse.statements.questions import question
 
 
-@value
-class ExplainPlan:
+class ExplainPlan(Struct, frozen=True):
     text: str
     statement: Statement
     question: Any

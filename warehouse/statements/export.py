@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Statement, Usage
 from warehouse.query.resolving.names import Scope, text_of
@@ -14,8 +15,7 @@ from warehouse.results import Result
 from warehouse.statements.questions import question
 
 
-@value
-class ExportPlan:
+class ExportPlan(Struct, frozen=True):
     text: str
     statement: Statement
     question: Any

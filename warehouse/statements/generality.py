@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -23,8 +24,7 @@ from warehouse.tasks.observed import plural
 LABELS = ("relevant", "optional", "nonrelevant")
 
 
-@value
-class GeneralityPlan:
+class GeneralityPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     by: tuple[p.Dimension, ...]

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -28,8 +29,7 @@ ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "un
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
 
 
-@value
-class GroupPlan:
+class GroupPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing

@@ -5,17 +5,17 @@ Nothing is looked up here; mistakes in questions are found when they are answere
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import value
 
 CHANGING = (n.Load, n.Forget, n.Define, n.Export)
 """The statements that always change a warehouse or write a file."""
 
 
-@value
-class OnlyQuestions:
+class OnlyQuestions(Struct, frozen=True):
     """Whether such a session also answers `sql`; if not, `allowed_by` says what would
     allow it.
     """

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from string import ascii_lowercase
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.editing.hints import brief, hints, written
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -48,8 +49,7 @@ VALUES = ("test_set", "task", "measure", "system", "value", "se", "ci_low", "ci_
 TESTED = ("against", "difference", "p", "p_adjusted", "verdict", "mark", "beats", "rank", "rank_low", "rank_high")
 
 
-@value
-class PaperTablePlan:
+class PaperTablePlan(Struct, frozen=True):
     """`stricter` is the comparison at the level of the second mark, and `shown` what names are called."""
 
     text: str

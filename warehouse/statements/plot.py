@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce
 from warehouse.query.labels import kinds, on, simulated
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from warehouse.statements.pictures.drawn import Drawn
 
 
-@value
-class PlotPlan:
+class PlotPlan(Struct, frozen=True):
     text: str
     statement: Statement
     question: Any

@@ -8,18 +8,19 @@ Never the power of the difference that was observed: it follows from its p, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from math import inf, log10
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.clauses import as_typed
 from grammar.editing.hints import written
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -49,8 +50,7 @@ SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The default numbers of documents, as shares of those there are."""
 
 
-@value
-class PowerPlan:
+class PowerPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing

@@ -4,9 +4,10 @@ overtakes another.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError

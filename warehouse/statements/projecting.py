@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import value
 from warehouse.filtering.crossing import INTERVALS, Crossings, Undecided, crossings, told_apart, undecided
 from warehouse.filtering.generality import KeyCounts, generalities
 from warehouse.filtering.projection import growth, project, project_fallout
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from warehouse.filtering.unlabelled import Estimate
 
 
-@value
-class ProjectPlan:
+class ProjectPlan(Struct, frozen=True):
     """`needed` are recall and fallout for each measure, counted as it counts optional documents, `generality` is the
     share of documents that are relevant or optional. `place` is where the test set is named.
     """
@@ -112,8 +111,7 @@ def summed(statistic: Statistic) -> bool:
     return formula is not None and growth(formula) == "sum"
 
 
-@value
-class Shares:
+class Shares(Struct, frozen=True):
     """Recall and fallout of each system as one measure counts optional documents: as measured, and in draws that say
     how sure they are. Systems that are computed or printed have no draws.
     """
@@ -127,8 +125,7 @@ MaybeLimits = tuple[float | None, float | None]
 NO_LIMITS: MaybeLimits = (None, None)
 
 
-@value
-class Target:
+class Target(Struct, frozen=True):
     """A measure of a system at one generality, given or estimated; None for what is not known. It is `undefined` where
     recall, fallout and the generality are known and it has no value.
     """
@@ -141,8 +138,7 @@ class Target:
     generality_limits: MaybeLimits = NO_LIMITS
 
 
-@value
-class Projection:
+class Projection(Struct, frozen=True):
     """All that projections follow from. `start` is the generality that was measured at; `starts` are draws of it."""
 
     plan: ProjectPlan

@@ -4,14 +4,15 @@ confidences, and measures there.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import value
 from warehouse.measures import Statistic, measure_named, settle
 from warehouse.query import plan as p
 from warehouse.query.compile import keys
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 _KEY = "key of the stream"
 
 
-@value
-class StreamPlan:
+class StreamPlan(Struct, frozen=True):
     """The test set without a key and the one with it, for the same systems, and where the first is named."""
 
     entry: p.Entry
@@ -121,8 +121,7 @@ def stream_of(statement: n.Project, entry: p.Entry, where: p.Filter | None, scop
     return StreamPlan(unlabelled, replace(entry, statistics=ordered, systems=systems), where, place, lacking)
 
 
-@value
-class StreamEstimates:
+class StreamEstimates(Struct, frozen=True):
     """The generality of a stream as each system tells it, by the convention for optional documents and its name."""
 
     by_system: dict[tuple[str, str], tuple[Estimate, ...]]

@@ -11,10 +11,12 @@ from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.query import conventions
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "rank_low", "rank_high", "cluster", "undecided")
 
 
-@value
-class RankPlan:
+class RankPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -60,8 +62,7 @@ UNUSED = ("test", "shuffles", "exact", "exchange", "seed", "confidence")
 """Clauses that have no effect here."""
 
 
-@value
-class Over:
+class Over(Struct, frozen=True):
     """How systems are ranked over test sets: the same systems in the same order on each."""
 
     entries: tuple[p.Entry, ...]
@@ -133,8 +134,7 @@ def compile(over: Over) -> Queries:
 # --- answering --------------------------------------------------------------------------------------------------------
 
 
-@value
-class MeanRanks:
+class MeanRanks(Struct, frozen=True):
     """What one measure says over all test sets: mean ranks of shape (systems,), which system is surely better than
     which, and Friedman's test. `critical_difference` is there where it decides.
     """

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -34,8 +36,7 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.tested_pairs import TestedPairs
 
 
-@value
-class ReplicatePlan:
+class ReplicatePlan(Struct, frozen=True):
     """`source` and `target` have the same systems, in the same order: those of both test sets."""
 
     text: str
@@ -63,8 +64,7 @@ def compile(plan: ReplicatePlan) -> Queries:
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
-@value
-class DecidedComparison:
+class DecidedComparison(Struct, frozen=True):
     """One statistic on one test set, with the verdict on each pair."""
 
     comparison: Comparison

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from warehouse.measures.expression import has_calls
 from warehouse.query import conventions
@@ -65,8 +67,7 @@ if TYPE_CHECKING:
 Key = tuple[Cell, ...]
 
 
-@value
-class ScorePlan:
+class ScorePlan(Struct, frozen=True):
     """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
     of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
     `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for.

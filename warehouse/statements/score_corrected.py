@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import hints, listing
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import replace, value
 from warehouse.measures import Ratio, Statistic
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
@@ -41,8 +43,7 @@ CORRECTED_EXECUTOR = (
 """What `explain` says of how it is computed."""
 
 
-@value
-class CorrectedPlan:
+class CorrectedPlan(Struct, frozen=True):
     """`judges` is the measure or the annotator that the judge is on each test set, as it is stored. There is always an
     interval; `interval` says that it was asked for, so that `expect` looks at its limits.
     """
@@ -183,8 +184,7 @@ def _name(what: str, entry: p.Entry) -> str:
 # --- what was said of documents ---------------------------------------------------------------------------------------
 
 
-@value
-class JudgedDocuments:
+class JudgedDocuments(Struct, frozen=True):
     """What was said of the documents of a system: numerators and denominators by people and by the judge, of shape
     (documents,), and who said anything. `unit` numbers what is drawn together, None where that is each document.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.query import plan as p
 from warehouse.query.compile import scores
 from warehouse.query.labels import some
@@ -19,8 +20,7 @@ NamedCounts = tuple[tuple[str, int], ...]
 """Systems, and on how many documents each was scored."""
 
 
-@value
-class Unlike:
+class Unlike(Struct, frozen=True):
     """A statistic whose values rest on different documents; `counts` are empty where rows are split."""
 
     label: str

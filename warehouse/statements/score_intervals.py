@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import replace
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.engine import Workforce

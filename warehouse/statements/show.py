@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.measures import MEASURES
 from warehouse.measures.measure import plain
 from warehouse.query.compile import inventory
@@ -29,8 +30,7 @@ CountNames = tuple[str, ...]
 """The names of counts."""
 
 
-@value
-class ShowPlan:
+class ShowPlan(Struct, frozen=True):
     """What is known without asking the database is a `table`; else a query brings the rows of `columns`."""
 
     text: str

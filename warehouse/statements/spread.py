@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.answering import result_of
 from warehouse.query.engine import Workforce
@@ -53,8 +54,7 @@ ROWS = (
 )
 
 
-@value
-class SpreadPlan:
+class SpreadPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing

@@ -6,9 +6,10 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from msgspec import Struct
+
 from grammar import nodes as n
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries, Query, Statement, Usage
 from warehouse.query.resolving.names import Scope
@@ -16,8 +17,7 @@ from warehouse.results import Cell, CellKind, Column, Result, Table
 from warehouse.store.sql import Sql
 
 
-@value
-class SqlPlan:
+class SqlPlan(Struct, frozen=True):
     text: str
     query: str
 

@@ -11,7 +11,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from grammar.value import value as record
+from msgspec import Struct
+
 from warehouse.measures.correctness import ACCURACY
 from warehouse.store.database import Database
 from warehouse.store.declarations import Declaration, declarations, observed_in
@@ -26,8 +27,7 @@ _FEW_SYSTEMS = 20
 """At most this many systems are looked up one by one."""
 
 
-@record
-class KnownTestSet:
+class KnownTestSet(Struct, frozen=True):
     """A test set with its evaluation, whose name is empty where none was given."""
 
     id: int

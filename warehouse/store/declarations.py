@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 from warehouse.tasks.observed import Observed
 
 
-@value
-class Declaration:
+class Declaration(Struct, frozen=True):
     """The latest of all equal declarations about a test set, made by a setting (`by_setting`) or by a reader. An empty
     `task` means all kinds of rows.
     """

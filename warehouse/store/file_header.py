@@ -11,7 +11,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.faults import WarehouseError
 
 _MAGIC = slice(8, 12)
@@ -29,8 +30,7 @@ _FORMAT_IN_HEADERS = 999
 _BLOCK_SIZES = tuple(2**power for power in range(14, 19))
 
 
-@value
-class Extent:
+class Extent(Struct, frozen=True):
     """The size of a file, its size with all the blocks that its headers count, and the size of a block, in bytes."""
 
     size: int

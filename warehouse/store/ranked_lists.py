@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from grammar.value import field
-from grammar.value import value as record
+from msgspec import Struct, field
+
 from warehouse.measures.lists import (
     AveragePrecision,
     BinaryPreference,
@@ -82,8 +82,7 @@ def ranked_lists(
     return "with " + join(", ", steps) + " select " + answer + tables
 
 
-@record
-class _Parts:
+class _Parts(Struct, frozen=True):
     """The SQL for one measure: the term that is summed over the judged items of a list, and the value computed from
     that sum.
 

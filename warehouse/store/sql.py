@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from grammar.value import value as record
+from msgspec import Struct
 
 PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=re.VERBOSE)
 """A question mark that stands for a value, or quoted text, in which a question mark is only a character."""
@@ -18,8 +18,7 @@ PLACEHOLDER = re.compile(r""" "(?:[^"]|"")*" | '(?:[^']|'')*' | [?] """, flags=r
 Value = str | int | float | bool | None
 
 
-@record
-class Sql:
+class Sql(Struct, frozen=True):
     """A piece of SQL and the values of its question marks, in order."""
 
     text: str

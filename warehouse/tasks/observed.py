@@ -6,7 +6,7 @@ not know about files or the database.
 
 from __future__ import annotations
 
-from grammar.value import value
+from msgspec import Struct
 
 PLAIN_NOUN = "document"
 """The name of an observation if nothing else was declared. As a cluster it means that observations are exchanged one by
@@ -14,8 +14,7 @@ one.
 """
 
 
-@value
-class Observed:
+class Observed(Struct, frozen=True):
     """What is declared about the observations of a test set; each part is empty if nothing was declared.
 
     `noun` is the name of one observation, in the singular: topic. `cluster` is the attribute that dependent documents

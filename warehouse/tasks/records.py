@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from grammar.value import value
+from msgspec import Struct
 
 FieldKind = Literal[
     "name",
@@ -28,8 +28,7 @@ FieldKind = Literal[
 ]
 
 
-@value
-class Field:
+class Field(Struct, frozen=True):
     """One field of a record. A field that is not required may be left out; its column may hold empty cells.
 
     The names in a `numbered` field are kept in a table with the name of the field, and facts point to it.
@@ -46,16 +45,14 @@ class Field:
         return f"{self.name}_id" if self.numbered else self.name
 
 
-@value
-class Limit:
+class Limit(Struct, frozen=True):
     """A constraint on the counts of one fact: the sum of `parts`, where known, does not exceed `whole`."""
 
     parts: tuple[str, ...]
     whole: str
 
 
-@value
-class FactForm:
+class FactForm(Struct, frozen=True):
     """What one fact consists of.
 
     `table` holds the facts. The fields in `key` identify a fact: two facts with the same key contradict each other

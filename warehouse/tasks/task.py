@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.measures import Measure, TaskName
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     Completing = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
 
 
-@value
-class Task:
+class Task(Struct, frozen=True):
     """What a statement can name after `of`: a kind of stored rows.
 
     `facts` is the table that holds the rows, `source` the table or view that queries read, and `decided_by` the tables

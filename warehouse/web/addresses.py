@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
-from grammar.value import value
+from msgspec import Struct
 
 AddressKind = Literal["warehouse", "test set", "pair", "document", "system"]
 
@@ -16,8 +16,7 @@ Chosen = tuple[tuple[str, str], ...]
 """The choices, in the order of the form. A name may occur more than once."""
 
 
-@value
-class Address:
+class Address(Struct, frozen=True):
     """Where a page is."""
 
     kind: AddressKind

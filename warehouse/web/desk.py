@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.interrupting import Interruptible, stop
 from warehouse.session import Session
 
@@ -32,8 +33,7 @@ class TimeIsUpError(Exception):
     """A question took longer than allowed."""
 
 
-@value
-class _End:
+class _End(Struct, frozen=True):
     """The end of the pieces; `error` is what went wrong, if anything."""
 
     error: Exception | None

@@ -7,14 +7,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar import nodes as n
 from grammar.errors import QueryError
 from grammar.lexicon import is_bare_name, quoted
 from grammar.parser import parse
 from grammar.printer import to_text
-from grammar.value import value
 from warehouse.query.compile.texts import texts
 from warehouse.results import Cell, Result, Table
 from warehouse.session import Session
@@ -25,8 +26,7 @@ MOST_CELLS = 2_000_000
 """The number of cells of answers that are cached."""
 
 
-@value
-class StoredText:
+class StoredText(Struct, frozen=True):
     """A text of a document: its author (None for an input or a reference), its kind, its beginning, and its full length
     in letters.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.query.resolving.names import Scope
 from warehouse.store.catalog import KnownTestSet
 from warehouse.tasks import TASKS, Task
@@ -14,8 +15,7 @@ MOST_SHOWN = 4
 """The number of measures that are shown by default."""
 
 
-@value
-class Offer:
+class Offer(Struct, frozen=True):
     """A kind of rows on a test set, and its measures as they are written in a statement."""
 
     task: Task

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
 from grammar.parser import parse
-from grammar.value import value
 from warehouse.render import Style, format_named
 from warehouse.render.diagnostics import diagnosis
 from warehouse.render.site import assets
@@ -39,8 +40,7 @@ POLICY = "; ".join(
 """What pages may load and run: their own style sheet and script, and nothing from elsewhere."""
 
 
-@value
-class SiteOptions:
+class SiteOptions(Struct, frozen=True):
     """The options of a site: the measures that it shows (if none is named, the default ones); whether it includes the
     texts of documents; and its future address, empty if unknown.
     """

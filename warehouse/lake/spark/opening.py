@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from warehouse.faults import WarehouseError
 from warehouse.lake.log import LakeLog, LakeState, read_log
@@ -21,8 +22,7 @@ from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class Lake:
+class Lake(Struct, frozen=True):
     """An open lake: the names, and the views of a Spark session. Its past states are opened beside it."""
 
     place: LakePlace

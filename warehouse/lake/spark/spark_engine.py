@@ -5,8 +5,9 @@ to Spark's workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from grammar.errors import QueryError
 from warehouse.lake.spark import sharing
@@ -19,8 +20,7 @@ from warehouse.store.database import Database
 from warehouse.store.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class SparkEngine:
+class SparkEngine(Struct, frozen=True):
     """Runs queries of facts on a Spark session over the views of a lake, and other queries on the database of its
     names. It also distributes blocks of pairs.
     """

@@ -12,11 +12,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from warehouse.faults import WarehouseError
 from warehouse.lake.spark.failures import failed, sentence
@@ -98,8 +99,7 @@ class Spark(Protocol):
         """Ends the session."""
 
 
-@dataclass(frozen=True, slots=True)
-class InProcess:
+class InProcess(Struct, frozen=True):
     """A session whose driver is a Java process of this one."""
 
     session: Any
@@ -143,8 +143,7 @@ class InProcess:
         """Nothing: all sessions of the process share its Java, which ends with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
+class Connected(Struct, frozen=True):
     """A session on a Spark Connect server, which may be on another machine."""
 
     session: Any

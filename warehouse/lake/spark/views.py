@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct, field
 
 from warehouse.faults import WarehouseError
 from warehouse.lake.spark.arrow_columns import spark_type
@@ -23,8 +24,7 @@ CELLS = "cells"
 """The view of decisions beside the key, which reads other tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """Where Spark reads a table: the addresses of its Parquet files, and the columns with their DuckDB types. If `rows`
     is given, Spark must find that number of rows.
     """
@@ -35,8 +35,7 @@ class Stored:
     rows: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SparkViews:
+class SparkViews(Struct, frozen=True):
     """The tables of a lake, what the lake is called in errors, and which tables have a view already."""
 
     spark: Spark

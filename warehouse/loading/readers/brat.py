@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import Document, documents
@@ -33,8 +34,7 @@ Stretches = tuple[tuple[int, int], ...]
 """The fragments of an annotation, each as start and end; the end is exclusive."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Annotation:
+class Annotation(Struct, frozen=True, order=True):
     """A type at a place."""
 
     place: Stretches

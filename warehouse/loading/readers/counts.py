@@ -5,7 +5,8 @@ are exported. The table does not say which count is divided by which; `define me
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from warehouse.faults import DataError
 from warehouse.loading.staging import tabular

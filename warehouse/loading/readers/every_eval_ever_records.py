@@ -6,9 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.loading.staging.cells import finite
 from warehouse.measures.correctness import ACCURACY, foremost
@@ -19,8 +21,7 @@ given.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedResult:
+class RecordedResult(Struct, frozen=True):
     """One figure: its evaluation and measure, its id, and its details."""
 
     id: str | None
@@ -31,8 +32,7 @@ class RecordedResult:
     lower_is_better: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """The contents of a record. The model and the id are None if there is no record."""
 
     model: str | None = None

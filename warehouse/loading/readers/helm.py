@@ -14,8 +14,9 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.loading.readers import helm_texts
 from warehouse.loading.staging.lines import documents
@@ -55,8 +56,7 @@ PARTS = (
 """The other files in the folder of a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """The value of a measure for an instance in a trial, and the document it belongs to."""
 
     document: str

@@ -7,8 +7,9 @@ All of them are in `scenario_state.json`. If that file was not kept, instances a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.loading.staging.staged import Staging
 
@@ -16,8 +17,7 @@ LARGEST = 256 * 1024 * 1024
 """The largest of these files that is read, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceTexts:
+class InstanceTexts(Struct, frozen=True):
     """The texts of an instance in a trial."""
 
     instance: str

@@ -14,9 +14,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from warehouse.loading.readers.inspect_samples import (
     Header,
@@ -59,8 +60,7 @@ Sample = tuple[dict[str, Any], str | None]
 """A sample, and the archive member that holds it."""
 
 
-@dataclass(slots=True)
-class _Taken:
+class _Taken(Struct):
     """What was read from the samples: values by epoch, sample and scorer, and samples without values."""
 
     values: dict[tuple[int, str, str], float] = field(default_factory=dict)

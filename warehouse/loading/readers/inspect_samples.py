@@ -6,9 +6,10 @@ Other modules open the log. Nothing here stores anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.loading.staging.cells import finite
 from warehouse.measures.correctness import ACCURACY, foremost
@@ -23,8 +24,7 @@ _ENDED = {"error": "error", "cancelled": "cancelled", "started": "not finished"}
 """For each status of a log, why samples are missing from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The header of a log. `lacking` says why samples are missing; it is empty if all are there. `planned` are the
     samples that were to be answered; it is empty if the log does not list them.
     """
@@ -38,8 +38,7 @@ class Header:
     epochs: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerFigure:
+class ScorerFigure(Struct, frozen=True):
     """A metric of a scorer over all samples: its value, its standard error, and the number of samples."""
 
     scorer: str

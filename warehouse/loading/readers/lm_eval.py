@@ -16,8 +16,9 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from warehouse.loading.readers import lm_eval_results, lm_eval_texts
 from warehouse.loading.readers.lm_eval_results import Results, TaskFigure
@@ -43,8 +44,7 @@ _RESULTS = re.compile(r"results_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.jso
 _NO_FILTER = "none"
 
 
-@dataclass(slots=True)
-class _Naming:
+class _Naming(Struct):
     """Decides the names of metrics: the first that says whether an answer is right becomes `accuracy`."""
 
     right: tuple[str, str] | None = None
@@ -92,8 +92,7 @@ def _no_floats() -> array[float]:
     return array("d")
 
 
-@dataclass(slots=True)
-class _Contents:
+class _Contents(Struct):
     """What the samples of a log contain beside their rows, collected until all are read. There may be millions."""
 
     runs: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))

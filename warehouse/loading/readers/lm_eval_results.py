@@ -6,8 +6,9 @@ Its contents say how the samples beside the file are to be read. Nothing here st
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 LARGEST = 16 * 1024 * 1024
 """The largest results file that is read, in bytes."""
@@ -15,8 +16,7 @@ LARGEST = 16 * 1024 * 1024
 _STDERR = "_stderr"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFigure:
+class TaskFigure(Struct, frozen=True):
     """A figure of a task or group: its metric and filter, the value, and, if the file gives them, its standard error
     and number of samples.
     """
@@ -29,8 +29,7 @@ class TaskFigure:
     samples: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans and
     its groups, the outermost first; and for each metric, whether lower is better.
     """

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.loading.staging.cells import finite
 
 
-@dataclass(frozen=True, slots=True)
-class SampleTexts:
+class SampleTexts(Struct, frozen=True):
     """The texts of a sample; the input is None if the log has none."""
 
     input: str | None

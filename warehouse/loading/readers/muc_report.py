@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import add
+
+from msgspec import Struct, field
 
 from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
@@ -87,8 +88,7 @@ ReportRow = tuple[int, ...]
 _NOTHING: ReportRow = (0,) * len(COUNTS)
 
 
-@dataclass(slots=True)
-class _Message:
+class _Message(Struct):
     """The sums over the blocks of one message."""
 
     line: int
@@ -96,8 +96,7 @@ class _Message:
     answered: bool = False
 
 
-@dataclass(slots=True)
-class _Report:
+class _Report(Struct):
     """What has been read of one report."""
 
     document: Document

@@ -11,10 +11,11 @@ import os
 import re
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
@@ -45,8 +46,7 @@ _SCHEMA = re.compile(r'\s*\{[^{}]{0,2000}"\$schema"\s*:')
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Recognized:
+class Recognized(Struct, frozen=True):
     """A reader, the evidence for it in the file, and the role of the file in the load. `unsure` says what a person has
     to decide.
     """

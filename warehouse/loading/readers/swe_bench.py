@@ -10,8 +10,9 @@ not submitted are failures without a value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.reader import Evidence, Reader, Start
@@ -31,8 +32,7 @@ LARGEST = 16 * 1024 * 1024
 """The largest report that is read, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lists:
+class _Lists(Struct, frozen=True):
     """The names of the lists in one kind of report: resolved instances, instances submitted but not resolved, and
     failed instances by reason.
     """
@@ -57,8 +57,7 @@ _OF_SUBMISSION = _Lists(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Instance:
+class _Instance(Struct, frozen=True):
     """The outcome of one instance. The value is None if the instance was not submitted."""
 
     name: str

@@ -12,9 +12,11 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.lines import documents
@@ -52,8 +54,7 @@ class _Segment(NamedTuple):
     source: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Beside:
+class _Beside(Struct, frozen=True):
     """The references beside a file; the test set and the system, which are the common and the differing part of the
     file names; and the file with the source text, whose name may end in another language.
     """

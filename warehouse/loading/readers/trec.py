@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from warehouse.faults import DataError
 from warehouse.loading.readers import trec_judging, trec_lines
@@ -91,8 +93,7 @@ def _has_equal_hashes(staging: Staging, table: str, key: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Records of one form to stage: for each column, the SQL over a table."""
 
     form: FactForm

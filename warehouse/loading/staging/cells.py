@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.store.sql import Sql
 from warehouse.tasks.records import FieldKind
@@ -26,8 +27,7 @@ _DECIMAL = r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """How one kind of cell is checked. In `good` and `typed`, CELL is the placeholder for the cell; `wanted` completes
     the sentence "x is '1', not …".
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from warehouse.loading.staging.cells import shown
 from warehouse.loading.staging.staged import Staging
@@ -12,8 +13,7 @@ from warehouse.loading.staging.tagging import is_meant, kinds_of, tag_of
 from warehouse.loading.staging.tokens import Sentences, sentences
 
 
-@dataclass(slots=True)
-class TagColumn:
+class TagColumn(Struct):
     """A column (counted from 0) in which each cell is a tag: the tags, and the types that they name."""
 
     place: int

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.staging.unpacking import Bound
@@ -16,8 +17,7 @@ from warehouse.loading.staging.unpacking import Bound
 LIFTS = "--allow-files lets its statements read and write files anywhere"
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(Struct, frozen=True):
     """Where files may be opened: in one folder and below it, after links are followed, or everywhere."""
 
     inside: Path | None = None

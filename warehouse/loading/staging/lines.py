@@ -15,9 +15,10 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
+
+from msgspec import Struct
 
 from warehouse.faults import DataError
 from warehouse.loading.staging.cells import shown
@@ -101,8 +102,7 @@ def damages() -> tuple[type[Exception], ...]:
     return (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One text to read: a file, or a member of an archive; then `member` is its name."""
 
     staging: Staging

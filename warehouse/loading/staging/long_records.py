@@ -6,7 +6,8 @@ The records only serve to recognize the file: long cells are cut, and an incompl
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from warehouse.loading.staging.json_values import JSONError, parsed
 from warehouse.loading.staging.reader import Start, as_text

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 from unicodedata import normalize
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.store.sql import Sql
 
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from warehouse.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A run of a model on a test set, with its id and date, and the name of the system under which it is stored."""
 
     test_set: str

@@ -20,11 +20,12 @@ import csv
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from enum import IntEnum
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec import field as dataclass_field
 
 from warehouse.loading.staging.json_values import JSONError, parsed, values
 from warehouse.loading.staging.staged import Staged, Staging
@@ -32,8 +33,7 @@ from warehouse.tasks.observed import Observed
 from warehouse.tasks.records import FactForm, Field
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """An option for how a file is read, such as `--depth 10`. A default of None means that it is not set.
 
     An option with `is_file` names a file that is read together with the others, such as `--gold gold.conll`. If that
@@ -73,8 +73,7 @@ class Role(IntEnum):
     """Read together with another file and not by itself, such as a results file beside its samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recognition:
+class Recognition(Struct, frozen=True):
     """The evidence for a reader in the start of a file ("its columns y_true and y_pred"), and the role of the file in
     the load.
 
@@ -88,8 +87,7 @@ class Recognition:
     unsure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """The start of a file: its name in lower case without the ending for compression, and its first bytes as text.
 
     `named` are the columns, if the file names them somewhere else than in its first line, and `rows` are some of its
@@ -178,8 +176,7 @@ class Evidence(IntEnum):
     """The number of columns, and which of them hold numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """How one format becomes facts.
 
     `reads` describes in one line what a file contains, and `example` is a small file. `stage` writes the records of a

@@ -11,9 +11,10 @@ import contextlib
 import csv
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, UnreadableError, WarehouseError
 from warehouse.loading.staging.cells import shown

@@ -16,10 +16,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec import field as dataclass_field
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault
 from warehouse.loading.staging.cells import shown
@@ -40,8 +42,7 @@ MOST_COLUMNS = 20_000
 """How many columns a table may have, or how many different names the objects of a file may have together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Struct, frozen=True):
     """One file to stage, as records of one form (if a file contains several forms, of each in turn).
 
     `fields` sets one value of a field for all rows, and `columns` names the column of a field. `options` are the
@@ -184,8 +185,7 @@ def list_names(staging: Staging, field: Field, names: str) -> None:
     staging.database.run(Sql(made + f"select ({number})::integer as id, listed.name {of_names}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Struct, frozen=True):
     """What a reader staged for one form.
 
     `columns` maps fields to the names of their columns in the file, for fields that have one. `attributes` are the
@@ -236,8 +236,7 @@ class Staged:
         return tuple(staging.fault(message, lines.get(row), members.get(row)) for row, message in listed)
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """Which columns of a file, counted from 0, are fields and which are attributes, and notes on that."""
 
     positions: Mapping[str, int]

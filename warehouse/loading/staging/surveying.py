@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.loading.staging.lines import CHUNK, Document
 from warehouse.store.sql import Sql, join
@@ -26,8 +27,7 @@ _FEW = 64 * 1024
 _NOT_OF_CELLS = b'"\r\n'
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """How many bytes of text the cells of a file have, with separators but without quotes and line ends, and whether
     there are quotes and apostrophes.
     """
@@ -72,8 +72,7 @@ def filled_lines(document: Document, longest: int) -> int:
     return count + bool(rest.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class PlainText:
+class PlainText(Struct, frozen=True):
     """A text in which one blank or line feed follows each cell, and nothing else is white space: how many lines and how
     many cells it has, and whether it is ASCII. A last line without a line feed is counted as if it had one.
     """

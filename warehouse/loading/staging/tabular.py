@@ -12,10 +12,12 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.faults import DataError, Fault, UnreadableError
 from warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets
@@ -219,8 +221,7 @@ def _stage_parquet(staging: Staging, match: Match) -> Staged:
     return replace(matching.staged(staging.form, header, None), numbers=frozenset(whole))
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Struct, frozen=True):
     """A text file as Python reads it, for its header and to find the line of an error."""
 
     staging: Staging

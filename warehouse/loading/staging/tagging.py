@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 OUTSIDE = frozenset({"O", "."})
 """The tags of tokens outside all entities."""
@@ -51,8 +52,7 @@ def kinds_of(tags: Iterable[str]) -> set[str]:
     return {tag.kind for text in tags if (tag := tag_of(text)) is not None} - {""}
 
 
-@dataclass(slots=True)
-class Scheme:
+class Scheme(Struct):
     """Finds out which scheme a column of tags follows, from which tag follows which."""
 
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -8,9 +8,10 @@ system are cleaned, like all names. Nothing here checks a text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from warehouse.loading.staging.cells import LONGEST_TEXT
 from warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns

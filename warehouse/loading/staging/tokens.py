@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from warehouse.loading.staging.lines import Document, documents
 from warehouse.loading.staging.staged import Staging
@@ -36,8 +38,7 @@ _APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
 """A line that may be a comment or begin a text, and the line end before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentences:
+class Sentences(Struct, frozen=True):
     """Consecutive sentences: for each sentence the line of its first token, the number of its text (0 if texts are not
     marked) and its number of tokens; and the cells of all tokens, column by column.
     """
@@ -133,8 +134,7 @@ def _behind_one_another(read: list[_Read]) -> Sentences:
     return Sentences(lines, texts, lengths, list(zip(*chain.from_iterable(s.rows for s in read), strict=True)))
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """The state of reading a file: what is known so far, the line number, and the tokens of the current sentence."""
 
     document: Document

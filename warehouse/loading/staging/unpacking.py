@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from warehouse.faults import DataError, Fault
 
@@ -29,8 +30,7 @@ UNSUSPICIOUS = 100 * 10**6
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """How many bytes may come out of a packed file, and at which ratio; None for any ratio."""
 
     most: int = MOST

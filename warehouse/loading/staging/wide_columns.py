@@ -7,7 +7,8 @@ The decision uses the names of the columns and counts over their cells. Nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from warehouse.loading.staging.cells import is_number, shown
 
@@ -62,8 +63,7 @@ def noun_of(heading: str) -> str:
     return nouns.get(noun, noun.replace("_", " "))
 
 
-@dataclass(frozen=True, slots=True)
-class CellColumn:
+class CellColumn(Struct, frozen=True):
     """A column, and counts over its cells: how many are filled, how many of these are numbers, how many are true or
     false, and how many are 0 or 1. `is_text` says whether a cell is too long for a name or has control characters.
     """
@@ -121,8 +121,7 @@ class UnclearError(Exception):
     """Something about a table that a person must decide, and the option that decides it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Struct, frozen=True):
     """The role of each column. `document` are the columns that may name the documents; the caller chooses one."""
 
     fields: Mapping[str, CellColumn]

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.faults import DataError
 from warehouse.loading.staging.cells import KINDS, shown
@@ -31,8 +33,7 @@ BY_SYSTEMS = "systems"
 _NOTHING = ", ".join(f"'{word}'" for word in NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class WideTable:
+class WideTable(Struct, frozen=True):
     """A file whose cells are in a table of texts."""
 
     staging: Staging

@@ -13,8 +13,8 @@ from itertools import accumulate
 from math import lcm
 
 import numpy as np
+from msgspec.structs import replace
 
-from grammar.value import replace
 from warehouse.query.comparison.sums import Orders
 from warehouse.significance.paired import SUM_LIMIT, Booleans
 from warehouse.significance.sums import Sums

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import (
     SHUFFLES,
@@ -31,8 +32,7 @@ from warehouse.significance.paired import Integers
 from warehouse.significance.work import ALONE
 
 
-@value
-class Block:
+class Block(Struct, frozen=True):
     """Some pairs of comparisons that have the same observations, with the systems of these pairs alone.
 
     `places` are those of the systems among all. `at_once` says whether shuffles are one product over systems, None

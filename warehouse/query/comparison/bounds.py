@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.conventions import is_bounded
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from warehouse.query.comparison.missing_bounds import Bounded
 
 
-@value
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The verdicts on pairs that hold between their bounds, the bounds of those that have some, and notes."""
 
     decided: Decisions

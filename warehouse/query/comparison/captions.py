@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from grammar.clauses import as_typed
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decided
 from warehouse.query.comparison.intervals import interval_title
@@ -18,8 +19,7 @@ from warehouse.significance.tests import Adjustment, Test
 from warehouse.tasks.observed import counted, plural
 
 
-@value
-class ComparedPairs:
+class ComparedPairs(Struct, frozen=True):
     """What results say of the pairs of one statistic on one test set: how many there are, how they were tested, and the
     p of each.
     """

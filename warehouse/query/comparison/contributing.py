@@ -5,10 +5,11 @@ tested here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import document_names
@@ -24,8 +25,7 @@ ROUNDING = 1e-12
 """A contribution below this share of all contributions together is only rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """Two systems of a comparison on each of its documents, in the order of names.
 
     `first` and `second` are their values, NaN where a document has none; `contributed` what each adds to the

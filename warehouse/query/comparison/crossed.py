@@ -5,11 +5,11 @@ variance is estimated here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.observations import Observations, observation_queries, observed
@@ -20,8 +20,7 @@ from warehouse.significance.bootstrap.runs import influences_of
 from warehouse.significance.paired import Booleans, Floats
 
 
-@value
-class Crossed:
+class Crossed(Struct, frozen=True):
     """The value of one statistic for one system, None where it is undefined, and the table behind it.
 
     `values` and `present` have the shape (replicates, exchange units). The mean over units of the means over replicates

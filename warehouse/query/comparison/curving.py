@@ -5,12 +5,12 @@ between the areas under their ROC curves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.filtering.generality import KeyCounts
 from warehouse.filtering.guessing import expected_cells
@@ -54,8 +54,7 @@ def _name(what: str, entry: p.Entry) -> str:
 # --- systems ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class OwnDecisions:
+class OwnDecisions(Struct, frozen=True, eq=False, dict=True):
     """The decisions of one system, in the order of the ids of documents; `confidence` is NaN where there is none."""
 
     system: p.StoredSystem
@@ -146,8 +145,7 @@ def _coefficients(form: Sequence[tuple[str, int]]) -> Floats:
     return np.array([float(of.get(cell, 0)) for cell in CELLS])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CurveRequest:
+class CurveRequest(Struct, frozen=True, eq=False):
     """What is asked of every system: the measures, the place of the one whose best threshold is sought, the draws, the
     level of the bands, and what optional documents count as.
     """
@@ -180,8 +178,7 @@ def roc_area(system: OwnDecisions, optional: str, level: float) -> Known | None:
     return None if found is None else Known(*found)
 
 
-@dataclass(frozen=True, slots=True)
-class AreaTest:
+class AreaTest(Struct, frozen=True):
     """Two systems, the difference of their areas, its p, and p adjusted for all pairs of the test set."""
 
     first: str
@@ -191,16 +188,14 @@ class AreaTest:
     adjusted: float
 
 
-@dataclass(frozen=True, slots=True)
-class AreaTests:
+class AreaTests(Struct, frozen=True):
     """The tests of all pairs of a test set, and the pairs whose difference does not vary, so that there is none."""
 
     tests: tuple[AreaTest, ...] = ()
     untested: tuple[tuple[str, str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AreaPairs:
+class _AreaPairs(Struct, frozen=True, eq=False):
     """Systems with confidences on the same documents, their places among all systems, and which two are tested."""
 
     ranked: Ranked

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.query.comparison.blocks import reached_in, tested
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.procedures import (
@@ -55,8 +56,7 @@ FUNCTION = 10
 """How much more it costs to evaluate a function of sums than a ratio."""
 
 
-@value
-class Decided:
+class Decided(Struct, frozen=True):
     """An outcome and what follows from it. `adjusted` is None where no adjustment was asked for.
 
     `confidence` is that of p, or the adjusted p, being at most the level. `enough` is about how many shuffles would

@@ -11,8 +11,9 @@ from decimal import Decimal
 from math import inf, isnan
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.query import plan as p
 from warehouse.query.comparison.pairs import Comparison, Pair, only
 from warehouse.query.comparison.sums import Orders, systems_of
@@ -37,8 +38,7 @@ RESAMPLES = 2000
 """How many resamples an interval takes."""
 
 
-@value
-class Interval:
+class Interval(Struct, frozen=True):
     """The limits of a difference or a value, None where there is none, and its standard error. So many of the
     `resamples` were `undefined`; none were drawn where the standard error alone decides. `by_formula` says that too few
     units differ for resamples to tell.
@@ -95,8 +95,7 @@ def intervals_by(
     return by_pair
 
 
-@value(eq=False)
-class _Some:
+class _Some(Struct, frozen=True, eq=False):
     """Some pairs of a comparison, and how their intervals are planned."""
 
     comparison: Comparison

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.pairs import Comparison, comparisons

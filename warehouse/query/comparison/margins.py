@@ -14,8 +14,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse.query.comparison.averaged_sums import average_of
 from warehouse.query.comparison.deciding import Decided, Decisions, decisions
 from warehouse.query.comparison.intervals import Intervals, intervals_by, percent
@@ -46,8 +48,7 @@ INTERVAL = "interval"
 """The method of a verdict that an interval decided."""
 
 
-@value
-class Margined:
+class Margined(Struct, frozen=True):
     """The verdict on a pair against a margin. `not_worse` and `not_better` are the p of the two one-sided tests,
     adjusted where the statement adjusts, None where an interval decided. `enough` is about how many shuffles would
     settle an undecided verdict, None where no number would.

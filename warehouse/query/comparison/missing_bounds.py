@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse.query.comparison.deciding import Decisions, decisions, of_outcomes
 from warehouse.query.comparison.observations import Observations, observed
 from warehouse.query.comparison.pairs import Comparison, Pair, only
@@ -28,8 +29,7 @@ from warehouse.significance.shuffles.confidence import Verdict
 from warehouse.significance.sums import Sums
 
 
-@value
-class MissingBounds:
+class MissingBounds(Struct, frozen=True):
     """The lowest and the highest difference and p of a pair, and the outcomes of which p is the least and the most."""
 
     difference_low: float

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grammar.value import field, value
+from msgspec import Struct, field
+
 from warehouse.query import plan as p
 from warehouse.query.comparison.deciding import Decisions
 from warehouse.query.comparison.pairs import Comparison, Pair
@@ -39,8 +40,7 @@ SHUFFLES = 1999
 """The number of shuffles behind a p that a note gives with two digits."""
 
 
-@value
-class _Alike:
+class _Alike(Struct, frozen=True):
     """Two systems that differ in few of the units."""
 
     who: str
@@ -49,8 +49,7 @@ class _Alike:
     noun: str
 
 
-@value
-class _Correlated:
+class _Correlated(Struct, frozen=True):
     """Two systems that a test takes to be independent, the correlation of their values, and by what factor the standard
     deviation of their difference would be larger if they were.
     """
@@ -60,8 +59,7 @@ class _Correlated:
     factor: float | None
 
 
-@value
-class PairNotes:
+class PairNotes(Struct, frozen=True):
     """The notes on the pairs of a statement, whose comparisons are looked at one after another."""
 
     how: p.Testing

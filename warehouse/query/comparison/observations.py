@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.compile import unit_rows
 from warehouse.query.compile.fact_rows import value_of
@@ -36,8 +36,7 @@ LISTED = 5
 """How many missing documents an error names."""
 
 
-@value
-class Observations:
+class Observations(Struct, frozen=True):
     """The rows of one test set, aligned: one column an observation, a document or a unit of one.
 
     `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse.measures import Function, Ratio, Statistic, settle
 from warehouse.measures.expression import Expression, evaluate, of_ratio
 from warehouse.measures.filtering import CONVENTIONS
@@ -42,8 +43,7 @@ _FALLS = {True: {"x": "a", "y": "c"}, False: {"x": "b", "y": "d"}}
 """The cell of an optional document that is labelled relevant, or nonrelevant."""
 
 
-@value(slots=False)
-class _Labellings:
+class _Labellings(Struct, frozen=True):
     """The labellings of the optional documents of a pair, and the documents of each kind."""
 
     comparison: Comparison

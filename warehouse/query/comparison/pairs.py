@@ -11,9 +11,10 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse import memory
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
@@ -43,8 +44,7 @@ PAIR = 550
 """Bytes of a pair in the result."""
 
 
-@value(slots=False)
-class Comparison:
+class Comparison(Struct, frozen=True, dict=True):
     """One statistic on one test set: the observations, their sums, and the pairs of systems to compare, by place."""
 
     how: p.Testing

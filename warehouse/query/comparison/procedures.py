@@ -11,8 +11,9 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.query.comparison.pairs import Comparison, Pair
 from warehouse.query.comparison.sums import Orders
 from warehouse.significance.draws import Draws
@@ -156,8 +157,7 @@ def _of_family(test: Test, comparison: Comparison, work: Work) -> Outcomes:
 # --- exchanges: exact or by shuffles ----------------------------------------------------------------------------------
 
 
-@value
-class Choice:
+class Choice(Struct, frozen=True):
     """How the pairs of a comparison are exchanged: exact or by shuffles, and why. Costs are of the pairs, in their
     order.
     """

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from math import inf
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import Interval, draws_of_intervals, single
@@ -28,8 +28,7 @@ from warehouse.significance.paired import Booleans, Floats
 from warehouse.significance.sums import Sums
 
 
-@value
-class OwnIntervals:
+class OwnIntervals(Struct, frozen=True):
     """The interval of each system's value, by label and name."""
 
     intervals: Mapping[tuple[str, str], Interval]
@@ -82,8 +81,7 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workf
     return OwnIntervals(intervals)
 
 
-@value(eq=False)
-class _Resampled:
+class _Resampled(Struct, frozen=True, eq=False):
     """Systems that have the same documents, their sums, and what these are multiplied by. The average of runs has its
     value `over` them, the influences of each run on it, and which units each run has.
     """
@@ -94,8 +92,7 @@ class _Resampled:
     over: tuple[float, Floats, Booleans] | None = None
 
 
-@value(eq=False)
-class _IntervalRequest:
+class _IntervalRequest(Struct, frozen=True, eq=False):
     """Whose intervals are wanted, and which."""
 
     many: Sums

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.query import plan as p
 from warehouse.query.comparison.contributing import contributed_to, whole
 from warehouse.query.comparison.pairs import Comparison, Pair
@@ -30,8 +29,7 @@ from warehouse.significance.sums import Sums
 from warehouse.significance.work import Work
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
+class Slices(Struct, frozen=True):
     """The slices of all cuts, one after the other; arrays have the shape (slices,), with NaN where there is nothing.
 
     `whole` is the difference of the totals, None where they are equal. `heterogeneity` has a level for each attribute,
@@ -65,8 +63,7 @@ class Slices:
         return any(level is not None for level in self.heterogeneity)
 
 
-@value(eq=False)
-class SliceRequest:
+class SliceRequest(Struct, frozen=True, eq=False):
     """What is asked of every pair: how it is tested, exactly if it can be, in the slices of which cuts, and the
     exchange unit of each observation.
     """

@@ -5,12 +5,12 @@ as a condition. Nothing is tested here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from grammar import nodes as n
 from grammar.editing.hints import brief
@@ -38,16 +38,14 @@ RANGES = 4
 MOST_SLICES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """What documents are sliced by: their label, or an attribute; one that is `numeric` may be cut into ranges."""
 
     dimension: p.Dimension
     numeric: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The slices by one attribute or two: the name of these, each slice as the conditions that hold in it and as it is
     called on screen, and in which slice each observation is.
 

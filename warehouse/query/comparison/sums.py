@@ -12,8 +12,9 @@ from math import lcm
 from typing import ClassVar, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.measures import Function, Ranking, Ratio, Statistic
 from warehouse.measures.formula import LinearForm, combined, integers
 from warehouse.query.comparison.observations import Observations
@@ -29,8 +30,7 @@ _COMMON = 2**20
 Numbers = TypeVar("Numbers", Integers, Floats)
 
 
-@value
-class Orders:
+class Orders(Struct, frozen=True):
     """The confidences that areas are computed from, on the documents that are relevant or not."""
 
     ranked: Ranked

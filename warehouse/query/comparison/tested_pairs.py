@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.query import plan as p
 from warehouse.query.comparison.captions import ComparedPairs, deciding, testing_caption
 from warehouse.query.comparison.deciding import Decisions
@@ -15,8 +16,7 @@ from warehouse.query.comparison.pairs import Comparison
 from warehouse.query.comparison.verdicts import comparison_notes, faster_exactly, hopeless
 
 
-@value
-class TestedPairs:
+class TestedPairs(Struct, frozen=True):
     """The pairs of a question, tested so. Intervals beside them took `resamples`, perhaps none; None where there are no
     intervals. `noted` grows with the comparisons, and a question may add to it.
     """

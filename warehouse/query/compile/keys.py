@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows, dimensions
 from warehouse.store.sql import Sql, join, value

@@ -4,7 +4,7 @@ failed and why.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import FactRows

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.measures import Function, Ratio, Statistic
 from warehouse.measures.expression import Call, Constant, Count, Expression, FunctionName, Operation
 from warehouse.query import plan as p

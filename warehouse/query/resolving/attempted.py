@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
+from msgspec import Struct
+
 from grammar import nodes as n
-from grammar.value import value
 from warehouse.measures import Measure, Statistic, settle
 from warehouse.query import plan as p
 from warehouse.query.resolving.names import HOW_TO_LOAD, LackingMeasureError, Scope, check_at_most, synonym_of
@@ -17,8 +18,7 @@ from warehouse.tasks import COUNTS, VALUES
 from warehouse.tasks.observed import PLAIN_NOUN, plural
 
 
-@value
-class Attempted:
+class Attempted(Struct, frozen=True):
     """Measures of attempts, each as it was called, and what the values are stored as that say which passed."""
 
     measures: tuple[tuple[Measure, n.MeasureCall | n.Mean], ...]

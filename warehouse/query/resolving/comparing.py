@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import inf
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import written
 from grammar.errors import QueryError
-from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.conventions import is_bounded
 from warehouse.query.resolving.names import Scope

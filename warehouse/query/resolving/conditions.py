@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import hints, listing, written
 from grammar.errors import QueryError
 from grammar.span import NOWHERE
-from grammar.value import replace
 from warehouse.query import plan as p
 from warehouse.query.resolving.names import Scope, matching, text_of
 from warehouse.tasks import FILTERING, TASKS, Task

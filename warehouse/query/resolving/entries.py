@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from math import lcm
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import listing
 from grammar.errors import QueryError
 from grammar.span import Span
-from grammar.value import replace, value
 from warehouse.measures import Function, Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.attempted import Attempted, attempt_statistics, attempted, without_attempts
@@ -26,8 +28,7 @@ from warehouse.tasks.observed import PLAIN_NOUN, plural
 from warehouse.tasks.replicated import REPLICATED
 
 
-@value
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What a question says of measures, task and systems, whichever statement it stands in."""
 
     measures: tuple[n.MeasureCall | n.Mean, ...]

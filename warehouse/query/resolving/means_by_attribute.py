@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import replace
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.resolving.conditions import dimension_of

@@ -13,12 +13,14 @@ from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 from unicodedata import normalize
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import brief, hints, listing, near, written
 from grammar.errors import QueryError
 from grammar.printer import to_text
 from grammar.span import NOWHERE
-from grammar.value import field, replace, value
 from warehouse.measures import CUTOFF, MEASURES, Measure, Setting, Statistic, measure_named, settle, without_cutoff
 from warehouse.measures.attempts import COLUMNS as ATTEMPT_COUNTS
 from warehouse.measures.correctness import ACCURACY
@@ -58,8 +60,7 @@ class LackingMeasureError(QueryError):
     """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
 
 
-@value
-class Scope:
+class Scope(Struct, frozen=True):
     """Where names are looked up: the catalog of the warehouse. Variables have been replaced before, and are here to be
     shown.
     """

@@ -4,9 +4,11 @@ every labelling of the optional documents. Nothing is computed here.
 
 from __future__ import annotations
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.errors import QueryError
-from grammar.value import replace, value
 from warehouse.measures import Measure, Statistic
 from warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
 from warehouse.query.resolving.names import Scope, synonym_of
@@ -16,8 +18,7 @@ from warehouse.tasks import Task
 _Measured = n.MeasureCall | n.Mean
 
 
-@value
-class Several:
+class Several(Struct, frozen=True):
     """Which of the words a statement takes, and whether it compares systems, so that both have the same labelling."""
 
     words: frozenset[str] = frozenset()

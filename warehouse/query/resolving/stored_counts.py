@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from grammar.value import replace
+from msgspec.structs import replace
+
 from warehouse.measures import Function, Measure, Ratio, Setting
 from warehouse.measures.measure import Computation
 from warehouse.tasks.records import BETWEEN

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from grammar.value import names_of, replace
 
 Item = n.Name | n.Pattern | n.Number | n.Text
 Variables = Mapping[str, tuple[Item, ...]]
@@ -29,7 +30,7 @@ _Node = TypeVar("_Node", bound=n.Node)
 def substituted(node: _Node, variables: Variables) -> _Node:
     """The node without variables. Raises QueryError for an unknown one, and for a list where one value is needed."""
     changed: dict[str, Any] = {}
-    for name in names_of(node):
+    for name in node.__struct_fields__:
         value = getattr(node, name)
         if isinstance(value, tuple):
             items = tuple(item for written in value for item in expanded(written, variables))
@@ -46,7 +47,7 @@ def variables_in(node: n.Node) -> frozenset[str]:
     """The variables that are used in a node or given their value there, by their names without the dollar sign."""
     if isinstance(node, n.Variable):
         return frozenset({node.name})
-    values = (getattr(node, name) for name in names_of(node))
+    values = (getattr(node, name) for name in node.__struct_fields__)
     listed = (item for value in values for item in (value if isinstance(value, tuple) else (value,)))
     return frozenset().union(*(variables_in(item) for item in listed if isinstance(item, n.Node)))
 

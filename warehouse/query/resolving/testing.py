@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
+from msgspec.structs import replace
+
 from grammar import nodes as n
 from grammar.clauses import as_typed
 from grammar.editing.hints import hints
 from grammar.errors import QueryError
-from grammar.value import replace
 from warehouse.measures import Statistic
 from warehouse.query import plan as p
 from warehouse.query.compile.fact_rows import dimensions

@@ -5,9 +5,9 @@ Everything is kept as it was written or computed. The drawings decide how much o
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import value
 from warehouse.render.site.pieces import Piece
 from warehouse.results import Result, Table
 
@@ -18,15 +18,13 @@ LONGEST_TITLE = 80
 """A statement used as a caption is cut after this many characters."""
 
 
-@value
-class Passage:
+class Passage(Struct, frozen=True):
     """Prose, in Markdown."""
 
     text: str
 
 
-@value
-class ReportedStatement:
+class ReportedStatement(Struct, frozen=True):
     """A statement with its outcome: a result, an error drawn with its caret, or neither if the statement only sets
     something. Statements with something to show are numbered.
     """
@@ -53,8 +51,7 @@ class ReportedStatement:
 Section = Passage | ReportedStatement
 
 
-@value
-class Source:
+class Source(Struct, frozen=True):
     """A file that was loaded into the warehouse. `settings` holds the options for its fields and columns."""
 
     number: int
@@ -67,8 +64,7 @@ class Source:
     settings: str
 
 
-@value
-class Report:
+class Report(Struct, frozen=True):
     """A study and its answers.
 
     `study` is the name of its file, and `sha256` is the digest of its text. `given` holds the variables that were set

@@ -7,21 +7,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.render.site.drawn_answers import Linked, no_links
 from warehouse.results import Result
 
 
-@value
-class Link:
+class Link(Struct, frozen=True):
     """A text that links to a page."""
 
     label: str
     href: str
 
 
-@value
-class PageHeading:
+class PageHeading(Struct, frozen=True):
     """The topic of a page: its title, the pages above it, and whether the box for statements is at its top."""
 
     title: str
@@ -29,23 +28,20 @@ class PageHeading:
     asks: bool = True
 
 
-@value
-class Paragraphs:
+class Paragraphs(Struct, frozen=True):
     """Sentences, each in its own paragraph."""
 
     sentences: tuple[str, ...]
 
 
-@value
-class VerdictSentence:
+class VerdictSentence(Struct, frozen=True):
     """A finding in one sentence. `sign` is its look: significant, open or plain."""
 
     sentence: str
     sign: str = "plain"
 
 
-@value
-class Copies:
+class Copies(Struct, frozen=True):
     """The ways to reuse an answer: the link that asks it again, the same question for other programs with the names of
     these, and its files.
     """
@@ -55,8 +51,7 @@ class Copies:
     files: tuple[Link, ...] = ()
 
 
-@value
-class ShownAnswer:
+class ShownAnswer(Struct, frozen=True):
     """A statement with its answer. If the answer is drawn elsewhere on the page, only the statement and its notes are
     shown.
     """
@@ -72,8 +67,7 @@ class ShownAnswer:
     """What the answer is about and how it was tested, if the title does not say it."""
 
 
-@value
-class IntervalBar:
+class IntervalBar(Struct, frozen=True):
     """A value with its limits, drawn on a scale that the whole column shares."""
 
     value: float | None
@@ -85,8 +79,7 @@ class IntervalBar:
     """The limits as text."""
 
 
-@value
-class ListColumn:
+class ListColumn(Struct, frozen=True):
     """A heading with its column: texts, numbers, letters or intervals."""
 
     heading: str
@@ -98,8 +91,7 @@ class ListColumn:
 ListCell = str | Link | IntervalBar
 
 
-@value
-class Listing:
+class Listing(Struct, frozen=True):
     """A table whose cells may be links and intervals. The first column that is not numeric names the rows."""
 
     title: str
@@ -114,8 +106,7 @@ class Listing:
 ChoiceKind = Literal["boxes", "one of", "text", "statement"]
 
 
-@value
-class FormField:
+class FormField(Struct, frozen=True):
     """A field of a form: its name in the address, its label, its kind, the choices as they are sent and as they are
     labelled, and the current choice.
     """
@@ -128,8 +119,7 @@ class FormField:
     hint: str = ""
 
 
-@value
-class Form:
+class Form(Struct, frozen=True):
     """Choices that lead to a page, and hidden values that are sent with them."""
 
     title: str
@@ -141,8 +131,7 @@ class Form:
     """Where a field for statements gets its completions; empty if no server answers."""
 
 
-@value
-class Pager:
+class Pager(Struct, frozen=True):
     """The position in a long list, and the links to its previous and next parts."""
 
     said: str
@@ -150,8 +139,7 @@ class Pager:
     after: str = ""
 
 
-@value
-class Views:
+class Views(Struct, frozen=True):
     """Pages that show the same thing in other ways, where the current one has no link; or other pages that readers may
     continue with.
     """
@@ -162,32 +150,28 @@ class Views:
     """Whether they show the same thing."""
 
 
-@value
-class Texts:
+class Texts(Struct, frozen=True):
     """The texts of one document, beside or below each other, each with its author and its score."""
 
     title: str
     texts: tuple[tuple[str | Link, str, str], ...]
 
 
-@value
-class Failure:
+class Failure(Struct, frozen=True):
     """An error with its place and what would be right, as it is drawn for people."""
 
     text: str
     title: str = "Not answered"
 
 
-@value
-class Headline:
+class Headline(Struct, frozen=True):
     """A heading for the blocks after it."""
 
     title: str
     anchor: str = ""
 
 
-@value
-class Beside:
+class Beside(Struct, frozen=True):
     """Blocks that are drawn side by side if there is space."""
 
     blocks: tuple[PageBlock, ...]
@@ -198,8 +182,7 @@ PageBlock = (
 )
 
 
-@value
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """The parts that all pages of a site share: the links at the top, the addresses of the style sheet and the script,
     and the text at the bottom.
     """

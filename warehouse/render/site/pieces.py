@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from grammar.editing.highlighting import tokens
 from grammar.study import PROSE
-from grammar.value import value
 
 
-@value
-class Piece:
+class Piece(Struct, frozen=True):
     """A part of a statement: its kind (keyword, name, number, text, variable, comment, operator, error, or blank) and
     its text.
     """

@@ -7,10 +7,10 @@ systems or test sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import erf, pi, sqrt
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.analytic.beta import chi_square_tail
 from warehouse.significance.analytic.matched import wilcoxon
@@ -18,8 +18,7 @@ from warehouse.significance.multiple import holm
 from warehouse.significance.paired import Booleans, Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Friedman:
+class Friedman(Struct, frozen=True):
     """Friedman's statistic, corrected for ties, its degrees of freedom and its p by the chi-square distribution."""
 
     statistic: float

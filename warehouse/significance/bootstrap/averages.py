@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.estimates import Differences, OverResamples, Supply
 from warehouse.significance.bootstrap.percentiles import SystemValues
@@ -20,8 +21,7 @@ from warehouse.significance.paired import Booleans, Floats, Integers, Places
 from warehouse.significance.sums import Sums
 
 
-@value(eq=False, slots=False)
-class OfTestSet:
+class OfTestSet(Struct, frozen=True, eq=False):
     """The systems on one test set, the constant factor of their values, and the stream of its resamples."""
 
     many: Sums
@@ -29,8 +29,7 @@ class OfTestSet:
     stream: int
 
 
-@value(eq=False, slots=False)
-class Averages:
+class Averages(Struct, frozen=True, eq=False):
     """The average differences of pairs: a weighted sum of the differences on the test sets."""
 
     parts: tuple[Differences, ...]
@@ -124,8 +123,7 @@ class Averages:
         return np.asarray(sum(weight * part for part, weight in zip(of_parts, self.weights, strict=True)))
 
 
-@value(eq=False, slots=False)
-class OverAverages:
+class OverAverages(Struct, frozen=True, eq=False, dict=True):
     """The systems in the resamples of each test set."""
 
     estimates: Averages

@@ -13,8 +13,8 @@ from math import ceil, inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.paired import Booleans, Floats, Integers
 
@@ -24,8 +24,7 @@ with Student's t.
 """
 
 
-@value
-class Student:
+class Student(Struct, frozen=True):
     """Student's t for this number of units and degrees of freedom, scaled for standard errors that divide by units and
     not by degrees of freedom. `two_sided` says that a tail is shared by both sides.
     """
@@ -74,8 +73,7 @@ def near_student(influences: Floats, times: Integers, student: Student, tail: fl
     return np.asarray((skewed <= most_skewed * second**3) & (heavy <= most_heavy * second**2))
 
 
-@value(eq=False)
-class Standardized:
+class Standardized(Struct, frozen=True, eq=False):
     """Deviations divided by the standard error in their resample, in the direction that counts, of shape (any,
     resamples); −∞ where there is none.
 

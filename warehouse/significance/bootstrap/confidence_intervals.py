@@ -15,8 +15,9 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
 from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
 from warehouse.significance.bootstrap.estimates import (
@@ -55,8 +56,7 @@ PLAIN = IntervalPlan()
 Estimates = SystemEstimates | Averages
 
 
-@value(eq=False, slots=False)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True, eq=False, dict=True):
     """The bootstrap of one set of units. All its intervals use the same resamples."""
 
     draws: Draws = FOR_INTERVALS
@@ -181,8 +181,7 @@ def _times(factor: float, limits: ConfidenceLimits) -> ConfidenceLimits:
     return replace(limits, low=low, high=high, errors=abs(factor) * limits.errors)
 
 
-@value(eq=False, slots=False)
-class _Search:
+class _Search(Struct, frozen=True, eq=False):
     """The search for the intervals of some estimates."""
 
     estimates: Estimates
@@ -361,8 +360,7 @@ class _Search:
         return largest
 
 
-@value(eq=False)
-class _SomeOfThem:
+class _SomeOfThem(Struct, frozen=True, eq=False):
     """Some estimates with resamples: their places among all estimates, and their places in the drawn part."""
 
     places: Places

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.bootstrap.bootstrap_t import Student, near_student
 from warehouse.significance.bootstrap.percentiles import SystemValues
 from warehouse.significance.bootstrap.resamples import Resamples, kinds, whole
@@ -35,8 +35,7 @@ Supply = Callable[[int, Draws], Resamples]
 """A function that gives the resamples of a number of units."""
 
 
-@value(eq=False, slots=False)
-class SystemEstimates:
+class SystemEstimates(Struct, frozen=True, eq=False, dict=True):
     """The values of systems. `times` says how many units each column of their counts represents."""
 
     many: Sums
@@ -137,7 +136,7 @@ class SystemEstimates:
         return OverResamples(self, Resamples.of_kinds(self.times, draws))
 
 
-class CountedByKind(SystemEstimates):
+class CountedByKind(SystemEstimates, frozen=True):
     """The value of one system with few kinds of units. The number of units of each kind is drawn, not each unit."""
 
     @classmethod
@@ -156,8 +155,7 @@ class CountedByKind(SystemEstimates):
         return self.over_kinds(draws)
 
 
-@value(eq=False, slots=False)
-class Differences(SystemEstimates):
+class Differences(SystemEstimates, frozen=True, eq=False, dict=True):
     """The differences of pairs of systems, `first` minus `second`, given by their places. `turned` says which pairs
     were named in the opposite order.
     """
@@ -254,8 +252,7 @@ class Differences(SystemEstimates):
         return ratios(numerators, self.many.denominators[first], self.times)
 
 
-@value(eq=False, slots=False)
-class OverResamples:
+class OverResamples(Struct, frozen=True, eq=False, dict=True):
     """The systems of some estimates in resamples. Each property is computed only when it is first used."""
 
     estimates: SystemEstimates

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from grammar.value import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from warehouse.significance.paired import Booleans, Floats, Integers
@@ -22,8 +22,7 @@ together, so that with the requested confidence every interval contains its true
 """
 
 
-@value
-class IntervalKind:
+class IntervalKind(Struct, frozen=True):
     """A kind of bootstrap interval, with its name in the language.
 
     If it `studentizes`, the interval extends a multiple of the standard error to each side. Otherwise it lies between
@@ -68,8 +67,7 @@ def named_interval(name: str) -> IntervalKind:
     return {kind.name: kind for kind in INTERVALS}[name]
 
 
-@value
-class IntervalPlan:
+class IntervalPlan(Struct, frozen=True):
     """The request for an interval: the share of intervals that may miss, the kind, the limits, and how intervals share
     the level. Where intervals are found in parts, `among` says how many there are in all, and `tail` how often each may
     miss where that was found from all of them together.
@@ -95,8 +93,7 @@ class IntervalPlan:
         return IntervalPlan(self.level, self.kind, opposite[self.bounds], self.family, self.among, self.tail)
 
 
-@value(eq=False)
-class ConfidenceLimits:
+class ConfidenceLimits(Struct, frozen=True, eq=False):
     """The intervals of some pairs or systems, each array of that shape.
 
     A limit is NaN if the interval is open on that side or if it cannot be found. `errors` are standard errors.
@@ -116,8 +113,7 @@ class ConfidenceLimits:
     deviations: StudentizedDeviations | None = None
 
 
-@value(eq=False)
-class StudentizedDeviations:
+class StudentizedDeviations(Struct, frozen=True, eq=False):
     """What studentized intervals follow from: values, standard errors, and how many of these lie on each side.
 
     Simultaneous intervals depend on `largest`, the largest deviation in each resample of the estimates that are

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.bootstrap.resamples import Resamples, whole
 from warehouse.significance.paired import Floats, Integers
 from warehouse.significance.sums import Sums
@@ -18,8 +18,7 @@ TIE = 1e-12
 NORMAL = NormalDist()
 
 
-@value(eq=False, slots=False)
-class SystemValues:
+class SystemValues(Struct, frozen=True, eq=False):
     """The values of systems: observed, of shape (systems,), in each resample, of shape (systems, resamples), and with
     one unit of each kind left out, of shape (systems, units); NaN where undefined."""
 

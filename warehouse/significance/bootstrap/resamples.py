@@ -12,8 +12,8 @@ from math import floor, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.distinct import distinct_columns
 from warehouse.significance.draws import RESAMPLES, Draws
 from warehouse.significance.paired import Floats, Integers, narrowed
@@ -65,8 +65,7 @@ def resampled_kinds(times: Integers, draws: Draws) -> Iterator[Integers]:
             yield source.multinomial(units, times / units, size=min(at_once, used - first))
 
 
-@value(eq=False)
-class DrawnAgain:
+class DrawnAgain(Struct, frozen=True, eq=False):
     """The resamples of very many kinds of units. They are not kept, but drawn anew each time they are needed."""
 
     times: Integers
@@ -76,8 +75,7 @@ class DrawnAgain:
         return resampled_kinds(self.times, self.draws)
 
 
-@value(eq=False)
-class Resamples:
+class Resamples(Struct, frozen=True, eq=False):
     """How often each unit, or each kind of units, is drawn in each resample.
 
     `times` is the number of units of each kind, and `chunks` has how often they were drawn. If there are few numbers,

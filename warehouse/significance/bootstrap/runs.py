@@ -8,10 +8,10 @@ one run only, as with folds, documents are nested in runs, and the variance is t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import sqrt
 
 import numpy as np
+from msgspec.structs import replace
 
 from warehouse.significance.analytic.beta import t_quantile
 from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.bootstrap.resamples import Resamples, whole
 from warehouse.significance.paired import Floats, Integers, Places
 
@@ -22,8 +22,7 @@ ROUNDING = 1e-9
 """A variance computed as a difference counts as rounding error if it is no larger than this share of the terms."""
 
 
-@value(eq=False)
-class Smooth:
+class Smooth(Struct, frozen=True, eq=False):
     """The values of some systems as a smooth function of sums.
 
     `columns` has the shape (systems, columns, units), and `times` says how many units each entry represents.
@@ -133,8 +132,7 @@ def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: i
     return gradients
 
 
-@value(eq=False)
-class Resampled:
+class Resampled(Struct, frozen=True, eq=False):
     """The values of some systems in each resample: their deviations from the observed ones, of shape (systems,
     resamples), NaN where undefined; their gradients, of shape (systems, columns, resamples); and the sums of the
     influences, None if these are 0.

@@ -15,11 +15,11 @@ best.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.curves import precision_recall
 from warehouse.significance.curves.measured import CurveMeasure, score_interval
@@ -50,8 +50,7 @@ CountedKinds = tuple[Booleans, Booleans]
 WITHOUT_OPTIONAL: CountedKinds = (np.array([True, False, False]), np.array([False, True, False]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Band:
+class Band(Struct, frozen=True, eq=False):
     """A measure at each place with its simultaneous limits, all of shape (places,). NaN marks an undefined value, or a
     place without limits. `reach` is the number of standard errors that the band extends to either side.
     """
@@ -62,8 +61,7 @@ class Band:
     reach: float
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A number and its interval; limits are NaN if there is none."""
 
     value: float
@@ -71,8 +69,7 @@ class Known:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """The place where the chosen measure is best, with an interval of places that contains the best one in the share `1
     − level` of the resamples (`first` decides yes on fewer documents than `last`). The other fields are the value
     there, and its gain over the system's own decisions. The gain has no limits if the system's own decisions are those
@@ -86,8 +83,7 @@ class Best:
     lost: Known
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curves:
+class Curves(Struct, frozen=True, eq=False):
     """The results for the curves of one system.
 
     `bands` and `own`, the values of the system's own decisions, are in the order of the measures. `best` is None if the
@@ -149,8 +145,7 @@ def _enough(cells: Integers) -> Booleans:
 # --- resamples --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResampledCurve:
+class ResampledCurve(Struct, frozen=True, eq=False):
     """The values of a measure in each resample, of shape (resamples, places of the grid), and for a share also its
     denominators there.
     """

@@ -5,9 +5,9 @@ given width around it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.curves.thresholds import CELLS
 from warehouse.significance.paired import Floats
@@ -16,8 +16,7 @@ SPARSE = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 3, 5), (7, 1, 4), (11, 13, 2))
 """Unrelated counts for three cells. A measure with the same value for all of them is constant."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CurveMeasure:
+class CurveMeasure(Struct, frozen=True, eq=False):
     """A measure of contingency tables.
 
     `forms`, of shape (sums, 6), has the coefficients of the cells in each sum that the value is computed from.

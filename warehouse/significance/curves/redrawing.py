@@ -7,9 +7,9 @@ the cost depends on the number of cells and not on the number of documents.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.curves.thresholds import Thresholds, contingency
 from warehouse.significance.draws import CURVES, Draws
@@ -20,8 +20,7 @@ CHUNK = 64
 """The number of resamples in a chunk. Changing it changes the results for a seed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RedrawnTables:
+class RedrawnTables(Struct, frozen=True, eq=False):
     """The contingency tables of some resamples at the places of a grid, of shape (6, resamples, places), and of the
     system's own decisions, of shape (6, resamples).
     """

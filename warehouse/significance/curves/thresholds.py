@@ -6,11 +6,11 @@ Place 0 of a curve decides nothing; place k decides yes down to the k-th highest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.paired import Booleans, Floats, Integers, Places
 
@@ -30,8 +30,7 @@ GRID = 400
 """For a system with more thresholds than this, resamples are computed at about this many places."""
 
 
-@dataclass(frozen=True, eq=False)
-class Thresholds:
+class Thresholds(Struct, frozen=True, eq=False, dict=True):
     """The documents of a system by confidence.
 
     `at` has the distinct confidences from the highest to the lowest, of shape (thresholds,). `counts` has the number of

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from grammar.value import value
+from msgspec import Struct
 
 AFFORDABLE_OPERATIONS = 2e8
 """About a second of work: up to this many operations an exact test is run by default."""
@@ -24,8 +24,7 @@ POSSIBLE_BYTES = 2_000_000_000
 Way = Literal["identical", "binomial", "table", "halves", "listing", "transform", "combinations"]
 
 
-@value
-class Cost:
+class Cost(Struct, frozen=True):
     """The method of an exact test for a pair, and its cost. Both follow from the data alone.
 
     `way` is one of: identical (the systems do not differ, or not in their measure), binomial (all differences have one

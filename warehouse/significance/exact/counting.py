@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from msgspec.structs import replace
 
-from grammar.value import replace
 from warehouse.significance.analytic.fair_coins import binomial_tail
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.exact import dynamic, enumeration, fourier

@@ -16,8 +16,8 @@ from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.exact.lattice import Lattice
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Floats, Integers
@@ -56,8 +56,7 @@ Circle = tuple[Floats, Floats]
 """cos and sin for a full turn."""
 
 
-@value
-class Window:
+class Window(Struct, frozen=True):
     """`size` consecutive places on one axis of the lattice: place i holds top − 2·(first + i)."""
 
     top: int

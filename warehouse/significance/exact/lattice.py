@@ -10,15 +10,14 @@ from __future__ import annotations
 from math import gcd
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.extreme import Extreme
 from warehouse.significance.paired import Integers
 
 
-@value(eq=False)
-class Lattice:
+class Lattice(Struct, frozen=True, eq=False):
     """The steps x and y and the number of units with each, all of shape (distinct,). The module docstring defines the
     other fields.
 

@@ -11,11 +11,11 @@ this is the null hypothesis. This module draws samples; it must not decide wheth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from msgspec import Struct
 
 from warehouse.significance.draws import POWER, Draws
 from warehouse.significance.outcome import Sides
@@ -45,16 +45,14 @@ _TIE = 1e-9
 """Differences whose relative distance is smaller than this are ties."""
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(Struct, frozen=True):
     """Samples of a population: the difference in each and its exact p, both of shape (amounts, samples)."""
 
     differences: Floats
     levels: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Deviations:
+class Deviations(Struct, frozen=True):
     """The standard deviation of what one unit adds to the difference, when units are sampled and under the exchanges of
     a test.
     """
@@ -63,7 +61,7 @@ class Deviations:
     exchanged: float
 
 
-class Population:
+class Population(Struct, frozen=True):
     """The common part of all populations: samples are drawn unit by unit, or from a normal distribution if they are
     large.
 
@@ -71,9 +69,20 @@ class Population:
     `kurtosis` that of what each unit adds to the difference.
     """
 
-    reach: float
-    differing: float
-    kurtosis: float
+    @property
+    def reach(self) -> float:
+        """The largest amount."""
+        raise NotImplementedError
+
+    @property
+    def differing(self) -> float:
+        """The share of units."""
+        raise NotImplementedError
+
+    @property
+    def kurtosis(self) -> float:
+        """The kurtosis."""
+        raise NotImplementedError
 
     def spread(self, amount: float) -> Deviations:
         """The deviations of units if the systems differ by `amount`."""
@@ -104,8 +113,7 @@ class Population:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Shifted(Population):
+class Shifted(Population, frozen=True, dict=True):
     """Centred differences of units, the weights with which an amount is added to them (0 where the systems do not
     differ), and denominators; all of shape (units,). Weights and denominators have the mean 1. The difference of a
     sample is its sum of differences divided by its sum of denominators.
@@ -126,7 +134,7 @@ class Shifted(Population):
         return cls(differences - weights * differences.mean(), weights, under / under.mean())
 
     @property
-    def differing(self) -> float:  # type: ignore[override]
+    def differing(self) -> float:
         return float(np.mean(self.weights > 0))
 
     def spread(self, amount: float) -> Deviations:
@@ -135,7 +143,7 @@ class Shifted(Population):
         return Deviations(sqrt(float(np.mean(sampled**2))), sqrt(float(np.mean(shifted**2))))
 
     @property
-    def kurtosis(self) -> float:  # type: ignore[override]
+    def kurtosis(self) -> float:
         return kurtosis(self.centred)
 
     @cached_property
@@ -169,8 +177,7 @@ class Shifted(Population):
         return Samples(np.array(differences), np.array(levels))
 
 
-@dataclass(frozen=True)
-class Oriented(Population):
+class Oriented(Population, frozen=True, dict=True):
     """The two rows of counts of each unit: their sum, and their difference, the row that favours the first system minus
     the other; both of shape (units, columns). `systems` turns sums of the columns into values, which are multiplied by
     `factor`. `step` is the greatest common divisor of all differences of numerators, 0 if it is not defined.
@@ -196,7 +203,7 @@ class Oriented(Population):
         return cls(systems, factor, np.ascontiguousarray(sums.T), np.ascontiguousarray(oriented.T), step)
 
     @cached_property
-    def reach(self) -> float:  # type: ignore[override]
+    def reach(self) -> float:
         return self._amount(1.0)
 
     @cached_property
@@ -204,7 +211,7 @@ class Oriented(Population):
         return np.asarray((self.differences != 0).any(axis=1))
 
     @property
-    def differing(self) -> float:  # type: ignore[override]
+    def differing(self) -> float:
         return float(np.mean(self._differs))
 
     def bias(self, amount: float) -> float:
@@ -248,7 +255,7 @@ class Oriented(Population):
         return Deviations(sqrt(max(0.0, square - amount**2)), sqrt(square))
 
     @property
-    def kurtosis(self) -> float:  # type: ignore[override]
+    def kurtosis(self) -> float:
         return kurtosis(self._alone)
 
     @cached_property
@@ -297,8 +304,7 @@ class Oriented(Population):
         return _levels_among(among.reshape(len(units_of), -1), differences.T, sides).T
 
 
-@dataclass(frozen=True)
-class RightOrWrong(Population):
+class RightOrWrong(Population, frozen=True):
     """Units that differ by the same size or not at all. `differing` is the share of units that differ, and `size` the
     difference in a sample of one unit.
     """
@@ -307,11 +313,11 @@ class RightOrWrong(Population):
     size: float
 
     @property
-    def kurtosis(self) -> float:  # type: ignore[override]
+    def kurtosis(self) -> float:
         return 1 / self.differing
 
     @property
-    def reach(self) -> float:  # type: ignore[override]
+    def reach(self) -> float:
         return self.differing * self.size
 
     def bias(self, amount: float) -> float:

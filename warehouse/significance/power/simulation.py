@@ -7,11 +7,12 @@ must not know what the units are, and must not use the observed difference.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from warehouse.significance.draws import POWER, Draws
 from warehouse.significance.outcome import SMALLEST, Sides
@@ -33,8 +34,7 @@ _AMOUNTS = (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0)
 _NORMAL = NormalDist()
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(Struct, frozen=True):
     """When the test finds a difference: if p is at most `level`. With `shuffles`, p is estimated by shuffling, and at
     most `most` of the shuffles may be as extreme as the observed difference; `shuffles` is None if p is exact.
     """
@@ -62,8 +62,7 @@ class Criterion:
         return _NORMAL.inv_cdf(1 - self.level / (2 if self.sides == "two-sided" else 1))
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedPower:
+class SimulatedPower(Struct, frozen=True):
     """How often a difference is found, and by what factor it is overestimated when it is found; the factor is None if
     it is never found.
     """
@@ -72,8 +71,7 @@ class SimulatedPower:
     exaggeration: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+class Simulation(Struct, frozen=True):
     """A population, a test, and a source of random numbers; the number of simulations is the number of draws."""
 
     population: Population

@@ -13,8 +13,8 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.extreme import Extreme, fraction
 from warehouse.significance.outcome import Sides, check_sides
@@ -268,8 +268,7 @@ class _PairBounds:
             nge[a + 1 :, a] += np.bincount(rows[other], minlength=u.shape[0])
 
 
-@value(eq=False)
-class _ObservedPairs:
+class _ObservedPairs(Struct, frozen=True, eq=False):
     """The observed values of all pairs (a, b > a), those of system 0 first, as integers of any size.
 
     u, v, S_N and S_D are as in `Extreme`, and `parts` has L, K, a and b of `fraction`. `fits` says for which pairs all

@@ -11,8 +11,7 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from grammar.value import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,8 +47,7 @@ def weights(count: int, reach: int) -> tuple[int, NDArray[np.float64]]:
     return middle - len(lower), np.concatenate((lower, upper))
 
 
-@value(eq=False)
-class BinomialTable:
+class BinomialTable(Struct, frozen=True, eq=False):
     """The distribution of the number of heads among a number of coins, as a lookup table.
 
     `edges` has 2^64 · P(heads ≤ lowest + i) in ascending order, as far as it is below 2^64. For the first `bits` bits

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Integers, Places
 from warehouse.significance.shuffles import coins
@@ -31,8 +31,7 @@ PackedSums: TypeAlias = "NDArray[np.signedinteger[Any]]"
 """Sums of words of packed columns, of 32 or 64 bits."""
 
 
-@value
-class PackedColumns:
+class PackedColumns(Struct, frozen=True):
     """Several columns of integers, each of shape (units,), whose sums over the exchanged units are needed. As many
     columns as fit are packed into one int64: the first in the lowest bits, each next one shifted by the width of those
     before it.

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.distinct import Distinct
 from warehouse.significance.draws import GROUPED, Draws
 from warehouse.significance.extreme import Extreme, ExtremeFunction
@@ -35,8 +35,7 @@ units.
 """
 
 
-@value
-class ShuffleMethod:
+class ShuffleMethod(Struct, frozen=True):
     """How a pair will be shuffled, and why.
 
     The method is `identical` (nothing to shuffle), `lookup` (coins are read from tables of sums) or `grouped` (for each

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
-from grammar.value import value
 from warehouse.significance.draws import Draws
 from warehouse.significance.paired import Booleans, Integers, Narrow, narrowed
 from warehouse.significance.shuffles import coins
@@ -30,8 +30,7 @@ SPREAD = 1 << 20
 """The number of coins that are expanded to numbers at once."""
 
 
-@value(eq=False)
-class ReducedCounts:
+class ReducedCounts(Struct, frozen=True, eq=False):
     """The counts of the systems, minus the smallest count of each unit, and divided by their greatest common divisor.
 
     This leaves the differences of pairs unchanged except for the factor `scale`. `rows` has the shape (systems, units);
@@ -53,8 +52,7 @@ class ReducedCounts:
         return cls(narrowed(reduced), scale, reach)
 
 
-@value
-class Slice:
+class Slice(Struct, frozen=True):
     """The systems' signed sums in some shuffles: for each of `Shuffler.counts` an array of shape (systems,
     shuffles)."""
 

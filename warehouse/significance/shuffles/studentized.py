@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.value import replace, value
 from warehouse.significance.draws import Draws
 from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
 from warehouse.significance.paired import Booleans, Floats, Integers
@@ -193,8 +194,7 @@ def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) ->
 Index: TypeAlias = "int | NDArray[np.intp]"
 
 
-@value
-class SystemSums:
+class SystemSums(Struct, frozen=True):
     """The signed sums of N, D, N², N·D and D² of all systems in some shuffles, each of shape (systems, shuffles), as
     multiples of a `worth` for each column.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
-from grammar.value import replace
 from warehouse.significance.draws import Draws
 from warehouse.significance.multiple import TIE, Family, SpreadFamily
 from warehouse.significance.outcome import Sides

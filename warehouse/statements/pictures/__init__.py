@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.lazy import lazy
 from warehouse.query.engine import Workforce
 from warehouse.query.path import Facts, Queries
@@ -18,8 +19,7 @@ def _nothing(plan: Any) -> Queries:
     return ()
 
 
-@value
-class Picture:
+class Picture(Struct, frozen=True):
     """How the answer to a question is drawn, and which facts that needs beside those of the answer."""
 
     draw: Callable[[Any, Result, Facts, Workforce], Any]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from msgspec import Struct
 
 from grammar.errors import QueryError
-from grammar.value import value
 from warehouse.charts import Panel, Unit, p_written, written
 from warehouse.charts.differences import differences
 from warehouse.charts.distribution import distribution, edges_for
@@ -152,8 +152,7 @@ def _difference(plan: ComparePlan) -> Unit:
     return "number" if any(entry.unit == "number" for entry in plan.entries) else "difference"
 
 
-@value(eq=False)
-class _Null:
+class _Null(Struct, frozen=True, eq=False):
     """The pair whose distribution is drawn, over so many shuffles; on `both` sides, or one; and what it is called."""
 
     comparison: Comparison

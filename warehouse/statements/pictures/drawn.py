@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.charts import Panel
 from warehouse.query import plan as p
 from warehouse.query.comparison.intervals import percent
@@ -13,8 +14,7 @@ from warehouse.results import Cell, Result
 from warehouse.tasks.observed import plural
 
 
-@value
-class Drawn:
+class Drawn(Struct, frozen=True):
     """What is drawn of the answer to a question on some entries. Without a `title` it is called by its measures and
     test sets.
     """

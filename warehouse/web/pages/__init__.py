@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.render.site.contents import PageBlock, PageHeading
 from warehouse.web.addresses import Address
 from warehouse.web.inquiry import Inquiry
@@ -15,8 +16,7 @@ from warehouse.web.links import Links
 from warehouse.web.pages import document_page, leaderboard, overview, pair_page, statement_page, system_page
 
 
-@value
-class PageKind:
+class PageKind(Struct, frozen=True):
     """A kind of page: its heading, which needs no computation, and its blocks."""
 
     heading: Callable[[Address, Links], PageHeading]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.render.site.contents import IntervalBar
 from warehouse.render.style import cell
 from warehouse.results import Cell, CellKind, Result
 
 
-@value
-class MeasuredColumn:
+class MeasuredColumn(Struct, frozen=True):
     """A measure of a result: its column in the data, its kind, and whether it has intervals."""
 
     name: str

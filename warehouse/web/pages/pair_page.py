@@ -5,7 +5,8 @@ which they differ, and the documents, sorted by difference.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from grammar.lexicon import as_word
 from warehouse.render.rectangle import beginning

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from grammar.errors import QueryError
 from warehouse.render.diagnostics import diagnosis

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grammar.value import value
+from msgspec import Struct
+
 from warehouse.render.site.contents import (
     Failure,
     Headline,
@@ -29,8 +30,7 @@ def heading(address: Address, links: Links) -> PageHeading:
     return PageHeading(address.names[0], (Link("Evaluations", links.to(HOME)),))
 
 
-@value
-class _SameQuestion:
+class _SameQuestion(Struct, frozen=True):
     """Test sets that are asked the same question about the system."""
 
     task: Task

@@ -34,9 +34,9 @@ FAST := -m "not $(SLOW_MARKS) and not soak" --hypothesis-profile=fast
 SLOW := -m "$(SLOW_MARKS) and not soak"
 
 # Built, not kept: a method and a function of Python for each statement.
-BUILT := $(addprefix warehouse/python/,methods.py functions.py evalhouse.pyi)
-BUILT_FROM := evalhouse.py $(wildcard grammar/*.py grammar/*/*.py warehouse/statements/*.py) warehouse/query/path.py \
-  $(addprefix warehouse/python/,generating.py keyword_arguments.py)
+BUILT := $(addprefix warehouse/python/,methods.py functions.py)
+BUILT_FROM := $(wildcard grammar/*.py grammar/*/*.py warehouse/statements/*.py) warehouse/plans/path.py \
+  $(addprefix warehouse/python/,generation.py text.py)
 
 # The tables of the documentation: docs/reference_tables.py makes them, and cog puts them into the pages.
 COG := $(BIN)/cog -U -I docs -p "import reference_tables as tables" --verbosity=1
@@ -132,7 +132,7 @@ clean:
 	rm -rf .venv .venv-* build $(BUILT)
 
 $(BUILT): $(BUILT_FROM) | .venv/installed
-	$(BIN)/python -m warehouse.python.generating
+	$(BIN)/python -m evalhouse.warehouse.python.generation
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

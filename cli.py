@@ -4,7 +4,7 @@ instead.
 
 from __future__ import annotations
 
-from warehouse.commands.program import command, main
+from evalhouse.warehouse.commands.program import command, main
 
 __all__ = ["command", "main"]
 

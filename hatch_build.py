@@ -18,5 +18,5 @@ class GeneratedModules(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files. Raises CalledProcessError if the program cannot be imported."""
         found = os.pathsep.join(filter(None, (self.root, os.environ.get("PYTHONPATH"))))
-        command = [sys.executable, "-m", "warehouse.python.generating"]
+        command = [sys.executable, "-m", "evalhouse.warehouse.python.generation"]
         subprocess.run(command, cwd=self.root, env={**os.environ, "PYTHONPATH": found}, check=True)

@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.filtering.agreement import agree
-from warehouse.filtering.agreement_sums import f_of_second
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
-from warehouse.significance.draws import Draws
-from warehouse.statements.agree_groups import AnnotatorPairs, Labels, groups
+from evalhouse.warehouse.filtering.agreement import agree, f_of_second
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.statements.agree import AnnotatorPairs, Labels, groups
 
 DOCUMENTS = (10, 20, 50, 100, 200)
 TRUTH = 2_000_000

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 SCORES = "select system_id, (2 * sum(correct) + sum(partial)) / (sum(possible) + sum(actual)) from score group by 1"
 

@@ -56,7 +56,7 @@ def _beside_nothing(seconds: dict[str, float], name: str) -> str:
 
 def _in_session() -> None:
     sys.path.insert(0, str(ROOT))
-    from warehouse.session import Session
+    from evalhouse.warehouse.session.session import Session
 
     print("\n| asked again in a session | processor, least |\n|---|---|")
     with Session.open() as session:

@@ -29,12 +29,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance.bootstrap.averages import OfTestSet
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
-from warehouse.significance.draws import Draws
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.sums import Sums
 
 DOCUMENTS = (6, 10, 20, 50, 100)
 COMPARED = 100

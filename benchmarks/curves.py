@@ -32,18 +32,16 @@ from msgspec import Struct, field
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.loading.ingest import load
-from warehouse.measures import measure_named, settle
-from warehouse.query.comparison.curving import curve_measure
-from warehouse.session import Session
-from warehouse.significance.areas import one_area
-from warehouse.significance.curves import precision_recall
-from warehouse.significance.curves.bands import Curves, curves
-from warehouse.significance.curves.measured import CurveMeasure
-from warehouse.significance.curves.thresholds import Thresholds
-from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Floats
-from warehouse.store.replacement import create
+from evalhouse.warehouse.comparing.curves import curve_measure
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import measure_named, settle
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance import curves as precision_recall
+from evalhouse.warehouse.significance.areas import one_area
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.curves import CurveMeasure, Curves, Thresholds, curves
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.store.replacement import create
 
 SETTINGS: tuple[tuple[int, float, int | None], ...] = (
     (100, 0.1, None),

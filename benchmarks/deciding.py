@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
 
 SYSTEMS = 17
 TOPICS = (50, 250, 1000)

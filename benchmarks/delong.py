@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance import areas
+from evalhouse.warehouse.significance import areas
 
 SIZES = ((5, 20), (7, 30), (10, 200), (12, 300), (15, 15), (15, 300), (20, 400))
 SHIFTS = (0.0, 1.0)

@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from generate import write
 from timing import in_folder, load
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 RUNS = 3
 

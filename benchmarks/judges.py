@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance.prediction_powered import Corrected, corrected
+from evalhouse.warehouse.significance.prediction_powered import Corrected, corrected
 
 DOCUMENTS = 500
 LABELLED = (5, 10, 20, 30, 50, 100, 200)

@@ -14,19 +14,27 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from warehouse.lake.compacting import compact
-from warehouse.lake.data_files import paths
-from warehouse.lake.log import LOAD, add, read_log
-from warehouse.lake.making import make_lake
-from warehouse.lake.place import LakePlace, place_of
-from warehouse.lake.settling import settle
-from warehouse.lake.states import open_lake
-from warehouse.lake.working import GROWING, NAMES, Working, before, change_of, here, working_copy
-from warehouse.loading.ingest import load
-from warehouse.publishing import temporary
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.tasks.records import FACT_TABLES
+from evalhouse.warehouse.kinds.records import FACT_TABLES
+from evalhouse.warehouse.lake.delta import paths
+from evalhouse.warehouse.lake.log import LOAD, add, read_log
+from evalhouse.warehouse.lake.maintenance import compact
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.lake.place import LakePlace, place_of
+from evalhouse.warehouse.lake.states import (
+    GROWING,
+    NAMES,
+    Working,
+    before,
+    change_of,
+    here,
+    open_lake,
+    settle,
+    working_copy,
+)
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
 
 HEADER = "test_set,system,document,possible,actual,correct,partial\n"
 

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 QUESTIONS = ("score F for all", "compare F for S0001, S0002 on BIG", "show systems")
 

@@ -32,9 +32,9 @@ import seqeval.metrics
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.loading.ingest import load
-from warehouse.store.database import Database
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import create
 
 MEASURES = {"map", "recip_rank", "Rprec", "ndcg", "P", "ndcg_cut"}
 SAME_MEASURES = [

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from evalsig.inference.paired import paired_permutation_test
 
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
 
 ITEMS = 2000
 

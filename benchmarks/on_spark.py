@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 QUESTIONS = ("score F for all on BIG", "compare F for S0001, S0002 on BIG")
 AGAIN = 3

@@ -23,10 +23,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.replacement import create
-from warehouse.web.server import Server
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
+from evalhouse.warehouse.web.server import Server
 
 SYSTEMS, DOCUMENTS, RUNS = 100, 1000, 7
 

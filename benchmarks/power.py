@@ -30,15 +30,14 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.measures import Function, measure_named, settle
-from warehouse.results import Cell
-from warehouse.session import Session
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.power.populations import Oriented, population_of
-from warehouse.significance.power.simulation import Criterion, Simulation
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
+from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.power.populations import Oriented, population_of
+from evalhouse.warehouse.significance.power.simulation import Criterion, Simulation
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 STATEMENT = (
     "power F for GE, UMASS on TST3 detect 3%, 5%, 7%, 10%, 15% documents 25, 50, 75, 100, 150, 200, 300, 400, 600, 1000"

@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from warehouse.filtering.crossing import INTERVALS, told_apart, undecided
-from warehouse.filtering.projection import project
-from warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, estimate
-from warehouse.filtering.weighted_documents import Weights, interval
-from warehouse.measures import Function, Ratio, measure_named, settle
-from warehouse.significance.paired import Booleans, Floats
+from evalhouse.warehouse.filtering.projection import INTERVALS, project, told_apart, undecided
+from evalhouse.warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, Weights, estimate, interval
+from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
 
 LEVEL = 0.05
 Chance = np.random.Generator

@@ -22,11 +22,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.session import Session
-from warehouse.store.connecting import open_database
-from warehouse.store.database import Database
-from warehouse.store.replacement import create
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import create
+from evalhouse.warehouse.store.sql import Sql
 
 MEASURES = ("AP", "nDCG@10", "nDCG", "P@10", "R@100", "RR", "Rprec", "Bpref", "Success@5", "AP@100")
 """The measures of trec_eval, which ir_measures computes in one call."""

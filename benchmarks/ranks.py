@@ -23,12 +23,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance.draws import Draws
-from warehouse.significance.multiple import westfall_young
-from warehouse.significance.sums import Sums
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.multiple import westfall_young
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.store.replacement import create
 
 LEVEL = 0.05
 SHUFFLES = 999

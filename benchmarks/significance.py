@@ -33,13 +33,13 @@ from scipy.stats import permutation_test
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import counting
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.shuffles.studentized import all_pairs_studentized
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.shuffles.studentized import all_pairs_studentized
+from evalhouse.warehouse.significance.sums import Sums
 
 BETAS = {"recall": (1, 0), "precision": (0, 1), "F": (1, 1), "F(beta=0.5)": (1, 4), "F(beta=2)": (4, 1)}
 

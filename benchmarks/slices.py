@@ -28,13 +28,20 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Floats
-from warehouse.significance.slices import Partition, heterogeneity, influences, shrunken, slice_tests, variances
-from warehouse.significance.sums import Sums
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.slices import (
+    Partition,
+    heterogeneity,
+    influences,
+    shrunken,
+    slice_tests,
+    variances,
+)
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.store.replacement import create
 
 Chance = np.random.Generator
 LEVEL, SHUFFLES, DOCUMENTS = 0.05, 199, 300

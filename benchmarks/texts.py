@@ -23,8 +23,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.timing import Spent, evalhouse, in_folder, spent
-from warehouse.query.compile.texts import texts
-from warehouse.store.connecting import open_database
+from evalhouse.warehouse.plans.scores import texts
+from evalhouse.warehouse.store.connecting import open_database
 
 PROMPT, ANSWER, TARGET = 1_200, 600, 40
 

@@ -77,7 +77,7 @@ def python(code: str) -> list[str]:
 def evalhouse(*words: str) -> list[str]:
     """A process of the command, run as the installed command runs."""
     return [
-        *python("import sys; from warehouse.commands.program import command; sys.exit(command())"),
+        *python("import sys; from evalhouse.warehouse.commands.program import command; sys.exit(command())"),
         *words,
         "--quiet",
     ]

@@ -23,14 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.loading.ingest import load
-from warehouse.measures import Function, measure_named, settle
-from warehouse.session import Session
-from warehouse.significance.draws import Draws
-from warehouse.significance.shuffles.randomization import functional_test
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
-from warehouse.store.replacement import create
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.shuffles.randomization import functional_test
+from evalhouse.warehouse.significance.sums import Sums, Valuation
+from evalhouse.warehouse.store.replacement import create
 
 SYSTEMS, SEGMENTS, SHUFFLES = 10, 2_000, 10_000
 

@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from warehouse.significance import multiple
-from warehouse.significance.analytic import independent, matched
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.draws import Draws
-from warehouse.significance.outcome import Outcome
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import functional_test, randomization_test
-from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
-from warehouse.significance.shuffles.studentized_families import studentized_family
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import ExactValue, Valuation
+from evalhouse.warehouse.significance import independent, matched, multiple
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.draws import Draws, Outcome
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test
+from evalhouse.warehouse.significance.shuffles.studentized import (
+    all_pairs_studentized,
+    studentized_family,
+    studentized_test,
+)
+from evalhouse.warehouse.significance.sums import ExactValue, Sums, Valuation
 
 LEVEL = 0.05
 SHUFFLES = 499

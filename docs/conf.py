@@ -15,8 +15,8 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Stri
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from grammar.parser import tokens
-from warehouse.version import __version__
+from evalhouse.grammar.parser import tokens
+from evalhouse.warehouse.version import __version__
 
 PAGES = Path(__file__).resolve().parent
 

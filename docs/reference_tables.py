@@ -20,18 +20,17 @@ from pathlib import Path
 
 import duckdb
 
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
-from grammar.lexicon import RESERVED
-from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES
-from warehouse.measures.measure import Parameter, plain
-from warehouse.python.generating import of_data
-from warehouse.render import FORMATS
-from warehouse.shell.commands import COMMANDS
-from warehouse.shell.meanings import statement_usage
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
+from evalhouse.grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
+from evalhouse.grammar.lexicon import FUNCTIONS, RESERVED
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.measures import MEASURES
+from evalhouse.warehouse.measures.measure import Parameter, plain
+from evalhouse.warehouse.python.generation import of_data
+from evalhouse.warehouse.render import FORMATS
+from evalhouse.warehouse.shell.commands import COMMANDS
+from evalhouse.warehouse.shell.offers import statement_usage
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 ROOT = Path(__file__).resolve().parents[1]
 

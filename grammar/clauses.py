@@ -15,7 +15,7 @@ from typing import get_args
 
 from msgspec import NODEFAULT, Struct
 
-from grammar import nodes
+from evalhouse.grammar import nodes
 
 QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for kind in get_args(nodes.Question)}
 """The statements that can be plotted, explained and exported, by their first word."""

@@ -1,7 +1,7 @@
-"""The words and signs of the language as text: the form of a bare name, and how a number or a quoted text is read.
+"""The words and signs of the language as text: bare names, numbers, quoted texts, and names of functions.
 
-It contains no rules of the language. The rules are in language.lark; the keywords are also defined there, and are read
-from it.
+It contains no rules of the language. The rules are in language.lark; the keywords are also defined there, and are
+read from it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ import re
 import unicodedata
 from decimal import Decimal
 from pathlib import Path
+
+from msgspec import Struct
+
+# === words and signs ==================================================================================================
+# The form of a bare name, and how a number or a quoted text is read.
 
 MOST_DIGITS = 28
 """Numbers have at most this many digits, which decimal arithmetic represents exactly."""
@@ -108,3 +113,44 @@ def number_value(text: str) -> Decimal:
     if power >= 10**MOST_DIGITS:
         raise ValueError(f"a number can have at most {MOST_DIGITS} digits")
     return Decimal(power)
+
+
+# === functions of define ==============================================================================================
+# The functions that expressions may call, as in `sqrt(recall * precision)`. Nothing is computed here.
+
+
+class ArithmeticFunction(Struct, frozen=True):
+    """A function: how it is written, what it is, and how many arguments it takes. `most` is None if there is no
+    limit.
+    """
+
+    name: str
+    usage: str
+    meaning: str
+    least: int
+    most: int | None
+
+    def accepts(self, arguments: int) -> bool:
+        """Whether it takes this many arguments."""
+        return self.least <= arguments and (self.most is None or arguments <= self.most)
+
+    @property
+    def takes(self) -> str:
+        """How many arguments it takes, in words."""
+        return "one argument" if self.most == 1 else "at least two arguments"
+
+
+FUNCTIONS = {
+    function.name: function
+    for function in (
+        ArithmeticFunction("sqrt", "sqrt(X)", "the square root", 1, 1),
+        ArithmeticFunction("log", "log(X)", "the natural logarithm", 1, 1),
+        ArithmeticFunction("exp", "exp(X)", "e to the power of X", 1, 1),
+        ArithmeticFunction("min", "min(X, Y, …)", "the smallest of the arguments", 2, None),
+        ArithmeticFunction("max", "max(X, Y, …)", "the largest of the arguments", 2, None),
+        ArithmeticFunction("abs", "abs(X)", "the absolute value", 1, 1),
+    )
+}
+"""By name. These names are not keywords: without parentheses, or with parameters such as `min(w=1)`, each is a
+measure.
+"""

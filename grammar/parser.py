@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grammar.errors import QueryError, UnfinishedError
+from evalhouse.grammar.errors import QueryError, UnfinishedError
 
 if TYPE_CHECKING:
-    from grammar import nodes
-    from grammar.editing.completion import Expected
-    from grammar.editing.highlighting import Token
+    from evalhouse.grammar import nodes
+    from evalhouse.grammar.editing.completion import Expected
+    from evalhouse.grammar.editing.highlighting import Token
 
 
 def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
@@ -22,15 +22,15 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
     """
     from lark import UnexpectedInput
 
-    from grammar.parsing.building import statement_of
-    from grammar.parsing.lark_parser import parser
-    from grammar.parsing.reading import check_depth, check_text
+    from evalhouse.grammar.parsing.building import statement_of
+    from evalhouse.grammar.parsing.lark_parser import parser
+    from evalhouse.grammar.parsing.reading import check_depth, check_text
 
     check_text(text)
     try:
         pieces: Any = parser().parse(text)
     except UnexpectedInput:
-        from grammar.editing.mistakes import explained
+        from evalhouse.grammar.editing.mistakes import explained
 
         raise explained(text) from None
     statements = tuple(statement_of(piece, text) for piece in pieces)
@@ -54,13 +54,13 @@ def is_complete(text: str) -> bool:
 
 def expected(text: str) -> Expected:
     """What may follow at the end of `text`; nothing if it has a mistake before its end."""
-    from grammar.editing.completion import expected as expected_at_end
+    from evalhouse.grammar.editing.completion import expected as expected_at_end
 
     return expected_at_end(text)
 
 
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of any text, for highlighting. Text that cannot be read gets the kind error."""
-    from grammar.editing.highlighting import tokens as all_tokens
+    from evalhouse.grammar.editing.highlighting import tokens as all_tokens
 
     return all_tokens(text)

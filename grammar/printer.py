@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from grammar import nodes
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import CLAUSES, Clause, Shape
-from grammar.lexicon import (
+from evalhouse.grammar import nodes
+from evalhouse.grammar.clauses import CLAUSES, Clause, Shape
+from evalhouse.grammar.lexicon import (
+    FUNCTIONS,
     MOST_DIGITS,
     PATTERN,
     VARIABLE_NAME,

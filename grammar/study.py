@@ -11,8 +11,7 @@ import re
 
 from msgspec import Struct
 
-from grammar.errors import QueryError
-from grammar.span import Span
+from evalhouse.grammar.errors import QueryError, Span
 
 PROSE = "--|"
 """The beginning of comments that are kept as prose. One space after it is not part of the prose."""

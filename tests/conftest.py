@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from evalhouse.warehouse.commands.settings import SETTINGS
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.sample import fill
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
 from tests.browsing import chromium
 from tests.counting import Count, Figures, put_into_page
 from tests.empty import create
-from warehouse.commands.settings import SETTINGS
-from warehouse.loading.ingest import load
-from warehouse.loading.sample import fill
-from warehouse.session import Session
-from warehouse.store.database import Database
 
 # The duration of a case depends on how busy the machine is, and says nothing about the program.
 settings.register_profile("evalhouse", deadline=None)

@@ -1,8 +1,8 @@
 """New warehouses for tests that load into them: each is a copy of one that the process made once.
 
 A new warehouse is completed and written to disk before it appears, which takes longer than most tests. The tests of
-making warehouses call `warehouse.store.replacement` itself, and `test_database.py` checks that the copy equals what
-that makes.
+making warehouses call `evalhouse.warehouse.store.replacement` itself, and `test_database.py` checks that the copy
+equals what that makes.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from warehouse.publishing import temporary
-from warehouse.store import replacement
-from warehouse.store.connecting import open_new
-from warehouse.store.database import Database
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.store import replacement
+from evalhouse.warehouse.store.connecting import open_new
+from evalhouse.warehouse.store.database import Database
 
 
 def create(path: Path) -> Database:

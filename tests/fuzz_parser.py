@@ -13,9 +13,9 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 with atheris.instrument_imports(include=["grammar"]):
-    from grammar.errors import QueryError
-    from grammar.parser import parse
-    from grammar.printer import to_text
+    from evalhouse.grammar.errors import QueryError
+    from evalhouse.grammar.parser import parse
+    from evalhouse.grammar.printer import to_text
 
 
 def one(content: bytes) -> None:

@@ -7,20 +7,19 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
-from warehouse.faults import WarehouseError
-from warehouse.lake.changing import change_lake
-from warehouse.lake.log import read_log
-from warehouse.lake.making import make_lake
-from warehouse.lake.place import Folder, LakePlace
-from warehouse.lake.settling import unsettled
-from warehouse.lake.states import open_lake
-from warehouse.loading.ingest import Loaded, load
-from warehouse.publishing import temporary
-from warehouse.session import Session
-from warehouse.store import soundness
-from warehouse.store.connecting import in_memory, open_to_export
-from warehouse.store.database import Database
-from warehouse.store.lock import nobody
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.lake.place import Folder, LakePlace
+from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.loading.ingest import Loaded, load
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.connecting import in_memory, open_to_export
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import nobody
 
 HEADER = "test_set,system,document,possible,actual,correct,partial\n"
 
@@ -91,7 +90,7 @@ def answer(lake: LakePlace, statement: str) -> list[tuple[object, ...]]:
 def sound(lake: LakePlace) -> bool:
     """Whether a lake has what its fingerprints say, and its Delta tables what its changes say."""
     with open_lake(lake) as database:
-        return soundness.check(database) == () and not list(unsettled(lake, read_log(lake)))
+        return upgrading.check(database) == () and not list(unsettled(lake, read_log(lake)))
 
 
 def turn_is_taken(lake: LakePlace) -> bool:

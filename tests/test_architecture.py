@@ -14,32 +14,33 @@ from pathlib import Path
 import grimp
 import pytest
 
-from grammar.clauses import STATEMENTS
-from warehouse.lazy import lazy
-from warehouse.python import generating
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.tasks import TASKS
+from evalhouse.grammar.clauses import STATEMENTS
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.process.lazy import lazy
+from evalhouse.warehouse.python import generation
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
     ROOT / "cli.py",
-    ROOT / "evalhouse.py",
+    *sorted((ROOT / "evalhouse").glob("*.py")),
     *sorted((ROOT / "grammar").rglob("*.py")),
     *sorted((ROOT / "warehouse").rglob("*.py")),
 ]
 
 OF_THEIR_OWN = {
+    "evalhouse/__init__.py": "it offers functions that are called like statements",
     "warehouse/commands/program.py": "load is a command there",
     "grammar/editing/completion.py": "the words behind show are keywords, and completed together",
     "grammar/editing/mistakes.py": "define alone has arithmetic, expect takes some questions, and power is asked of p",
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
-    "warehouse/loading/readers/named_columns.py": "a run has a column called rank",
-    "warehouse/loading/readers/trec_lines.py": "a run has columns called rank and score, and none is no compression",
-    "warehouse/loading/staging/wide_columns.py": "a column may be called replicate, and a cell none",
+    "warehouse/loading/readers/counts.py": "a run has a column called rank",
+    "warehouse/loading/readers/trec.py": "a run has columns called rank and score, and none is no compression",
+    "warehouse/loading/staging/wide.py": "a column may be called replicate, and a cell none",
     "warehouse/significance/exact/counting.py": "a way of counting is called table",
     "warehouse/statements/coverage.py": "a column is called documents",
     "warehouse/store/schema.py": "a database has tables",
-    "warehouse/statements/rank_over_test_sets.py": "ranks over test sets are told apart in two ways of their own",
+    "warehouse/statements/rank.py": "ranks over test sets are told apart in two ways of their own",
 }
 """Files that compare a word which a table has too, and why."""
 
@@ -57,8 +58,12 @@ def nodes(source: Path) -> list[ast.AST]:
 
 @pytest.fixture(scope="module")
 def imports() -> grimp.ImportGraph:
-    """All imports, those inside of functions too; those that only type checkers see are none."""
-    return grimp.build_graph("warehouse", "grammar", exclude_type_checking_imports=True, cache_dir=None)
+    """All imports: those inside of functions, those that only type checkers see, and those of tables, by `lazy`."""
+    graph = grimp.build_graph("evalhouse", exclude_type_checking_imports=False, cache_dir=None)
+    for source, _, address in lazy_names():
+        module = ".".join(("evalhouse", *source.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        graph.add_import(importer=module, imported=address.partition(":")[0])
+    return graph
 
 
 def test_no_circle_of_imports(imports: grimp.ImportGraph) -> None:
@@ -77,12 +82,12 @@ def test_every_room_is_in_the_layers(imports: grimp.ImportGraph) -> None:
     ]
     (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
     listed = [room.strip() for layer in layers for room in layer.split("|")]
-    assert sorted(listed) == sorted(imports.find_children("warehouse"))
+    assert sorted(listed) == sorted(imports.find_children("evalhouse.warehouse"))
 
 
 def test_every_room_is_described(imports: grimp.ImportGraph) -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    rooms = [room.replace(".", "/") for room in imports.find_children("warehouse")]
+    rooms = [room.removeprefix("evalhouse.").replace(".", "/") for room in imports.find_children("evalhouse.warehouse")]
     assert [room for room in sorted(rooms) if f"`{room}/`" not in text and f"`{room}.py`" not in text] == []
 
 
@@ -108,23 +113,27 @@ def _name_given(node: ast.AST) -> str:
     return ""
 
 
-LAZY = ROOT / "warehouse" / "lazy.py"
+LAZY = ROOT / "warehouse" / "process" / "lazy.py"
 
 
 def test_what_tables_import_when_it_is_used_is_there() -> None:
     """Every name that is given to `lazy` is one of a module of ours, and stands in a table at the top of its module."""
-    given = [
-        (source, node)
+    inside = {id(node) for source in SOURCES for function in functions(source) for node in ast.walk(function)}
+    for source, node, address in lazy_names():
+        assert lazy(address).load() is not None
+        assert id(node) not in inside, f"{source}: only tables are imported when they are used"
+
+
+def lazy_names() -> list[tuple[Path, ast.Call, str]]:
+    """Where a table names what is imported when it is used, and the name."""
+    return [
+        (source, node, str(argument.value))
         for source in SOURCES
         for node in nodes(source)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lazy"
+        for argument in node.args
+        if isinstance(argument, ast.Constant)
     ]
-    assert given
-    inside = {id(node) for source in SOURCES for function in functions(source) for node in ast.walk(function)}
-    for source, node in given:
-        (address,) = (str(argument.value) for argument in node.args if isinstance(argument, ast.Constant))
-        assert lazy(address).load() is not None
-        assert id(node) not in inside, f"{source}: only tables are imported when they are used"
 
 
 def functions(source: Path) -> Iterator[ast.AST]:
@@ -155,7 +164,7 @@ def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
 
 
 def test_the_methods_of_python_are_built_from_the_tables_as_they_are() -> None:
-    for path, text in generating.parts():
+    for path, text in generation.parts():
         assert path.read_text(encoding="utf-8") == text, "make built"
 
 

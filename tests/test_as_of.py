@@ -11,25 +11,24 @@ from typing import Any
 import pytest
 
 import evalhouse
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.parser import parse
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.plans.past import MOST_OPEN, AsOf, NoSuchStateError, state_asked
+from evalhouse.warehouse.plans.path import DuckDBEngine, Engine, Workforce
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.verification import claims, verify
+from evalhouse.warehouse.statements import statements
+from evalhouse.warehouse.statements.questions import OnlyQuestions
+from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.faults import WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.query.as_of import AsOf, NoSuchStateError, state_asked
-from warehouse.query.engine import DuckDBEngine, Engine, Workforce
-from warehouse.query.past_states import MOST_OPEN
-from warehouse.session import Session
-from warehouse.statements import statements
-from warehouse.statements.only_questions import OnlyQuestions
-from warehouse.store.connecting import open_database
-from warehouse.store.database import Database
-from warehouse.store.definitions import keep
-from warehouse.store.sql import Sql
-from warehouse.verification import claims, verify
-from warehouse.web.inquiry import AnswerCache, Inquiry
 
 DAYS = [datetime(2026, 11, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
 """When the warehouse was loaded."""

@@ -13,11 +13,11 @@ import pytest
 from msgspec import Struct
 
 import cli
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import lm_eval
+from evalhouse.warehouse.store.replacement import making
 from tests.counting import Count
 from tests.store.texts import SCORES, THREE
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import lm_eval
-from warehouse.store.replacement import making
 
 SECRET = "SYSTEM-NOBODY-MAY-SEE"
 DATE = "2026-01-16T15-23-47"

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from warehouse.query.comparison.observations import _numbered, _ranks
-from warehouse.render import Style, data, format_named
-from warehouse.session import Session
-from warehouse.significance import correlation, sums
-from warehouse.significance.bootstrap import resamples
-from warehouse.significance.bootstrap.standard_errors import ratio_influences
-from warehouse.significance.draws import RESAMPLES, Draws
-from warehouse.significance.paired import Floats, Integers, narrowed
+from evalhouse.warehouse.comparing.observations import _numbered, _ranks
+from evalhouse.warehouse.render import Style, data, format_named
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance import correlation, sums
+from evalhouse.warehouse.significance.arrays import Floats, Integers, narrowed
+from evalhouse.warehouse.significance.bootstrap import resamples
+from evalhouse.warehouse.significance.bootstrap.bootstrap_t import ratio_influences
+from evalhouse.warehouse.significance.draws import RESAMPLES, Draws
 
 ASKED = (
     "compare F, recall for all on TST3 shuffles 999",
@@ -48,10 +48,10 @@ def test_the_size_of_blocks_changes_no_digit(session: Session, asked: str, monke
     at_once = session.run(asked).as_dict()
     monkeypatch.setattr(correlation, "_NUMBERS", 230)
     monkeypatch.setattr(sums, "AT_ONCE", 320)
-    monkeypatch.setattr("warehouse.significance.shuffles.signed_sums.SLICE", 1_100)
-    monkeypatch.setattr("warehouse.significance.shuffles.signed_sums.SPREAD", 5_000)
-    monkeypatch.setattr("warehouse.significance.bootstrap.confidence_intervals.AT_ONCE", 3)
-    monkeypatch.setattr("warehouse.query.comparison.observations.AT_MOST", 0)
+    monkeypatch.setattr("evalhouse.warehouse.significance.shuffles.coins.SLICE", 1_100)
+    monkeypatch.setattr("evalhouse.warehouse.significance.shuffles.coins.SPREAD", 5_000)
+    monkeypatch.setattr("evalhouse.warehouse.significance.bootstrap.confidence_intervals.AT_ONCE", 3)
+    monkeypatch.setattr("evalhouse.warehouse.comparing.observations.AT_MOST", 0)
     assert session.run(asked).as_dict() == at_once
 
 
@@ -105,7 +105,7 @@ def test_places_by_a_table_or_by_searching(in_order: list[int], chosen: list[int
     numbered = np.unique(np.array(found), return_inverse=True)
     for most in (0, 1000):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("warehouse.query.comparison.observations.AT_MOST", most)
+            patch.setattr("evalhouse.warehouse.comparing.observations.AT_MOST", most)
             assert _ranks(ids, order).tolist() == found
             distinct, place = _numbered(np.array(found), len(order))
             assert distinct.tolist() == numbered[0].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.version import __version__
+from evalhouse.warehouse.version import __version__
 
 
 def test_the_citation_names_the_version() -> None:

@@ -16,9 +16,9 @@ import duckdb
 import pytest
 
 import cli
+from evalhouse.warehouse.commands import arguments, table
+from evalhouse.warehouse.commands.table import COMMANDS, Command
 from tests.conftest import write_csv
-from warehouse.commands import arguments, table
-from warehouse.commands.table import COMMANDS, Command
 
 HOLM = "adjust holm: step-down Bonferroni; controls the family-wise error under any dependence (Holm 1979)\n"
 ROOT = Path(__file__).resolve().parent.parent
@@ -173,7 +173,7 @@ def test_a_mistake_of_ours_is_a_sentence_and_no_traceback(
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("warehouse.commands.keeping.info", failing)
+    monkeypatch.setattr("evalhouse.warehouse.commands.keeping.info", failing)
     assert cli.main(["info"]) == 1
     assert capsys.readouterr().err == (
         "error: a bug in evalhouse: ZeroDivisionError: division by zero\n  set EVALHOUSE_TRACEBACK=1 to see where\n"

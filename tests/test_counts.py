@@ -9,11 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.upgrading import check
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.soundness import check
 
 TUPLES = ("possible", "actual", "correct", "partial")
 F = "define measure f1 = 2 * (correct + 0.5 * partial) / (possible + actual)"

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from warehouse.query.comparison import deciding, procedures
-from warehouse.query.engine import DuckDBEngine, Workforce
-from warehouse.results import Result
-from warehouse.session import Session
-from warehouse.store.connecting import open_database
-from warehouse.store.database import Database
+from evalhouse.warehouse.comparing import decisions as deciding
+from evalhouse.warehouse.comparing import procedures
+from evalhouse.warehouse.plans.path import DuckDBEngine, Workforce
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.database import Database
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, jaccard_score, recall_score
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.measures.filtering import COLUMNS, OPTIONAL
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.measures import Function, Ratio, measure_named, settle
-from warehouse.measures.filtering import COLUMNS, OPTIONAL
-from warehouse.session import Session
 
 Cells = dict[str, int]
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})

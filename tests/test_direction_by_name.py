@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.measures.direction import lower_by_name
+from evalhouse.warehouse.measures.measure import lower_by_name
 
 LOWER = """
 WER TER CER wer ter perplexity Perplexity PPL ppl loss latency cost error errors MAE RMSE nRMSE mse log_loss NLL brier

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.measures import Function, measure_named, settle
-from warehouse.session import Session
 
 BASE = ((5, 2), (5, 0), (5, 3), (4, 0), (6, 6))
 TUNED = ((5, 4), (5, 1), (5, 3), (4, 3), (6, 5))

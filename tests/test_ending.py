@@ -18,14 +18,14 @@ from threading import Thread
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.sample import fill
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.replacement import making
+from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
 from tests.store.texts import SCORES, THREE
-from warehouse.loading.ingest import load
-from warehouse.loading.sample import fill
-from warehouse.session import Session
-from warehouse.store.connecting import open_database
-from warehouse.store.replacement import making
-from warehouse.store.soundness import check
 
 pytestmark = pytest.mark.crash
 
@@ -93,7 +93,7 @@ BETWEEN = f"""
 import os, signal, sys
 sys.path.insert(0, {str(ROOT)!r})
 import cli
-from warehouse import publishing
+from evalhouse.warehouse.process import publishing
 made = publishing.scratch
 def interrupted():
     folder = made()
@@ -163,7 +163,7 @@ WORDS = {
 FIRST = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from warehouse import ending
+from evalhouse.warehouse.process import stopping as ending
 ending.at_once()
 import cli
 print(flush=True)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.commands.answering import open_session
+from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, parser_for
+from evalhouse.warehouse.commands.settings import fill
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.store.database import Database
 from tests.conftest import write_csv
-from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
-from warehouse.commands.opened import open_session
-from warehouse.commands.settings import fill
-from warehouse.faults import WarehouseError
-from warehouse.session import Session
-from warehouse.storage import open_warehouse
-from warehouse.store.database import Database
 
 
 @pytest.fixture
@@ -57,13 +57,13 @@ def test_a_load_is_seen_that_is_stored_while_the_warehouse_is_being_opened(
         return [row["system"] for row in session.run("show systems").rows]
 
     with monkeypatch.context() as slow:
-        slow.setattr("warehouse.session.open_warehouse", slowly)
+        slow.setattr("evalhouse.warehouse.session.session.open_warehouse", slowly)
         session = Session.open(path)
     with session:
         assert systems(session) == ["A"]
         load(path, "B")
         with monkeypatch.context() as slow:
-            slow.setattr("warehouse.session_warehouse.open_warehouse", slowly)
+            slow.setattr("evalhouse.warehouse.session.warehouse.open_warehouse", slowly)
             assert systems(session) == ["A", "B"]
         assert systems(session) == ["A", "B", "C"]
 
@@ -83,7 +83,7 @@ def test_a_change_is_done_also_where_the_warehouse_cannot_be_opened_again(
 
     load(path, "A")
     with Session.open(path) as session:
-        monkeypatch.setattr("warehouse.session_warehouse.open_warehouse", busy)
+        monkeypatch.setattr("evalhouse.warehouse.session.warehouse.open_warehouse", busy)
         with pytest.raises(WarehouseError) as caught:
             session.run("forget import 1")
         monkeypatch.undo()

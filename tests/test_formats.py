@@ -20,13 +20,13 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all, style
+from evalhouse.warehouse.render.html import fragment
+from evalhouse.warehouse.render.rectangle import unbounded_rectangles
+from evalhouse.warehouse.results import Column, Result, SideBySide, Table, Triangle
+from evalhouse.warehouse.session.session import Session
 from tests.typesetting import needs_latex
-from warehouse.faults import DataError
-from warehouse.render import FORMATS, WORKBOOK, Format, Style, files, format_for, render, render_all, style
-from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.render.web import fragment
-from warehouse.results import Column, Result, SideBySide, Table, Triangle
-from warehouse.session import Session
 
 LEGEND = "p-values; * significant at .05, ? undecided"
 
@@ -127,7 +127,7 @@ def test_a_format_is_added_by_its_entry_alone(
         return (f"{row[0]}\n" for row in result.table.rows)
 
     added = (*FORMATS, Format("captions", "the captions", ".cap", captions), Format("lines", "rows", ".lin", lines))
-    monkeypatch.setattr("warehouse.render.FORMATS", added)
+    monkeypatch.setattr("evalhouse.warehouse.render.FORMATS", added)
     result = side_by_side()
     assert render(result, "captions", Style()) == "recall, m\n"
     assert render_all([result, result], "captions", Style()) == "recall, m\n" * 2

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from grammar import nodes as n
-from grammar.editing.highlighting import tokens
-from grammar.errors import QueryError
-from grammar.parser import is_complete, parse
-from grammar.printer import to_text
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.highlighting import tokens
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import is_complete, parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.substitution import substituted
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.statements import resolve
 from tests.counting import Count
 from tests.grammar.test_other_cases import look_alikes
 from tests.test_fuzz_queries import mutated
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.substitution import substituted
-from warehouse.session import Session
-from warehouse.statements import resolve
 
 FEW = 1_000
 MANY = int(os.environ.get("EVALHOUSE_EXAMPLES", "100000"))

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError, WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import FORMATS, Style, render
+from evalhouse.warehouse.render.diagnostics import data_error, query_error, warehouse_error
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.faults import DataError, WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.render import FORMATS, Style, render
-from warehouse.render.diagnostics import data_error, query_error, warehouse_error
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
 

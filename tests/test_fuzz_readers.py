@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grammar.errors import QueryError
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.loading.readers.recognition import recognize
-from warehouse.significance.exact import counting
-from warehouse.significance.sums import Sums
-from warehouse.store.connecting import in_memory
-from warehouse.store.soundness import check
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
 

@@ -19,17 +19,17 @@ import openpyxl
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import FORMATS, Format, Style, files, render
+from evalhouse.warehouse.render.style import clean
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.conftest import write_csv
 from tests.counting import Count
 from tests.store.texts import SCORES
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.render import FORMATS, Format, Style, files, render
-from warehouse.render.style import clean
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 REFUSED = {
     "a NUL": "a\0b",
@@ -259,7 +259,7 @@ def test_a_workbook_has_no_formula(hostile: Session, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("question", PICTURES)
 def test_pictures_show_names_as_they_are(hostile: Session, question: str, count: Count) -> None:
-    from warehouse.render.vega import page, svg
+    from evalhouse.warehouse.render.vegalite import page, svg
 
     result = hostile.run(question)
     on_screen = render(result, "table", Style(width=120))

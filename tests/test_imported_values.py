@@ -19,11 +19,11 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance import matched
+from evalhouse.warehouse.store.connecting import in_memory
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance.analytic import matched
-from warehouse.store.connecting import in_memory
 
 RECIPROCAL_RANKS = (
     (6, 1, 0.28125, 0.140625),

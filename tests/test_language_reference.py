@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import CLAUSES, STATEMENTS
-from grammar.errors import QueryError
-from warehouse.commands.table import COMMANDS
-from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES
-from warehouse.render import FORMATS
-from warehouse.render.diagnostics import query_error
-from warehouse.session import Session
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.storage import open_warehouse
-from warehouse.tasks import TASKS
+from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.lexicon import FUNCTIONS
+from evalhouse.warehouse.commands.table import COMMANDS
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.measures import MEASURES
+from evalhouse.warehouse.render import FORMATS
+from evalhouse.warehouse.render.diagnostics import query_error
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store import catalog
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store import catalog
 
 QUESTIONS = [
     "score F for all on TST3, TST4",

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.latex import latex
+from evalhouse.warehouse.render.paper import LINE, on_paper
+from evalhouse.warehouse.render.rectangle import unbounded_rectangles
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
 from tests.typesetting import needs_latex
-from warehouse.render import Style, render
-from warehouse.render.latex import latex
-from warehouse.render.paper import LINE, on_paper
-from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.results import Result
-from warehouse.session import Session
 
 STATEMENTS = (
     "score recall, precision, F, overgeneration, undergeneration, substitution, error for all on TST3, TST4",

@@ -13,15 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.process import publishing
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store import replacement as lock
 from tests.counting import Count
 from tests.empty import create
-from warehouse import publishing
-from warehouse.session import Session
-from warehouse.store import lock
 
 ROOT = Path(__file__).parents[1]
-SPILL = "from warehouse.store.connecting import in_memory; database = in_memory()"
-LOAD = "from warehouse.store.replacement import replacing; held = replacing(Path(sys.argv[1])); held.__enter__()"
+SPILL = "from evalhouse.warehouse.store.connecting import in_memory; database = in_memory()"
+LOAD = (
+    "from evalhouse.warehouse.store.replacement import replacing; held = replacing(Path(sys.argv[1])); held.__enter__()"
+)
 
 
 @contextmanager

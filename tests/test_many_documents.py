@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing import observations as observe
+from evalhouse.warehouse.comparing import pairs
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.plans import path
+from evalhouse.warehouse.plans.path import Engine
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.bootstrap import confidence_intervals, shifted
+from evalhouse.warehouse.significance.shuffles import randomization
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.query import path
-from warehouse.query.comparison import observations as observe
-from warehouse.query.comparison import pairs
-from warehouse.query.engine import Engine
-from warehouse.results import Cell
-from warehouse.session import Session
-from warehouse.significance.bootstrap import confidence_intervals, shifted
-from warehouse.significance.shuffles import randomization
 
 QUESTIONS = [
     "compare recall, precision, F for GE, UMASS on TST3 exact",

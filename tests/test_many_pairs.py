@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def session() -> Iterator[Session]:
 
 @pytest.mark.parametrize("most", [0, 136])
 def test_undecided_pairs(session: Session, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr("warehouse.query.comparison.notes.ONE_BY_ONE", most)
+    monkeypatch.setattr("evalhouse.warehouse.comparing.notes.ONE_BY_ONE", most)
     result = session.run("compare F for all on TST3 shuffles 99 level 0.05 confidence 0.9")
     undecided = [row for row in result.rows if row["verdict"] == "undecided"]
     notes = [note for note in result.notes if "undecided" in note]
@@ -34,7 +34,7 @@ def test_undecided_pairs(session: Session, monkeypatch: pytest.MonkeyPatch, most
 
 @pytest.mark.parametrize("most", [0, 136])
 def test_tests_that_assume_independence(session: Session, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr("warehouse.query.comparison.notes.ONE_BY_ONE", most)
+    monkeypatch.setattr("evalhouse.warehouse.comparing.notes.ONE_BY_ONE", most)
     result = session.run("compare recall for GE, UMASS, SRI on TST3 test two-sample-t")
     notes = [note for note in result.notes if "independent" in note]
     assert len(notes) == (3 if most else 1)

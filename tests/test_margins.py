@@ -13,10 +13,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
-from warehouse.results import Result
-from warehouse.session import Session
 
 Number = int | float | Fraction
 Open = Callable[..., Session]

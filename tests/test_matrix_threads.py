@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from warehouse import threads
-from warehouse.threads import one_for_matrices
+from evalhouse.warehouse.process import memory as threads
+from evalhouse.warehouse.process.memory import one_for_matrices
 
 
 class OpenBLAS:
@@ -68,7 +68,7 @@ def test_the_functions_are_found_in_numpy_as_it_is_installed() -> None:
         pytest.skip("numpy multiplies with another library")
     code = (
         "import numpy\n"
-        "from warehouse.threads import _of_openblas, one_for_matrices\n"
+        "from evalhouse.warehouse.process.memory import _of_openblas, one_for_matrices\n"
         "current, change = _of_openblas()\n"
         "change(2)\n"
         "with one_for_matrices():\n"

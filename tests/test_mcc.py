@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import matthews_corrcoef
 
-from grammar.errors import QueryError
-from warehouse.charts import Bins
-from warehouse.measures import Function, measure_named, settle
-from warehouse.measures.expression import Call, Constant, Count, Operation, evaluate, exact
-from warehouse.measures.filtering import COLUMNS
-from warehouse.session import Session
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Bins
+from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.measures.filtering import COLUMNS
+from evalhouse.warehouse.measures.forms import Call, Constant, Count, Operation, evaluate, exact
+from evalhouse.warehouse.session.session import Session
 
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})
 

@@ -10,13 +10,13 @@ from statistics import mean
 
 import pytest
 
-from grammar.errors import QueryError
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.replacement import create
 
 TOPICS: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
     "A": {"t1": (3, 1, 1), "t2": (0, 4, 2), "t3": (2, 0, 0), "t4": (1, 3, 2), "t5": (2, 2, 1)},

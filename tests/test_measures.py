@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, measure_named, settle
+from evalhouse.warehouse.measures.extraction import COLUMNS as COUNTS
+from evalhouse.warehouse.measures.filtering import auc
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.plan import Entry, StoredSystem, TestSet
+from evalhouse.warehouse.store.connecting import in_memory
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.measures import MEASURES, Measure, Ratio, measure_named, settle
-from warehouse.measures.extraction import COLUMNS as COUNTS
-from warehouse.measures.filtering import auc
-from warehouse.query.compile import scores
-from warehouse.query.plan import Entry, StoredSystem, TestSet
-from warehouse.store.connecting import in_memory
-from warehouse.tasks import TASKS
 
 GE_TST3 = {
     "possible": 1661,

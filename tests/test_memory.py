@@ -15,15 +15,15 @@ from typing import cast
 import duckdb
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.process import memory
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store import database
+from evalhouse.warehouse.store.replacement import making
+from evalhouse.warehouse.store.sql import Sql
 from tests.conftest import write_csv
-from warehouse import memory
-from warehouse.commands.program import main
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store import database
-from warehouse.store.replacement import making
-from warehouse.store.sql import Sql
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -70,10 +70,10 @@ def test_a_result_of_sql_is_bounded(typed: str, sentence: str, tmp_path: Path) -
 
 
 SORTED = (
-    "from warehouse.memory import keep_no_addresses; keep_no_addresses()\n"
-    "from warehouse.threads import allow; allow(2)\n"
-    "from warehouse.store.connecting import in_memory\n"
-    "from warehouse.store.sql import Sql\n"
+    "from evalhouse.warehouse.process.memory import keep_no_addresses; keep_no_addresses()\n"
+    "from evalhouse.warehouse.process.memory import allow_threads as allow; allow(2)\n"
+    "from evalhouse.warehouse.store.connecting import in_memory\n"
+    "from evalhouse.warehouse.store.sql import Sql\n"
     "database = in_memory()\n"
     "for k in range(6):\n"
     "    longer = f\"select range as i, repeat('x', {10 + 7 * k}) || i as s from range({800_000 + k * 137_000})\"\n"
@@ -100,7 +100,7 @@ WATCHED = (
     "        if name == '_duckdb':\n"
     f"            print(os.environ.get('{memory.ALLOCATOR[0]}'))\n"
     "sys.meta_path.insert(0, Watching())\n"
-    "from warehouse.commands.program import command\n"
+    "from evalhouse.warehouse.commands.program import command\n"
     "sys.exit(command())\n"
 )
 """The command, which prints a variable of the environment before it imports DuckDB."""
@@ -165,8 +165,8 @@ def test_all_pairs_of_ten_thousand_are_refused_at_once(crowd: Path, statement: s
 ALL_PAIRS = "compare m for all on T"
 UNCHECKED = (
     "import sys\n"
-    "from warehouse.commands.program import command\n"
-    "from warehouse.query.comparison import pairs\n"
+    "from evalhouse.warehouse.commands.program import command\n"
+    "from evalhouse.warehouse.comparing import pairs\n"
     "pairs._refuse_what_cannot_fit = lambda entry, count: None\n"
     "sys.exit(command())\n"
 )
@@ -242,13 +242,13 @@ def test_a_program_that_manages_its_own_memory_may_take_what_the_machine_has(mon
     monkeypatch.setattr(memory, "_bounded", [])
     assert memory.most() == 64 * 10**9
     monkeypatch.setattr(memory, "_bounded", [True])
-    assert memory.most() == memory.allowed()
+    assert memory.most() == memory.memory_allowed()
 
 
 def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for said, size in (("8GB", 8 * 10**9), ("900m", 9 * 10**8), ("", memory.MOST)):
+    for said, size in (("8GB", 8 * 10**9), ("900m", 9 * 10**8), ("", memory.MOST_MEMORY)):
         monkeypatch.setenv("EVALHOUSE_MEMORY", said)
-        assert memory.allowed() == size
+        assert memory.memory_allowed() == size
 
 
 @pytest.mark.parametrize(

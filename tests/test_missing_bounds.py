@@ -9,11 +9,11 @@ from itertools import product
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 RIGHT = {"A": "1101?11?", "B": "01001?01", "C": "00000000"}
 """Right and wrong answers to eight questions; ? where there is none."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from warehouse.render import Style, render
-from warehouse.render.style import width
-from warehouse.results import Column, Result, Table, TableSection
-from warehouse.session import Session
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.style import width
+from evalhouse.warehouse.results import Column, Result, Table, TableSection
+from evalhouse.warehouse.session.session import Session
 
 QUESTIONS = (
     "score F, recall, precision, error for GE, UMASS on TST3, TST4",

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grammar.errors import QueryError
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing import bounds as optional_bounds
+from evalhouse.warehouse.comparing.decisions import of_outcomes
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import MEASURES, Function, Measure, Ratio, settle
+from evalhouse.warehouse.measures.filtering import BOUNDS, COLUMNS, OPTIONAL
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.draws import Outcome, approximate
+from evalhouse.warehouse.significance.shuffles.sequential import shuffles_to_decide
+from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.measures import MEASURES, Function, Measure, Ratio, settle
-from warehouse.measures.filtering import BOUNDS, COLUMNS, OPTIONAL
-from warehouse.query.comparison import optional_bounds
-from warehouse.query.comparison.deciding import of_outcomes
-from warehouse.session import Session
-from warehouse.significance.outcome import Outcome, approximate
-from warehouse.significance.shuffles.confidence import shuffles_to_decide
-from warehouse.store.replacement import create
 
 Cells = dict[str, int]
 SMALL = st.fixed_dictionaries({cell: st.integers(0, 5) for cell in COLUMNS})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.render.progress import clock
-from warehouse.session import Session
+from evalhouse.warehouse.render.progress import clock
+from evalhouse.warehouse.session.session import Session
 
 QUESTIONS = [
     "compare F for GE, UMASS on TST3 shuffles 50000",

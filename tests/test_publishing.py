@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.loading import sample
+from evalhouse.warehouse.process import publishing
+from evalhouse.warehouse.process.publishing import files_in, folder_at, scratch
+from evalhouse.warehouse.render.files import write_all
+from evalhouse.warehouse.store.connecting import open_database, open_new, open_own
+from evalhouse.warehouse.store.sql import Sql
 from tests.counting import Count
-from warehouse import publishing
-from warehouse.faults import WarehouseError
-from warehouse.loading import sample
-from warehouse.publishing import files_in, folder_at, scratch
-from warehouse.render.files import write_all
-from warehouse.store.connecting import open_database, open_new, open_own
-from warehouse.store.sql import Sql
 
-DYING = "import os, sys; from pathlib import Path; from warehouse import publishing; "
+DYING = "import os, sys; from pathlib import Path; from evalhouse.warehouse.process import publishing; "
 DYING += "folder = Path(sys.argv[1]); "
 
 

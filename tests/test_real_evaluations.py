@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 SITE = {"system": "site", "document": "message_id"}
 

@@ -14,15 +14,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance import replicates
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+from evalhouse.warehouse.significance.draws import Draws, Sides
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance import replicates
-from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
-from warehouse.significance.draws import Draws
-from warehouse.significance.outcome import Sides
 
 RUNS = {"bert": 3, "gpt": 2, "lone": 1}
 DOCUMENTS = 12

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.sql import Sql
 from tests.conftest import write_csv
 from tests.counting import Count
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.sql import Sql
 
 QUESTIONS = (
     "score bleu, ter for all on V",

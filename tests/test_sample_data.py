@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import counting
-from warehouse.significance.shuffles import confidence
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.shuffles import sequential
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.sums import Sums
 
 ROOM = Path(__file__).resolve().parent.parent / "sample_data"
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
@@ -379,7 +379,7 @@ def test_quoted_verdicts_come_out_at_level_0_10_with_confidence_0_99() -> None:
     assert len(rows) == 13
     for row in rows:
         p = significance_level(*quoted(row))
-        sure = p <= 0.10 and confidence.confidence(round(p * 10_000) - 1, 9999, 0.10) >= 0.99
+        sure = p <= 0.10 and sequential.confidence(round(p * 10_000) - 1, 9999, 0.10) >= 0.99
         assert sure == (row["different"] == "yes"), (quoted(row), p)
 
 

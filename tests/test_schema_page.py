@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse.tasks.records import FACT_TABLES, POINTERS
+from evalhouse.warehouse.kinds.records import FACT_TABLES, POINTERS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "schema.md"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import cli
-from warehouse.commands.settings import SETTINGS
-from warehouse.render.style import Theme
-from warehouse.shell.colours import COLOURS
+from evalhouse.warehouse.commands.settings import SETTINGS
+from evalhouse.warehouse.render.style import Theme
+from evalhouse.warehouse.shell.prompt import COLOURS
 
 CHANGED = {
     "db": "other.duckdb",

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import cli
-from warehouse.session import Session
-from warehouse.store.connecting import open_database
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.sql import Sql
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(1)", "'=quoted", "''=twice", "'plain", "it's"]
 

@@ -9,10 +9,10 @@ from statistics import mean, median
 
 import pytest
 
-from grammar.editing.layout import layout
-from warehouse.loading.sample import FOLDER, sample
-from warehouse.results import Cell
-from warehouse.session import Session
+from evalhouse.grammar.editing.layout import layout
+from evalhouse.warehouse.loading.sample import FOLDER, sample
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.session import Session
 
 STUDIES = sorted((FOLDER / "studies").glob("*.eval"))
 

@@ -12,10 +12,10 @@ import pytest
 import seqeval.metrics
 import seqeval.scheme
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 KINDS = ("PER", "LOC", "X-Y")
 SYSTEMS = ("crf", "lstm")

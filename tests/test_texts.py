@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import cli
-from warehouse.query.compile.texts import texts
-from warehouse.render import FORMATS, Style, render
-from warehouse.session import Session
-from warehouse.storage import open_warehouse
-from warehouse.store.connecting import in_memory, open_database
-from warehouse.store.database import Database
-from warehouse.store.replacement import backup
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.plans.scores import texts
+from evalhouse.warehouse.render import FORMATS, Style, render
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.store.connecting import in_memory, open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import backup
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 
 
 @pytest.fixture

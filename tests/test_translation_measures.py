@@ -12,10 +12,10 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
 from sacrebleu.significance import PairedTest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "mt"
 METRICS = {"BLEU": BLEU(force=True), "chrF": CHRF(), '"chrF2++"': CHRF(word_order=2), "TER": TER()}

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.rectangle import unbounded_rectangles
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
 from tests.test_formats import RESULTS
 from tests.test_latex import STATEMENTS
-from warehouse.render import Style, render
-from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.results import Result
-from warehouse.session import Session
 
 TEXT_WIDTH = 453.6
 """Points of a line where nothing is said of the page."""

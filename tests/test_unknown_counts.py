@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing import observations as observe
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.query.comparison import observations as observe
-from warehouse.session import Session
 
 SPURIOUS = {"A": (1, 0, 2, 1), "B": (0, 1, 1, 0), "D": (2, 1, None, 1)}
 """What each system made up in documents d0 to d3; of D it is not known for d2."""

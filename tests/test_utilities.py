@@ -13,18 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.errors import QueryError
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.measures.filtering import COLUMNS, OPTIONAL
+from evalhouse.warehouse.measures.forms import Constant, Count, Operation, as_total
+from evalhouse.warehouse.measures.measure import Setting
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.measures import Function, Ratio, measure_named, settle
-from warehouse.measures.disguise import as_total
-from warehouse.measures.expression import Constant, Count, Operation
-from warehouse.measures.filtering import COLUMNS, OPTIONAL
-from warehouse.measures.measure import Setting
-from warehouse.session import Session
 
 Cells = dict[str, int]
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})

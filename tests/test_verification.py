@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Column, Result, Table, seal, sealed
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.verification import claims, verify
 from tests.empty import create
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.query.sealing import seal, sealed
-from warehouse.results import Column, Result, Table
-from warehouse.session import Session
-from warehouse.verification import claims, verify
 
 QUESTIONS = (
     "score F, recall for GE, UMASS on TST3, TST4",

@@ -12,41 +12,36 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = [
-    "evalhouse.py",
-    "evalhouse-stubs/__init__.pyi",
-    "grammar/language.lark",
-    "warehouse/python/functions.py",
-    "warehouse/python/methods.py",
-    "warehouse/store/schema.sql",
-    "warehouse/py.typed",
-    "warehouse/sample_data/README.md",
-    "warehouse/sample_data/contents.csv",
-    "warehouse/sample_data/published/lewis_tong_1992_table2.csv",
-    "warehouse/sample_data/simulated/scores.csv",
-    "warehouse/sample_data/simulated/simulate.py",
+    "evalhouse/__init__.py",
+    "evalhouse/__main__.py",
+    "evalhouse/grammar/language.lark",
+    "evalhouse/py.typed",
+    "evalhouse/warehouse/python/functions.py",
+    "evalhouse/warehouse/python/methods.py",
+    "evalhouse/warehouse/store/schema.sql",
+    "evalhouse/warehouse/sample_data/README.md",
+    "evalhouse/warehouse/sample_data/contents.csv",
+    "evalhouse/warehouse/sample_data/published/lewis_tong_1992_table2.csv",
+    "evalhouse/warehouse/sample_data/simulated/scores.csv",
+    "evalhouse/warehouse/sample_data/simulated/simulate.py",
 ]
 
 ASKING = """
-import evalhouse, grammar, warehouse
-print(evalhouse.__file__, grammar.__file__, warehouse.__file__)
+import evalhouse
+print(evalhouse.__file__)
 print(evalhouse.open().score("F1", "GE", on="TST3").rows[0]["F1"])
 """
 
 
 @pytest.mark.long
 def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_names(tmp_path: Path) -> None:
-    """A project of one's own may have a cli.py, and folders called sample_data and tests."""
+    """A project of one's own may have a cli.py, a grammar.py, and folders called warehouse, sample_data and tests."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("evalhouse-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert set(NEEDED) <= names
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
-        "evalhouse.py",
-        "evalhouse-stubs",
-        "grammar",
-        "warehouse",
-    }
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"evalhouse"}
 
     place, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
@@ -55,7 +50,10 @@ def test_the_wheel_works_in_an_empty_environment_beside_modules_of_the_same_name
     # What it depends on is there already. A folder behind site-packages, from which no .pth leads to the checkout.
     (site / "dependencies.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")) + "\n")
     elsewhere.mkdir()
-    (elsewhere / "cli.py").write_text("raise SystemExit('this is another cli')\n")
+    for other in ("cli", "grammar"):
+        (elsewhere / f"{other}.py").write_text(f"raise SystemExit('this is another {other}')\n")
+    (elsewhere / "warehouse").mkdir()
+    (elsewhere / "warehouse" / "__init__.py").write_text("raise SystemExit('this is another warehouse')\n")
     for folder in ("sample_data", "tests"):
         (elsewhere / folder).mkdir()
         (elsewhere / folder / "__init__.py").write_text(f"raise SystemExit('this is another {folder}')\n")

@@ -5,6 +5,6 @@ This module imports nothing heavy, because every command imports it.
 
 from __future__ import annotations
 
-from warehouse.version import __version__
+from evalhouse.warehouse.version import __version__
 
 __all__ = ["__version__"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from grammar.errors import EvalhouseError
+from evalhouse.grammar.errors import EvalhouseError
 
 
 class Fault(Struct, frozen=True):

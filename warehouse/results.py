@@ -1,22 +1,30 @@
-"""What a query returns: immutable tables with a caption, a signature and notes. Nothing here prints or draws.
+"""What a query returns: immutable tables with a caption, a signature and notes.
 
-Values are in the units of the data: proportions from 0 to 1, and null (None) for undefined values. Rendering turns them
-into percentages and dashes, according to the kind of each column.
+Values are in the units of the data: proportions from 0 to 1, and null (None) for undefined values. Rendering turns
+them into percentages and dashes, according to the kind of each column. Nothing here prints or draws.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from grammar.errors import EvalhouseError
+from evalhouse.grammar.errors import EvalhouseError
 
 if TYPE_CHECKING:
-    from warehouse.charts import Chart
+    from evalhouse.warehouse.charts import Chart
+
+
+# === tables and results ===============================================================================================
 
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories of characters that could control a terminal or hide text. They are shown by their code instead."""
@@ -416,3 +424,108 @@ def as_json(value: Any) -> str:
     if text.isascii():
         return text
     return "".join(json.dumps(c)[1:-1] if unicodedata.category(c) in UNSAFE else c for c in text)
+
+
+# === rows by column name ==============================================================================================
+# No cell is read or written by its position.
+
+
+class TableRows:
+    """Rows that are added one at a time, for columns whose names are known beforehand and whose looks may not be."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        self.rows: list[tuple[Cell, ...]] = []
+
+    @classmethod
+    def of(cls, columns: Iterable[Column]) -> TableRows:
+        """Rows for these columns."""
+        return cls(column.name for column in columns)
+
+    def add(self, **cells: Cell) -> None:
+        """Adds a row. Raises TypeError for a cell too many or too few."""
+        if len(cells) != len(self.names):
+            raise TypeError(f"a row of {', '.join(self.names)} is given {', '.join(cells)}")
+        try:
+            self.rows.append(tuple(map(cells.__getitem__, self.names)))
+        except KeyError as missing:
+            raise TypeError(f"a row is given no {missing}") from None
+
+    def cells(self, name: str) -> tuple[Cell, ...]:
+        """The cells of one name. Raises ValueError where there are none."""
+        place = self.names.index(name)
+        return tuple(row[place] for row in self.rows)
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows by name."""
+        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+
+    def table(self, columns: Sequence[Column]) -> Table:
+        """The rows as a table. The columns stand in the order of the names; where measures are called as columns are,
+        the names here differ from theirs. Raises ValueError for another number of columns.
+        """
+        if len(columns) != len(self.names):
+            raise ValueError(f"the rows are of {', '.join(self.names)}")
+        return Table(tuple(columns), tuple(self.rows))
+
+
+# === the seal of a signature ==========================================================================================
+# The last part of a signature: twelve hexadecimal digits of the numbers themselves, so that whoever repeats a question
+# sees whether the answer is the same. It depends only on the resulting table, not on the question. The digits must not
+# change, because saved results are checked against them.
+
+# Without numpy, which most scores do not need and which takes longer to import than they take.
+
+
+SEAL = "numbers "
+"""What the part begins with."""
+
+SEEN_BYTES = range(2, 8)
+"""The bytes of a floating-point number that the seal sees, from its end: about ten decimal digits. Machines whose numpy
+sums in another order may differ behind them, in a correlation or a bound of an interval.
+"""
+
+AWAY = 1 + 0.61 * 2.0**-38
+"""What numbers are multiplied by, so that none of the simple fractions (measured: those with denominators up to 300) is
+at the edge of what is seen.
+"""
+
+
+def sealed(result: Result) -> Result:
+    """The result of a question, its signature with the seal. What has no signature but its statement stays as it is."""
+    if not result.signed:
+        return result
+    return replace(result, signature=f"{result.signature} | {SEAL}{seal(result)}")
+
+
+def seal(result: Result) -> str:
+    """The twelve digits: of the names of the columns, the rows and the summary, however they are drawn."""
+    digest = sha256()
+    for table in (result.table, result.summary_table):
+        digest.update(f"{len(table.rows)} rows\n".encode())
+        _add(table, digest.update)
+    return digest.hexdigest()[:12]
+
+
+def _add(table: Table, update: Callable[[bytes], None]) -> None:
+    for place, column in enumerate(table.columns):
+        if column.kind == "passage":
+            # Texts do not affect the numbers and may be loaded later.
+            continue
+        # One column at a time: all of them would be one more copy of half a million pairs.
+        cells = [row[place] for row in table.rows]
+        update(f"{column.name}\n".encode())
+        if column.kind in TEXTS:
+            update("\x1f".join(["\x00" if cell is None else str(cell) for cell in cells]).encode())
+        else:
+            packed = _packed(cells)
+            for byte in SEEN_BYTES:
+                update(packed[byte::8])
+
+
+def _packed(cells: Sequence[Cell]) -> bytes:
+    """Numbers as floating point, the lowest byte of each first; null as NaN."""
+    numbers = array("d", [nan if cell is None else cell * AWAY for cell in cells])  # type: ignore[operator]
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.web.server import Server
 from tests.browsing import chromium, prefers, sized
-from warehouse.session import Session
-from warehouse.web.server import Server
 
 
 def main() -> None:

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from grammar.arithmetic import FUNCTIONS
-from grammar.errors import QueryError
-from grammar.lexicon import KEYWORDS, NUMBER, keyword
-from grammar.parsing.building import span_of
-from grammar.parsing.reading import check_text, read
-from grammar.span import Span
+from evalhouse.grammar.errors import QueryError, Span
+from evalhouse.grammar.lexicon import FUNCTIONS, KEYWORDS, NUMBER, keyword
+from evalhouse.grammar.parsing.building import span_of
+from evalhouse.grammar.parsing.reading import check_text, read
 
 if TYPE_CHECKING:
     import lark

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from grammar.clauses import clauses_begun
-from grammar.editing.highlighting import tokens
-from grammar.parser import parse
-from grammar.study import PROSE
+from evalhouse.grammar.clauses import clauses_begun
+from evalhouse.grammar.editing.highlighting import tokens
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.study import PROSE
 
 WIDEST = 100
 """The maximum width in columns. A longer statement is broken before its clauses."""

@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from lark import Token
 from msgspec import Struct
 
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
-from grammar.editing.hints import near
-from grammar.editing.places import Place, place_after
-from grammar.errors import QueryError, UnfinishedError
-from grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
-from grammar.parsing.building import span_of
-from grammar.parsing.reading import END, read, this_statement
-from grammar.span import Span
+from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
+from evalhouse.grammar.editing.completion import Place, place_after
+from evalhouse.grammar.editing.hints import near
+from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
+from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
+from evalhouse.grammar.parsing.building import span_of
+from evalhouse.grammar.parsing.reading import END, read, this_statement
 
 MOST_NAMED = 5
 """At most this many things are named in "expected …", because nobody would read more."""

@@ -15,12 +15,10 @@ from lark import Token, Transformer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
-from grammar.errors import QueryError, UnfinishedError
-from grammar.lexicon import normalized, number_value, unquoted
-from grammar.span import NOWHERE, Span
+from evalhouse.grammar import nodes
+from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
+from evalhouse.grammar.errors import NOWHERE, QueryError, Span, UnfinishedError
+from evalhouse.grammar.lexicon import FUNCTIONS, normalized, number_value, unquoted
 
 
 class WrittenClause(Struct, frozen=True):
@@ -343,7 +341,7 @@ def _perhaps_not(condition: nodes.Condition, pieces: Sequence[Parsed]) -> nodes.
 
 def _unknown_function(token: Token) -> QueryError:
     """The error for a name before expressions in parentheses, which only functions may have."""
-    from grammar.editing.hints import brief, listing, near
+    from evalhouse.grammar.editing.hints import brief, listing, near
 
     name = brief(str(token))
     meant = tuple(f"did you mean {function}?" for function in near(name, FUNCTIONS, at_most=1))

@@ -22,8 +22,8 @@ import lark
 import platformdirs
 from lark import Lark
 
-from grammar.lexicon import LANGUAGE
-from grammar.parsing.building import BUILDER
+from evalhouse.grammar.lexicon import LANGUAGE
+from evalhouse.grammar.parsing.building import BUILDER
 
 _OPTIONS = {
     "parser": "lalr",

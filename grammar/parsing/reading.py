@@ -14,11 +14,10 @@ from lark import Token, UnexpectedInput
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from msgspec import Struct
 
-from grammar import nodes
-from grammar.errors import QueryError, UnfinishedError
-from grammar.parsing.building import span_of
-from grammar.parsing.lark_parser import parser
-from grammar.span import Span
+from evalhouse.grammar import nodes
+from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
+from evalhouse.grammar.parsing.building import span_of
+from evalhouse.grammar.parsing.lark_parser import parser
 
 END = "$END"
 """Lark's name for the end of a text, among the accepted terminals."""

@@ -11,9 +11,9 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from warehouse.assistants.answers import Answers, CallLimits
-from warehouse.assistants.protocol import server_of
-from warehouse.session import Session
+from evalhouse.warehouse.assistants.answers import Answers, CallLimits
+from evalhouse.warehouse.assistants.tools import server_of
+from evalhouse.warehouse.session.session import Session
 
 T = TypeVar("T")
 

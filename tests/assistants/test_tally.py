@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.assistants.answers import Answers, CallLimits, TallyOfTests
+from evalhouse.warehouse.results import EMPTY, Result
+from evalhouse.warehouse.session.session import Session
 from tests.assistants.conftest import Assistant
-from warehouse.assistants.answers import Answers, CallLimits
-from warehouse.assistants.tally import TallyOfTests
-from warehouse.results import EMPTY, Result
-from warehouse.session import Session
 
 TESTED = {
     "compare F for GE, UMASS on TST3": 1,

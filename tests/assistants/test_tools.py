@@ -9,10 +9,10 @@ import anyio
 import pytest
 from mcp import Client
 
+from evalhouse.warehouse.assistants.answers import Answers, CallLimits
+from evalhouse.warehouse.assistants.tools import TOOLS
+from evalhouse.warehouse.session.session import Session
 from tests.assistants.conftest import Assistant
-from warehouse.assistants.answers import Answers, CallLimits
-from warehouse.assistants.tools import TOOLS
-from warehouse.session import Session
 
 COMPARE = "compare F for GE, UMASS on TST3"
 LONG = "compare F for all on TST3, TST4 shuffles 9999999"

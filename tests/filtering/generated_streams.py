@@ -12,8 +12,8 @@ from importlib import import_module
 import numpy as np
 from msgspec import Struct
 
-from warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, bins
-from warehouse.significance.paired import Floats
+from evalhouse.warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, bins
+from evalhouse.warehouse.significance.arrays import Floats
 
 
 class Streamed(Struct, frozen=True):

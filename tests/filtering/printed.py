@@ -6,8 +6,8 @@ import csv
 from decimal import Decimal
 from pathlib import Path
 
-from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.rounding import Printed
+from evalhouse.warehouse.filtering.contingency import Printed
+from evalhouse.warehouse.filtering.generality import KeyCounts
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "sample_data" / "published"
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from warehouse.filtering.agreement import LEVELS, MISSING, agree, alpha, kappa
+from evalhouse.warehouse.filtering.agreement import LEVELS, MISSING, agree, alpha, kappa
 
 LABELS = st.tuples(st.integers(1, 5), st.integers(1, 30)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.sampled_from([MISSING, 0, 0, 1, 2, 2]))

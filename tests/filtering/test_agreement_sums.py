@@ -9,14 +9,22 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from evalhouse.warehouse.filtering.agreement import (
+    KAPPA,
+    MISSING,
+    F,
+    agree,
+    alpha_over,
+    cells,
+    coincidences,
+    f_of_second,
+    turned,
+)
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.filtering.test_agreement import LABELS
-from warehouse.filtering.agreement import MISSING, agree
-from warehouse.filtering.agreement_sums import KAPPA, F, alpha_over, cells, coincidences, f_of_second, turned
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan
-from warehouse.significance.draws import Draws
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
 
 
 def each(labels: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from evalhouse.warehouse.filtering.audit import Audited, Figures, audit, audit_f
+from evalhouse.warehouse.filtering.contingency import CONVENTIONS, Bounds, Printed
+from evalhouse.warehouse.filtering.generality import KeyCounts
 from tests.filtering.printed import Row, keys, rows
-from warehouse.filtering.auditing import Audited, Figures, audit, audit_f
-from warehouse.filtering.contingency import Bounds
-from warehouse.filtering.generality import KeyCounts
-from warehouse.filtering.rounding import CONVENTIONS, Printed
 
 HUNDREDTH = Decimal("0.01")
 BETAS = (Decimal("0.5"), Decimal(1), Decimal(2))

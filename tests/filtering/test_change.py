@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.filtering.change import ChangeSummary, change_summary
 from tests.filtering.printed import rows, values
-from warehouse.filtering.change import ChangeSummary, change_summary
 
 SCORES = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), max_size=9)
 

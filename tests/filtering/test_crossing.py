@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.filtering.projection import INTERVALS, crossings, project, told_apart, undecided
+from evalhouse.warehouse.significance.arrays import Floats
 from tests.filtering.test_projection import formula
-from warehouse.filtering.crossing import INTERVALS, crossings, told_apart, undecided
-from warehouse.filtering.projection import project
-from warehouse.significance.paired import Floats
 
 SHARES = st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98))
 

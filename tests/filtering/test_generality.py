@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.filtering.generality import (
+    Generalities,
+    Guess,
+    KeyCounts,
+    expected,
+    expected_cells,
+    generalities,
+    guess,
+)
+from evalhouse.warehouse.measures import Ratio, measure_named, settle
+from evalhouse.warehouse.measures.filtering import COLUMNS
 from tests.filtering.printed import keys, rows
-from warehouse.filtering.generality import Generalities, KeyCounts, generalities
-from warehouse.filtering.guessing import Guess, expected, expected_cells, guess
-from warehouse.measures import Ratio, measure_named, settle
-from warehouse.measures.filtering import COLUMNS
 
 COUNTS = st.integers(0, 500)
 KEYS = st.builds(KeyCounts, COUNTS, COUNTS, COUNTS)

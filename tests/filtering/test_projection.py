@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.filtering.projection import growth, project, project_fallout
-from warehouse.measures import MEASURES, Function, Measure, Ratio, measure_named, settle
-from warehouse.measures.expression import Call, Constant, Count, Operation
-from warehouse.measures.filtering import FILTERING, OPTIONAL
+from evalhouse.warehouse.filtering.projection import growth, project, project_fallout
+from evalhouse.warehouse.measures import MEASURES, Function, Measure, Ratio, measure_named, settle
+from evalhouse.warehouse.measures.filtering import FILTERING, OPTIONAL
+from evalhouse.warehouse.measures.forms import Call, Constant, Count, Operation
 
 COUNTS = st.integers(0, 50)
 POSITIVE = st.floats(0.01, 0.99)

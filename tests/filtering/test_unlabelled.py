@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.filtering.generated_streams import STREAMS, Streamed
-from warehouse.filtering.unlabelled import (
+from evalhouse.warehouse.filtering.unlabelled import (
     OF_DECISIONS,
     Estimate,
     Estimator,
     KeyedDecisions,
     SystemDecisions,
+    Weights,
     bins,
     estimate,
 )
-from warehouse.filtering.weighted_documents import Weights
+from tests.filtering.generated_streams import STREAMS, Streamed
 
 
 def estimated(by: Estimator, source: KeyedDecisions, stream: SystemDecisions) -> Estimate:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from warehouse.filtering.weighted_documents import DRAWS, Weights, interval
+from evalhouse.warehouse.filtering.unlabelled import DRAWS, Weights, interval
 
 WEIGHTS = Weights(1992, "TST3")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grammar.clauses import CLAUSES, STATEMENTS
-from grammar.parser import expected
+from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
+from evalhouse.grammar.parser import expected
 
 FOLLOWS: list[tuple[str, str, str]] = [
     ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),

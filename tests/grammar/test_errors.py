@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from grammar.clauses import QUESTIONS
-from grammar.editing.layout import layout
-from grammar.errors import QueryError
-from grammar.parser import expected, is_complete, parse, tokens
+from evalhouse.grammar.clauses import QUESTIONS
+from evalhouse.grammar.editing.layout import layout
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import expected, is_complete, parse, tokens
 
 ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     # statements

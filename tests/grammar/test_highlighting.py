@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grammar.parser import tokens
+from evalhouse.grammar.parser import tokens
 
 
 def marked(text: str) -> list[tuple[str, str]]:

@@ -11,9 +11,17 @@ from pathlib import Path
 
 from lark import Lark, Token, UnexpectedToken
 
-from grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, STATEMENTS, Shape, field_names, required_fields
-from grammar.lexicon import KEYWORDS, LANGUAGE, RESERVED, keyword
-from grammar.parsing.lark_parser import parser
+from evalhouse.grammar.clauses import (
+    ABOUT_QUESTIONS,
+    CLAUSES,
+    QUESTIONS,
+    STATEMENTS,
+    Shape,
+    field_names,
+    required_fields,
+)
+from evalhouse.grammar.lexicon import KEYWORDS, LANGUAGE, RESERVED, keyword
+from evalhouse.grammar.parsing.lark_parser import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,6 +108,6 @@ def test_every_clause_of_the_table_is_a_field_and_every_field_of_a_question_a_cl
 
 
 def test_importing_the_parser_imports_neither_lark_nor_anything_of_the_warehouse() -> None:
-    program = "import sys, grammar.parser; print({'lark', 'warehouse', 'numpy', 'duckdb'} & set(sys.modules))"
+    program = "import sys, evalhouse.grammar.parser; print({'lark', 'warehouse', 'numpy', 'duckdb'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from lark import Lark, Token, Tree, UnexpectedInput
 
-from grammar.errors import QueryError
-from grammar.lexicon import LANGUAGE
-from grammar.parser import parse
-from grammar.parsing import lark_parser
-from grammar.parsing.building import BUILDER
-from grammar.parsing.lark_parser import parser, parser_kept_in
-from grammar.parsing.reading import END, read
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.lexicon import LANGUAGE
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.parsing import lark_parser
+from evalhouse.grammar.parsing.building import BUILDER
+from evalhouse.grammar.parsing.lark_parser import parser, parser_kept_in
+from evalhouse.grammar.parsing.reading import END, read
 from tests.grammar.test_errors import ERRORS
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -251,7 +251,7 @@ def test_processes_at_once_keep_one_parser_and_nothing_in_the_folder_of_temporar
 ) -> None:
     temporary, cache_folder = tmp_path / "temporary", tmp_path / "cache"
     temporary.mkdir()
-    program = f"from grammar.parser import parse; print(parse({STATEMENT!r}))"
+    program = f"from evalhouse.grammar.parser import parse; print(parse({STATEMENT!r}))"
     environment = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(cache_folder)}
     environment |= {"LOCALAPPDATA": str(cache_folder), "HOME": str(tmp_path)}
     processes = [
@@ -269,7 +269,7 @@ def test_processes_at_once_keep_one_parser_and_nothing_in_the_folder_of_temporar
 def test_without_a_cache_folder_nothing_is_written_at_all(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "temporary").mkdir()
-    program = f"from grammar.parser import parse; print(parse({STATEMENT!r}))"
+    program = f"from evalhouse.grammar.parser import parse; print(parse({STATEMENT!r}))"
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary"), "HOME": str(tmp_path / "file")}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "file"), "LOCALAPPDATA": str(tmp_path / "file")}
     command = [sys.executable, "-c", program]

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from grammar.editing.layout import WIDEST, layout
-from grammar.errors import QueryError
-from grammar.parser import parse
+from evalhouse.grammar.editing.layout import WIDEST, layout
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
 
 SCRIPT = """\
 --   the study of 1992

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grammar.errors import QueryError
-from grammar.parser import is_complete, parse, tokens
-from grammar.printer import to_text
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import is_complete, parse, tokens
+from evalhouse.grammar.printer import to_text
 
 MANY = 100_000
 

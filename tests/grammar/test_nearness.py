@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.editing.hints import edits, near
+from evalhouse.grammar.editing.hints import edits, near
 
 SYSTEMS = ["GE", "GE-CMU", "UMASS", "UMICH", "SRI", "NMSU/Brandeis"]
 MEASURES = ["recall", "precision", "F", "fallout", "overgeneration", "undergeneration", "error"]

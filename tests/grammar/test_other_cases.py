@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
-from grammar.errors import QueryError
-from grammar.lexicon import KEYWORDS
-from grammar.parser import parse, tokens
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.lexicon import KEYWORDS
+from evalhouse.grammar.parser import parse, tokens
 
 
 @cache

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from grammar import nodes
-from grammar.nodes import (
+from evalhouse.grammar import nodes
+from evalhouse.grammar.nodes import (
     All,
     And,
     AnyStatement,
@@ -47,8 +47,8 @@ from grammar.nodes import (
     Text,
     Variable,
 )
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
 
 EXAMPLES = """
 score recall, precision, F for all on TST3

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from grammar import nodes
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import EXPECTATIONS
-from grammar.editing.layout import layout
-from grammar.lexicon import KEYWORDS
-from grammar.parser import parse
-from grammar.printer import to_text
+from evalhouse.grammar import nodes
+from evalhouse.grammar.clauses import EXPECTATIONS
+from evalhouse.grammar.editing.layout import layout
+from evalhouse.grammar.lexicon import FUNCTIONS, KEYWORDS
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
 
 EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "300"))
 """How many random nodes are printed and parsed again."""

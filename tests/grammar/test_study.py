@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.editing.layout import layout
-from grammar.errors import QueryError
-from grammar.parser import parse
-from grammar.span import Span
-from grammar.study import Prose, Written, parts
+from evalhouse.grammar.editing.layout import layout
+from evalhouse.grammar.errors import QueryError, Span
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.study import Prose, Written, parts
 
 STUDY = """\
 --| # Two systems

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.lake.place import LakePlace
 from tests.lakes import empty_lake
-from warehouse.lake.place import LakePlace
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import cli
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import place_of
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
-from warehouse.lake.log import read_log
-from warehouse.lake.place import place_of
-from warehouse.session import Session
 
 
 def load(lake: Path, system: str) -> None:

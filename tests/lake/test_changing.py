@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError, WarehouseError
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import LakePlace, place_of
+from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.lakes import answer, lake_of, loaded, scores, sound
-from warehouse.faults import DataError, WarehouseError
-from warehouse.lake.changing import change_lake
-from warehouse.lake.log import read_log
-from warehouse.lake.place import LakePlace, place_of
-from warehouse.lake.settling import unsettled
-from warehouse.lake.states import open_lake
-from warehouse.loading.ingest import forget, load
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 
 def test_a_lake_answers_as_a_warehouse_does(lake: LakePlace, tmp_path: Path) -> None:

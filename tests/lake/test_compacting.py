@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake import delta
+from evalhouse.warehouse.lake import maintenance as compacting
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import LOAD, LakeLog, read_log
+from evalhouse.warehouse.lake.maintenance import check, compact, unnamed
+from evalhouse.warehouse.lake.place import Folder, LakePlace
+from evalhouse.warehouse.loading.ingest import Loaded, forget, load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
 from tests.lakes import answer, empty_lake, loaded, scores, sound
-from warehouse.commands.program import main
-from warehouse.faults import WarehouseError
-from warehouse.lake import compacting, delta
-from warehouse.lake.changing import change_lake
-from warehouse.lake.compacting import compact, unnamed
-from warehouse.lake.inspecting import check
-from warehouse.lake.log import LOAD, LakeLog, read_log
-from warehouse.lake.place import Folder, LakePlace
-from warehouse.loading.ingest import Loaded, forget, load
-from warehouse.session import Session
-from warehouse.store.database import Database
 
 pytestmark = pytest.mark.long
 
@@ -209,7 +209,7 @@ def test_check_finds_what_another_program_changed(many: Folder) -> None:
 
 
 def test_a_change_that_was_not_settled_is_told(many: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from warehouse.lake import changing
+    from evalhouse.warehouse.lake import changes as changing
 
     with monkeypatch.context() as dying:
         dying.setattr(changing, "settle", _dies)

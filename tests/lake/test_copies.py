@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.store.replacement import create
+from evalhouse.warehouse.store.sql import Sql
 from tests.lakes import loaded, scores, sound
-from warehouse.commands.program import main
-from warehouse.lake.log import read_log
-from warehouse.lake.place import Folder
-from warehouse.session import Session
-from warehouse.storage import open_warehouse
-from warehouse.store.replacement import create
-from warehouse.store.sql import Sql
 
 pytestmark = pytest.mark.long
 
@@ -156,7 +156,7 @@ def test_a_full_disk_is_said(
 
     lake, new = tmp_path / "lake", tmp_path / "new"
     assert main(["init", str(lake), "--lake", "--quiet"]) == 0
-    monkeypatch.setattr("warehouse.publishing.folder_at", full)
+    monkeypatch.setattr("evalhouse.warehouse.process.publishing.folder_at", full)
     assert main([word.format(lake=lake, new=new) for word in words]) == 3
     assert capsys.readouterr().err.startswith("error: the disk is full\n")
 

@@ -14,20 +14,19 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import FACT_TABLES
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import LakePlace
+from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.counting import Count
 from tests.lakes import empty_lake
-from warehouse.faults import DataError
-from warehouse.lake.changing import change_lake
-from warehouse.lake.log import read_log
-from warehouse.lake.place import LakePlace
-from warehouse.lake.settling import unsettled
-from warehouse.lake.states import open_lake
-from warehouse.loading.ingest import forget, load
-from warehouse.store import soundness
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import FACT_TABLES
 
 COLUMNS = {
     "scores": "evaluation,test_set,system,document,unit,possible,actual,correct,partial",
@@ -176,7 +175,7 @@ def same_as_some_order(changes: Sequence[Change], first: int, nested: bool) -> N
         one_by_one(range(first))
         beside(range(first, len(changes)))
         with open_lake(lake) as database:
-            assert soundness.check(database) == ()
+            assert upgrading.check(database) == ()
             there = stored(database)
         assert list(unsettled(lake, read_log(lake))) == []
         orders = (

@@ -12,18 +12,17 @@ from threading import Event, Thread
 
 import pytest
 
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.lake.states import TABLES, open_lake, unsettled
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.sql import Sql
 from tests.counting import Count
 from tests.lakes import empty_lake
 from tests.store.dying import Dying, built
 from tests.store.failing import SOURCE, Failing, calls_to_fail
-from warehouse.lake.changing import change_lake
-from warehouse.lake.log import read_log
-from warehouse.lake.place import Folder
-from warehouse.lake.settling import unsettled
-from warehouse.lake.states import TABLES, open_lake
-from warehouse.loading.ingest import load
-from warehouse.store import soundness
-from warehouse.store.sql import Sql
 
 pytestmark = pytest.mark.crash
 
@@ -60,7 +59,7 @@ def loaded(lake: Folder, file: Path) -> None:
 def in_order(lake: Folder) -> None:
     """Fails unless a lake is sound, other programs see the same files, and no draft and no lock is left."""
     with open_lake(lake) as database:
-        assert soundness.check(database) == ()
+        assert upgrading.check(database) == ()
     log = read_log(lake)
     # Settled Delta tables name the files that the log names.
     assert list(unsettled(lake, log)) == []

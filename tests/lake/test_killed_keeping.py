@@ -13,16 +13,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.lake.maintenance import check, compact
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.session.session import Session
 from tests.counting import Count
 from tests.lake.test_killed import is_clear, nothing_is_left
 from tests.lakes import empty_lake, loaded, scores
 from tests.store.dying import Death, Dying, built
 from tests.store.failing import SOURCE, Failing, calls_to_fail
-from warehouse.commands.program import main
-from warehouse.lake.compacting import compact
-from warehouse.lake.inspecting import check
-from warehouse.lake.place import Folder
-from warehouse.session import Session
 
 pytestmark = pytest.mark.crash
 

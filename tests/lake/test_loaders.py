@@ -13,18 +13,17 @@ from typing import Any
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import LakePlace, place_of
+from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import Reader
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.sql import Sql
 from tests.lakes import HEADER
 from tests.readers.test_model_runs import READER as RUNS
-from warehouse.faults import DataError
-from warehouse.lake.changing import change_lake
-from warehouse.lake.log import read_log
-from warehouse.lake.place import LakePlace, place_of
-from warehouse.lake.settling import unsettled
-from warehouse.lake.states import open_lake
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import Reader
-from warehouse.store import soundness
-from warehouse.store.sql import Sql
 
 MANY = [
     pytest.param(3, marks=pytest.mark.long),
@@ -65,7 +64,9 @@ def at_once(lake: LakePlace, files: Iterable[Path], reader: str = "scores") -> d
     """Loads each file in a process of its own; returns what each of them said, by file."""
     files = list(files)
     context = get_context("forkserver")
-    context.set_forkserver_preload(["warehouse.lake.changing", "warehouse.loading.ingest", "deltalake"])
+    context.set_forkserver_preload(
+        ["evalhouse.warehouse.lake.changes", "evalhouse.warehouse.loading.ingest", "deltalake"]
+    )
     together, said = context.Barrier(len(files)), context.SimpleQueue()
     processes = [
         context.Process(target=loading, args=(lake.called, str(file), reader, together, said)) for file in files
@@ -85,7 +86,7 @@ def at_once(lake: LakePlace, files: Iterable[Path], reader: str = "scores") -> d
 def rows(lake: LakePlace, query: str) -> list[tuple[Any, ...]]:
     """The rows of a query on a lake, which must be sound."""
     with open_lake(lake) as database:
-        assert soundness.check(database) == ()
+        assert upgrading.check(database) == ()
         assert list(unsettled(lake, read_log(lake))) == []
         return database.rows(Sql(query))
 

@@ -11,18 +11,18 @@ import pytest
 from msgspec.structs import replace
 
 import evalhouse
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake.log import LakeChange, read_log
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.lake.states import TABLES
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import is_lake
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.connecting import open_to_export
+from evalhouse.warehouse.store.sql import Sql, name
 from tests.lakes import empty_lake, lake_of, nothing, sound
-from warehouse.faults import WarehouseError
-from warehouse.lake.log import LakeChange, read_log
-from warehouse.lake.making import make_lake
-from warehouse.lake.place import Folder
-from warehouse.lake.states import TABLES
-from warehouse.session import Session
-from warehouse.storage import is_lake
-from warehouse.store import soundness
-from warehouse.store.catalog import Catalog
-from warehouse.store.connecting import open_to_export
-from warehouse.store.sql import Sql, name
 
 
 @pytest.mark.long
@@ -34,7 +34,7 @@ def test_a_lake_has_all_of_a_warehouse(warehouses: dict[str, Path], tmp_path: Pa
         for table in (*TABLES, "fingerprint"):
             rows = "from " + name(table) + " order by all"
             assert on_lake.database.rows(rows) == session.database.rows(rows), table
-        assert soundness.check(on_lake.database) == ()
+        assert upgrading.check(on_lake.database) == ()
         known, found = session.catalog, Catalog(on_lake.database)
         assert found.systems == known.systems
         for test_set in known.test_sets:

@@ -13,21 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake import delta
+from evalhouse.warehouse.lake.changes import change_lake
+from evalhouse.warehouse.lake.log import LakeChange, add, now, read_log
+from evalhouse.warehouse.lake.maintenance import check, compact
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.lake.place import LOG, Bucket, LakePlace, place_of
+from evalhouse.warehouse.lake.states import TABLES
+from evalhouse.warehouse.loading.ingest import forget
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
 from tests.lakes import answer, files_of_empty_lake, loaded, nothing, scores, sound
-from warehouse.commands.program import main
-from warehouse.faults import WarehouseError
-from warehouse.lake import delta
-from warehouse.lake.changing import change_lake
-from warehouse.lake.compacting import compact
-from warehouse.lake.inspecting import check
-from warehouse.lake.log import LakeChange, add, now, read_log
-from warehouse.lake.making import make_lake
-from warehouse.lake.place import LOG, Bucket, LakePlace, place_of
-from warehouse.lake.states import TABLES
-from warehouse.loading.ingest import forget
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
 
 pytest.importorskip("moto.server")
 
@@ -97,7 +96,7 @@ def test_only_one_of_two_writers_adds_the_next_version(lake: LakePlace) -> None:
 
 
 def test_loads_at_once_lose_nothing(lake: LakePlace, tmp_path: Path) -> None:
-    program = "from warehouse.commands.program import command; raise SystemExit(command())"
+    program = "from evalhouse.warehouse.commands.program import command; raise SystemExit(command())"
     words = [sys.executable, "-c", program, "load", "--db", lake.called, "--quiet"]
     loaders = [subprocess.Popen([*words, str(scores(tmp_path, system))]) for system in "ABC"]
     assert [loader.wait() for loader in loaders] == [0, 0, 0]
@@ -152,7 +151,7 @@ def test_fetched_files_are_kept_while_there_is_room(
 ) -> None:
     import os
 
-    from warehouse.lake import place
+    from evalhouse.warehouse.lake import place
 
     loaded(lake, scores(tmp_path, "A"))
     answer(lake, ALL)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import KINDS
 from tests.lakes import everything_in
 from tests.spark.statements import STATEMENTS, answer
 from tests.test_cases import CASES
-from warehouse.lake.making import make_lake
-from warehouse.session import Session
 
 ASKED = sorted(
     {(case.data, case.query) for _, case in CASES if " as of " not in case.query and not case.takes}

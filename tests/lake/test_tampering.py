@@ -13,14 +13,14 @@ import duckdb
 import polars
 import pytest
 
+from evalhouse.warehouse.commands.program import main
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake import delta
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import LOG, Folder
+from evalhouse.warehouse.lake.states import open_lake
+from evalhouse.warehouse.store.connecting import open_to_export
 from tests.lakes import lake_of
-from warehouse.commands.program import main
-from warehouse.faults import WarehouseError
-from warehouse.lake import delta
-from warehouse.lake.log import read_log
-from warehouse.lake.place import LOG, Folder
-from warehouse.lake.states import open_lake
-from warehouse.store.connecting import open_to_export
 
 Tampering = Callable[[Path, random.Random], object]
 
@@ -161,6 +161,6 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     lake = Path(shutil.copytree(original, tmp_path / "lake"))
-    monkeypatch.setattr("warehouse.lake.verified.size_and_digest", denied)
+    monkeypatch.setattr("evalhouse.warehouse.lake.delta.size_and_digest", denied)
     with pytest.raises(WarehouseError, match=r"lake cannot be read: [a-z_]+/[0-9a-f]+\.parquet: permission denied$"):
         open_lake(Folder(lake))

@@ -14,13 +14,13 @@ from contextlib import suppress
 
 import pytest
 
+from evalhouse.warehouse.lake.maintenance import check
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.store.replacement import nobody
 from tests.counting import Count
 from tests.lake.test_killed import in_order
 from tests.lakes import answer, empty_lake, loaded, scores
 from tests.test_ending import ROOT, STATUS
-from warehouse.lake.inspecting import check
-from warehouse.lake.place import Folder
-from warehouse.store.lock import nobody
 
 pytestmark = pytest.mark.crash
 

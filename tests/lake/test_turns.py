@@ -13,17 +13,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake import changes as changing
+from evalhouse.warehouse.lake.log import LakeChange
+from evalhouse.warehouse.lake.making import make_lake
+from evalhouse.warehouse.lake.place import LakePlace
+from evalhouse.warehouse.lake.states import Working, change_of
+from evalhouse.warehouse.loading.ingest import Loaded, load
+from evalhouse.warehouse.store import replacement as lock
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import loading_lock, nobody
 from tests.lakes import answer, loaded, nothing, scores, sound, turn_is_taken
-from warehouse.faults import WarehouseError
-from warehouse.lake import changing
-from warehouse.lake.log import LakeChange
-from warehouse.lake.making import make_lake
-from warehouse.lake.place import LakePlace
-from warehouse.lake.working import Working, change_of
-from warehouse.loading.ingest import Loaded, load
-from warehouse.store import lock
-from warehouse.store.database import Database
-from warehouse.store.lock import loading_lock, nobody
 
 WAITING = 5.0
 """How many seconds of the clock of these tests a writer waits for one that shows no life."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warehouse.charts import Chart
-from warehouse.session import Session
+from evalhouse.warehouse.charts import Chart
+from evalhouse.warehouse.session.session import Session
 
 
 def chart_of(session: Session, query: str) -> Chart:

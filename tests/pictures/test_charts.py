@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Bars, Bins, Brackets, Chart, Points, Spans, Squares
+from evalhouse.warehouse.charts.planes import MOST_BARS, sorted_bars
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.sums import Sums
 from tests.empty import create
 from tests.pictures.asked import chart_of
-from warehouse.charts import Bars, Bins, Brackets, Chart, Points, Spans, Squares
-from warehouse.charts.sorted_bars import MOST_BARS, sorted_bars
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
-from warehouse.significance.draws import Draws
-from warehouse.significance.sums import Sums
 
 FOLDER = Path(__file__).parent / "charts"
 PICTURES = {
@@ -202,7 +202,7 @@ def test_the_rows_of_a_plot_are_those_of_its_question(session: Session) -> None:
 
 
 def test_a_matrix_that_cannot_be_read_is_not_drawn(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("warehouse.statements.pictures.compared"), "MOST_SYSTEMS", 3)
+    monkeypatch.setattr(import_module("evalhouse.warehouse.statements.pictures.pairs"), "MOST_SYSTEMS", 3)
     with pytest.raises(QueryError, match="a matrix of 4 systems would be unreadable; at most 3 fit"):
         session.run(PICTURES["matrix"])
 
@@ -244,7 +244,7 @@ def test_neighbouring_bars_are_one_where_there_are_many(documents: int) -> None:
 def test_of_many_slices_those_with_the_lowest_levels_are_drawn(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.statements.pictures.sliced.MOST_SLICES", 1)
+    monkeypatch.setattr("evalhouse.warehouse.statements.pictures.documents.MOST_SLICES", 1)
     question = "differ accuracy of filtering for GE, UMASS on TST3 by label shuffles 99"
     chart = chart_of(session, f"plot {question}")
     rows = session.run(question).rows

@@ -12,14 +12,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Chart
+from evalhouse.warehouse.charts.intervals import ranking
+from evalhouse.warehouse.render import Style
+from evalhouse.warehouse.render import vegalite as vega
+from evalhouse.warehouse.render.screen import picture
+from evalhouse.warehouse.render.vegalite import spec
+from evalhouse.warehouse.session.session import Session
 from tests.pictures.asked import chart_of
-from warehouse.charts import Chart
-from warehouse.charts.ladder import ranking
-from warehouse.render import Style, vega
-from warehouse.render.screen import picture
-from warehouse.render.vegalite import spec
-from warehouse.session import Session
 
 pytest.importorskip("vl_convert", reason="pictures as files need the extra plot")
 
@@ -141,7 +142,7 @@ def test_all_systems_and_their_groups_are_seen_in_80_by_24(session: Session) -> 
 def test_without_the_extra_a_file_is_refused_with_its_name(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from warehouse.faults import WarehouseError
+    from evalhouse.warehouse.faults import WarehouseError
 
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(WarehouseError, match="needs the package vl-convert-python") as caught:

@@ -7,8 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.charts.axes import limits, ticks
-from warehouse.charts.labelling import place, spread_out
+from evalhouse.warehouse.charts.axes import limits, place, spread_out, ticks
 
 coordinate = st.integers(0, 400).map(float)
 points = st.lists(st.tuples(coordinate, coordinate), max_size=25)

@@ -14,16 +14,16 @@ import pytest
 from msgspec.structs import replace
 
 import evalhouse as eh
-from grammar.clauses import QUESTIONS
-from warehouse.python import generating
-from warehouse.statements import statement_of
+from evalhouse.grammar.clauses import QUESTIONS
+from evalhouse.warehouse.python import generation as generating
+from evalhouse.warehouse.statements import statement_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
 GENERATING = """
 import sys
 before = set(sys.modules)
-from warehouse.python import generating
+from evalhouse.warehouse.python import generation as generating
 list(generating.parts())
 print(*(sys.modules.keys() - before))
 """
@@ -40,7 +40,7 @@ def test_the_build_asks_for_what_the_generator_imports() -> None:
     assert {re.split(r"[^\w.-]", requirement)[0] for requirement in required} == imported
     assert set(required) <= set(project["project"]["dependencies"])
     # It makes these two, so it cannot import them.
-    assert {"warehouse.python.methods", "warehouse.python.functions"}.isdisjoint(modules)
+    assert {"evalhouse.warehouse.python.methods", "evalhouse.warehouse.python.functions"}.isdisjoint(modules)
 
 
 def test_a_statement_needs_no_example_about_a_table(monkeypatch: pytest.MonkeyPatch) -> None:

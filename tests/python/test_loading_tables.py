@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 import evalhouse as eh
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 ROWS = [
     {

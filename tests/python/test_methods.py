@@ -11,14 +11,13 @@ from decimal import Decimal
 import pytest
 
 import evalhouse as eh
-from grammar.clauses import QUESTIONS, STATEMENTS
-from grammar.parser import parse
-from grammar.printer import to_text
-from warehouse.python import generating
-from warehouse.python.keyword_arguments import arguments_of
-from warehouse.python.statement_text import statement_text
-from warehouse.session import Session
-from warehouse.statements import statement_of
+from evalhouse.grammar.clauses import QUESTIONS, STATEMENTS
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.python import generation
+from evalhouse.warehouse.python.text import arguments_of, statement_text
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.statements import statement_of
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_a_call_is_the_statement_of_the_same_words(word: str) -> None:
         def _ask(self, word: str, given: object) -> str:  # type: ignore[override]
             return statement_text(word, given)  # type: ignore[arg-type]
 
-    made = eval(f"w.{generating.call(statement)}", {"w": object.__new__(Asked)})
+    made = eval(f"w.{generation.call(statement)}", {"w": object.__new__(Asked)})
     assert parse(made) == (statement,)
 
 

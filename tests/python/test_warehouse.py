@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import evalhouse as eh
-from warehouse.python.spoken import in_python
+from evalhouse.warehouse.python.text import in_python
 
 ROWS = [
     {"model": model, "question": f"Q{number}", "accuracy": int(number % divisor == 0)}

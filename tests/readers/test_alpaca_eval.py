@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from evalhouse.warehouse.loading.readers.alpaca_eval import EXAMPLE
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.loading.readers.alpaca_eval import EXAMPLE
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 FILE = "annotations.json"
 

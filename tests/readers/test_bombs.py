@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.staging.zstandard import zstd
 from tests.counting import Count
 from tests.empty import create
-from warehouse.loading.staging.zstandard import zstd
 
 ROOT = Path(__file__).resolve().parents[2]
 

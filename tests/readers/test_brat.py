@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import forget
+from evalhouse.warehouse.loading.readers.brat import EXAMPLE
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.readers.test_muc_report import archive
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import forget
-from warehouse.loading.readers.brat import EXAMPLE
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 ON = {"test_set": "news"}
 

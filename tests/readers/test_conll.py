@@ -10,17 +10,16 @@ import pytest
 import seqeval.metrics
 import seqeval.scheme
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.readers import Role
+from evalhouse.warehouse.loading.readers.conll import EXAMPLE
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.staging.spans import Mention, Scheme, entities
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.readers import Role
-from warehouse.loading.readers.conll import EXAMPLE
-from warehouse.loading.readers.recognition import recognize
-from warehouse.loading.staging.mentions import Mention, entities
-from warehouse.loading.staging.tagging import Scheme
-from warehouse.session import Session
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "crf"}
 
@@ -330,7 +329,7 @@ def test_a_scheme_is_one_of_three(complaints: Complaints) -> None:
 
 
 def test_a_sentence_is_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.loading.staging.tokens.MOST_CELLS", 30)
+    monkeypatch.setattr("evalhouse.warehouse.loading.staging.tokens.MOST_CELLS", 30)
     sentence = "a B-X B-X\n" * 10
     [refused] = complaints(f"{sentence}\n{sentence}a O O\nb O O\n", "conll", "in.txt", fields=ON)
     assert refused.endswith("in.txt:12: the sentence that begins here has more than 30 cells")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.readers.recognition import recognize
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 TABLE = "test_set,system,document,attempts,passed\n"
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers.every_eval_ever import EXAMPLE
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers.every_eval_ever import EXAMPLE
-from warehouse.loading.readers.recognition import recognize
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 RECORD = "0d4c0a52-6c57-4a3f-9d2c-55a1d6a0b1aa.json"
 SAMPLES = RECORD.replace(".json", "_samples.jsonl")

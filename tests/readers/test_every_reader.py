@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import FACT_TABLES, RUNS, SYSTEMS, VALUES
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.loading.readers import PLUGINS, READERS, Evidence, Reader, Start, plugins
+from evalhouse.warehouse.loading.readers.recognition import Recognized, recognize
+from evalhouse.warehouse.loading.staging import lines as opening
+from evalhouse.warehouse.loading.staging.lines import documents
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.empty import create
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import forget, load
-from warehouse.loading.readers import PLUGINS, READERS, Evidence, Reader, Start, plugins
-from warehouse.loading.readers.recognition import Recognized, recognize
-from warehouse.loading.staging import lines as opening
-from warehouse.loading.staging.lines import documents
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.session import Session
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import FACT_TABLES, RUNS, SYSTEMS, VALUES
 
 OTHERS = [reader for reader in READERS.values() if not reader.columns and reader.name != "brat"]
 """All but the one whose example is a member of an archive."""

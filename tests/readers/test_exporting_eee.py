@@ -12,14 +12,22 @@ from typing import Any
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.export_eee import Evaluator, RecordsWritten, export_eee
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import (
+    alpaca_eval,
+    every_eval_ever,
+    helm,
+    inspect_log,
+    lm_eval,
+    mteb,
+    swe_bench,
+)
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Load
-from warehouse.faults import DataError
-from warehouse.loading.exporting_eee import Evaluator, RecordsWritten, export_eee
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import alpaca_eval, every_eval_ever, helm, inspect_log, lm_eval, mteb, swe_bench
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 FACTS = (
     # Which of two runs is the replicate depends on the order in which they are loaded.

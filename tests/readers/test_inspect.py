@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import inspect_log
+from evalhouse.warehouse.loading.staging import door as unpacking
+from evalhouse.warehouse.loading.staging.zstandard import zipfile
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import inspect_log
-from warehouse.loading.staging import unpacking
-from warehouse.loading.staging.zstandard import zipfile
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 HEADER = {"task": "quiz", "model": "m", "task_id": "T1", "created": "2026-01-16T15:00:00"}
 

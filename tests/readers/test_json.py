@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
 from tests.store.texts import Complaints
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +68,7 @@ def test_what_is_odd_is_told(complaints: Complaints, reader: str, put: str, sent
 
 @pytest.mark.parametrize("reader", NAMES)
 def test_there_may_not_be_too_many_values(complaints: Complaints, monkeypatch: pytest.MonkeyPatch, reader: str) -> None:
-    monkeypatch.setattr("warehouse.loading.staging.json_values.MOST_VALUES", 5)
+    monkeypatch.setattr("evalhouse.warehouse.loading.staging.json_values.MOST_VALUES", 5)
     [said] = complaints(odd(reader, '"a": [1, 2, 3, 4]'), reader, NAMES[reader], fields=ON)
     assert "has more than 5 values in it" in said
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers.lm_eval import EXAMPLE
+from evalhouse.warehouse.loading.staging.spans import labelled_spans
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers.lm_eval import EXAMPLE
-from warehouse.loading.staging.labelled_spans import labelled_spans
-from warehouse.session import Session
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 DATE = "2026-01-16T15-23-47.285735"
 LOG = f"samples_arith_{DATE}.jsonl"
@@ -242,5 +242,5 @@ def test_labelled_spans_are_those_of_the_answers() -> None:
 
 
 def test_a_log_holds_so_many_runs(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.loading.readers.lm_eval.MOST_RUNS", 3)
+    monkeypatch.setattr("evalhouse.warehouse.loading.readers.lm_eval.MOST_RUNS", 3)
     assert complaints(EXAMPLE * 4, "lm-eval", LOG, fields=GEMMA) == [f"{LOG}:7: doc_id '0' appears more than 3 times"]

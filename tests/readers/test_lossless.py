@@ -18,13 +18,13 @@ from typing import Literal
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.counting import Count
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 FIELDS = ("test_set", "system", "document", "measure", "value")
 FEW = 100

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.loading.ingest import forget, load
-from warehouse.loading.readers import Reader
-from warehouse.loading.staging.lines import documents
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import FAILURES, RUNS, SYSTEMS, VALUES, WHOLE_RUN
+from evalhouse.warehouse.kinds.records import FAILURES, RUNS, SYSTEMS, VALUES, WHOLE_RUN
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.loading.readers import Reader
+from evalhouse.warehouse.loading.staging.lines import documents
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 
 
 def runs_of_models(staging: Staging) -> tuple[Staged, ...]:
@@ -96,7 +96,7 @@ def test_failures_are_kept_and_undone_with_their_load(database: Database, tmp_pa
     ("line", "fault"), [("gpt\x07,qa,a1,,1", "control character"), ("gpt,,a1,,1", "test_set is empty")]
 )
 def test_names_of_runs_are_judged_like_any_other(database: Database, tmp_path: Path, line: str, fault: str) -> None:
-    from warehouse.faults import DataError
+    from evalhouse.warehouse.faults import DataError
 
     with pytest.raises(DataError, match=fault):
         stored(database, tmp_path, line)

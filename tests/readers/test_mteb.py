@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import Role
+from evalhouse.warehouse.loading.readers.mteb import EXAMPLE
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import Role
-from warehouse.loading.readers.mteb import EXAMPLE
-from warehouse.loading.readers.recognition import recognize
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 M1 = {"system": "m1"}
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.loading.readers.muc_report import EXAMPLE
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import forget, load
-from warehouse.loading.readers.muc_report import EXAMPLE
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 

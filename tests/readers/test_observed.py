@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import Reader
+from evalhouse.warehouse.loading.readers.helm import EXAMPLE
+from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.readers.test_every_reader import OTHERS, each_reader, words
 from tests.store.texts import Load
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import Reader
-from warehouse.loading.readers.helm import EXAMPLE
-from warehouse.store.catalog import Catalog
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
-from warehouse.tasks import TASKS
-from warehouse.tasks.observed import Observed
 
 PAIRS = Observed("topic-document pair", "topic")
 ON = {"test_set": "T"}

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
 from tests.test_docs import CONSOLE
-from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.connecting import in_memory
-from warehouse.store.sql import Sql
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "readers.md"
 

@@ -17,16 +17,16 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
+from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
 from tests.empty import create
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.loading.readers.recognition import recognize
-from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.loading.staging.zstandard import zstd
-from warehouse.session import Session
-from warehouse.store.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,10 +8,10 @@ import pytest
 from sacrebleu.metrics import CHRF  # type: ignore[attr-defined]
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
+from evalhouse.warehouse.loading.readers import classes, segments
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.loading.readers import classes, segments
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 ON = {"test_set": "news", "system": "base"}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers.swe_bench import EXAMPLE
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import load
-from warehouse.loading.readers.swe_bench import EXAMPLE
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 LITE = {"test_set": "lite"}
 FILE = "acme__gpt-4.1.run7.json"

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.loading.staging.mentions import Tally, entities, tallies
-from warehouse.loading.staging.tag_arrays import TagArrays
-from warehouse.loading.staging.tagging import Scheme
+from evalhouse.warehouse.loading.staging.spans import Scheme, TagArrays, Tally, entities, tally_mentions
 
 KINDS = ("LOC", "PER", "_")
 TAGS = ("O", "O", ".", "B", "I", *(f"{letter}-{kind}" for letter in "BIESMLU" for kind in KINDS[:2]))
@@ -25,7 +23,7 @@ def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[t
         some = sentences[begin : begin + at_once]
         for sentence in some:
             gold, answers = ([pair[side] for pair in sentence] for side in (0, 1))
-            tallied = tallies(entities(gold), entities(answers), overlap=False)
+            tallied = tally_mentions(entities(gold), entities(answers), overlap=False)
             one_by_one += [tallied.get(kind, Tally()).cells for kind in KINDS]
             for scheme, tags in zip(schemes, (gold, answers), strict=True):
                 scheme.add(tags)

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import Forgotten, Loaded, forget, load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.plans.scores import texts
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.replacement import unbalanced_imports
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.store.texts import Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import Forgotten, Loaded, forget, load
-from warehouse.loading.readers import READERS
-from warehouse.query.compile.texts import texts
-from warehouse.store.database import Database
-from warehouse.store.replacement import unbalanced_imports
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 Text = tuple[str | None, str, str, int, str]
 """System, document, kind, number and text."""
@@ -223,7 +223,7 @@ def test_long_texts_are_stored_whole_and_longer_ones_refused_with_their_line(
 def test_a_fault_after_the_texts_leaves_nothing(
     database: Database, load_text: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from warehouse.loading import ingest
+    from evalhouse.warehouse.loading import ingest
 
     def failing(*of: object) -> None:
         raise KeyboardInterrupt

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from warehouse.faults import DataError
-from warehouse.loading.staging import tokens
-from warehouse.loading.staging.staged import Staging
-from warehouse.store.database import Database
-from warehouse.tasks.records import SCORES
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import SCORES
+from evalhouse.warehouse.loading.staging import tokens
+from evalhouse.warehouse.loading.staging.staged import Staging
+from evalhouse.warehouse.store.database import Database
 
 PLAIN = ("a B-X O", "# O O", "ü B-X I-X", "", "", "-DOCSTART- -X- O")
 ODD = (" a B-X O", "a  B-X O", "a B-X O ", "a O", "# text = a", "# newdoc", "#", " ", "\t", "a\tB-X\tO", "\ta\tO",

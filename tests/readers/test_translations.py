@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics import BLEU  # type: ignore[attr-defined]
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import Role
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.readers.translations import EXAMPLE
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import Role
-from warehouse.loading.readers.recognition import recognize
-from warehouse.loading.readers.translations import EXAMPLE
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 REFERENCE = ["the cat sat on the mat", "a dog barked", ""]
 SAID = {"test_set": "ted", "system": "base"}

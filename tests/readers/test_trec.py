@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import pytrec_eval
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS, Recognition, Start
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
+from evalhouse.warehouse.loading.readers.trec_eval import measure_name
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS, Recognition, Start
-from warehouse.loading.readers.recognition import recognize
-from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.loading.readers.trec_eval import measure_name
-from warehouse.session import Session
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 ON = {"test_set": "robust"}
 

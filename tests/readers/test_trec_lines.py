@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import RANKINGS
+from evalhouse.warehouse.loading.ingest import forget
+from evalhouse.warehouse.loading.readers import trec as trec_lines
+from evalhouse.warehouse.loading.staging import lines as surveying
+from evalhouse.warehouse.loading.staging.cells import KINDS
+from evalhouse.warehouse.loading.staging.lines import Document
+from evalhouse.warehouse.loading.staging.staged import Staging
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import forget
-from warehouse.loading.readers import trec_lines
-from warehouse.loading.staging import surveying
-from warehouse.loading.staging.cells import KINDS
-from warehouse.loading.staging.lines import Document
-from warehouse.loading.staging.staged import Staging
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import RANKINGS
 
 ON = {"test_set": "T"}
 QRELS = "t1 0 d1 1\nt1 0 d2 0\nt2 0 d1 2\n"

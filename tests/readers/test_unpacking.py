@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.staging.door import Bound, Meter, bound_of
+from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
-from warehouse.faults import DataError
-from warehouse.loading.staging.unpacking import Bound, Meter, bound_of
-from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.connecting import open_database
-from warehouse.store.sql import Sql
 
 HEADER = "test_set,system,document,measure,value\n"
 ROW = "T,S,{},m,1\n"
@@ -68,7 +68,7 @@ def test_members_of_an_archive_are_counted_together() -> None:
 def test_what_becomes_200_times_as_large_is_refused_unless_its_size_is_said(
     pack: object, w: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.loading.staging.unpacking.UNSUSPICIOUS", 50_000)
+    monkeypatch.setattr("evalhouse.warehouse.loading.staging.door.UNSUSPICIOUS", 50_000)
     name = "t.csv.gz" if pack is gzip.compress else "t.csv.zst"
     content = HEADER + "".join(ROW.format("D") for _ in range(1)) + "\n" * 5_000_000
     Path(name).write_bytes(pack(content.encode()))  # type: ignore[operator]

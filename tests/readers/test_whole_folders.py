@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.empty import create
-from warehouse.loading.readers.trec import EXAMPLE, EXAMPLE_RUN
-from warehouse.store.connecting import open_database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 Command = Callable[..., tuple[int, str, str]]
 VALUES = "system,document,measure,value\nGE,D1,acc,1\n"

@@ -15,18 +15,18 @@ import pandas
 import pytest
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import DataError, MemoryShortError, WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.readers.recognition import recognize, recognized
+from evalhouse.warehouse.loading.readers.wide import EXAMPLE
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError, MemoryShortError, WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.loading.readers.recognition import recognize, recognized
-from warehouse.loading.readers.wide import EXAMPLE
-from warehouse.loading.staging.door import EVERYWHERE
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.session import Session
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 ON = {"test_set": "T"}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.render.report import Passage, Piece, Report, ReportedStatement, Section, Source
-from warehouse.results import Column, Result, Table
-from warehouse.session import Session
-from warehouse.studies import Study, answers, report
+from evalhouse.warehouse.render.report import Passage, Piece, Report, ReportedStatement, Section, Source
+from evalhouse.warehouse.results import Column, Result, Table
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.studies import Study, answers, report
 
 STUDY = """\
 --| # Two systems of 1992

@@ -17,16 +17,15 @@ from markdown_it.token import Token
 from msgspec.structs import replace
 from pylatexenc.latex2text import LatexNodes2Text
 
+from evalhouse.warehouse.charts import Axis, Chart, Panel, Point, Points
+from evalhouse.warehouse.charts import Path as Line
+from evalhouse.warehouse.render import Style
+from evalhouse.warehouse.render.report import REPORTS, Passage, Report, ReportedStatement
+from evalhouse.warehouse.render.report.page import LARGEST
+from evalhouse.warehouse.render.report.prose import LONGEST, MarkdownText, shortened
+from evalhouse.warehouse.render.style import clean
+from evalhouse.warehouse.results import Cell, Column, Result, Table
 from tests.report.conftest import HOSTILE
-from warehouse.charts import Axis, Chart, Panel, Point, Points
-from warehouse.charts import Path as Line
-from warehouse.render import Style
-from warehouse.render.report import REPORTS, Passage, Report, ReportedStatement
-from warehouse.render.report.description import LONGEST, shortened
-from warehouse.render.report.page import LARGEST
-from warehouse.render.report.prose import MarkdownText
-from warehouse.render.style import clean
-from warehouse.results import Cell, Column, Result, Table
 
 FOLDER = Path(__file__).parent
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from grammar.study import parts
+from evalhouse.grammar.study import parts
+from evalhouse.warehouse.render import Style
+from evalhouse.warehouse.render.data import csv
+from evalhouse.warehouse.render.latex import latex
+from evalhouse.warehouse.render.report import REPORTS, Report
+from evalhouse.warehouse.render.vegalite import DARK
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.studies import Study, answers, report
 from tests.browsing import MARKS, prefers, pressed, reached_by_keyboard, sized
-from warehouse.render import Style
-from warehouse.render.data import csv
-from warehouse.render.latex import latex
-from warehouse.render.report import REPORTS, Report
-from warehouse.render.vegalite.dark import DARK
-from warehouse.session import Session
-from warehouse.studies import Study, answers, report
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
 pytestmark = MARKS

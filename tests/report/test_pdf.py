@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.render.vega import _reproducible
+from evalhouse.warehouse.render.vegalite import _reproducible
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40" font-family="Liberation Sans, sans-serif">
   <text y="9">plain</text><text y="19" font-weight="bold">bold</text><text y="29" font-style="italic">slanted</text>

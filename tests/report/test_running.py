@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.loading.sample import FOLDER
+from evalhouse.warehouse.render.report import REPORTS
 from tests.conftest import write_csv
 from tests.report.conftest import STUDY
 from tests.test_command_line import SCORES
-from warehouse.loading.sample import FOLDER
-from warehouse.render.report import REPORTS
 
 ROWS = [("news", "base", "d1", 10, 9, 7, 1), ("news", "tuned", "d1", 10, 10, 8, 1)]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 
 @pytest.fixture(scope="module")

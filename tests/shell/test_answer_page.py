@@ -9,11 +9,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from warehouse.render import Style
-from warehouse.results import Column, Result, Table
-from warehouse.session import Session
-from warehouse.shell.answer_page import MOST_ROWS, page
-from warehouse.shell.repl import Shell
+from evalhouse.warehouse.render import Style
+from evalhouse.warehouse.results import Column, Result, Table
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell.pager import MOST_ROWS, page
+from evalhouse.warehouse.shell.repl import Shell
 
 
 @pytest.fixture

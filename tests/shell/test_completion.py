@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from grammar.clauses import CLAUSES, STATEMENTS
-from grammar.errors import QueryError
-from grammar.parser import expected, is_complete, parse
-from warehouse.session import Session
-from warehouse.shell.checking import mistake
-from warehouse.shell.meanings import keyword_meaning, statement_usage
-from warehouse.shell.offers import candidates
-from warehouse.tasks import TASKS
+from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import expected, is_complete, parse
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell.offers import candidates, keyword_meaning, statement_usage
+from evalhouse.warehouse.shell.prompt import mistake
 
 
 def offered(text: str, session: Session) -> list[str]:

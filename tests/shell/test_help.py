@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.render import FORMATS
-from warehouse.session import Session
-from warehouse.shell import help
-from warehouse.shell.commands import COMMANDS
+from evalhouse.warehouse.render import FORMATS
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell import help
+from evalhouse.warehouse.shell.commands import COMMANDS
 
 
 def test_everything_is_in_the_overview() -> None:

@@ -21,7 +21,7 @@ CELLS = (
 )
 
 
-EAGER = "import warehouse.render.progress as progress\nprogress.PATIENCE = 0.0"
+EAGER = "import evalhouse.warehouse.render.progress as progress\nprogress.PATIENCE = 0.0"
 """A cell after which the line is shown from the beginning, and not after a second."""
 
 LONG = "compare F1, recall, precision for all on TST3 test studentized shuffles 10000000"

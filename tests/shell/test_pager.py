@@ -13,11 +13,11 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from warehouse.render import Style, render
-from warehouse.results import Column, Result, Table
-from warehouse.session import Session
-from warehouse.shell.leaves import leaves
-from warehouse.shell.pager import Leaf, turn
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.results import Column, Result, Table
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell.offers import leaves
+from evalhouse.warehouse.shell.pager import Leaf, turn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

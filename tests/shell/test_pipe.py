@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.shell.prompt import is_command, lines, may_run, typed_lines
+from evalhouse.warehouse.shell.prompt import is_command, lines, may_run, typed_lines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -104,7 +104,7 @@ def test_what_is_wrong_stops_nothing_and_is_told_in_the_status(tmp_path: Path) -
 
 
 def test_a_mistake_of_ours_is_a_sentence_and_the_session_goes_on(tmp_path: Path) -> None:
-    broken = "import cli, sys, warehouse.shell.repl as repl; repl.commands.run = None; sys.exit(cli.main([]))"
+    broken = "import cli, sys, evalhouse.warehouse.shell.repl as repl; repl.commands.run = None; sys.exit(cli.main([]))"
     done = subprocess.run(
         [sys.executable, "-c", broken], capture_output=True, text=True, cwd=tmp_path, input=".timer\nshow tests;\n",
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -10,11 +10,11 @@ from functools import partial
 
 import pytest
 
-from warehouse.faults import WarehouseError
-from warehouse.interrupting import interruptibly
-from warehouse.session import Session
-from warehouse.significance.work import in_order
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.process.stopping import interruptibly
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.draws import in_order
+from evalhouse.warehouse.store.sql import Sql
 
 ENDLESS = {
     "a query": 'sql "select count(*) from range(3000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"',

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import cli
-from warehouse.commands import table
-from warehouse.loading.readers import READERS
-from warehouse.render import FORMATS
+from evalhouse.warehouse.commands import table
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.render import FORMATS
 
 SCRIPTS = ("bash", "zsh", "fish")
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")

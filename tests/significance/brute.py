@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from warehouse.significance.outcome import Sides
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.draws import Sides
+from evalhouse.warehouse.significance.sums import Sums
 
 ANY_COUNTS = "any"
 EQUAL_DENOMINATORS = "equal"

@@ -10,10 +10,10 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
-from warehouse.significance.analytic import independent, matched
-from warehouse.significance.correlation import correlation, correlations, inflations
-from warehouse.significance.outcome import Sides
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance import independent, matched
+from evalhouse.warehouse.significance.correlation import correlation, correlations, inflations
+from evalhouse.warehouse.significance.draws import Sides
+from evalhouse.warehouse.significance.sums import Sums
 
 ALTERNATIVES: tuple[tuple[Sides, str], ...] = (("two-sided", "two-sided"), ("one-sided", "greater"))
 

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalhouse.warehouse.significance import areas
+from evalhouse.warehouse.significance.areas import LEAST, Ranked
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan
+from evalhouse.warehouse.significance.draws import Draws, Sides
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
 from tests.significance.test_exact_randomization import BOTH_SIDES
-from warehouse.significance import areas
-from warehouse.significance.areas import LEAST, Ranked
-from warehouse.significance.bootstrap.interval_kinds import IntervalPlan
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import counting
-from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Booleans, Floats
-from warehouse.significance.shuffles.randomization import randomization_test
 
 PROC = (
     (12, False, 0.5428571429, 0.4, 0.5285164226, 0.5971409517, 0.2985704759, -0.3869179842, 0.6726322699),

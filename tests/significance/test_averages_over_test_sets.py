@@ -10,14 +10,20 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from evalhouse.warehouse.significance.bootstrap import estimates
+from evalhouse.warehouse.significance.bootstrap import estimates as averages
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
+    INTERVALS,
+    ConfidenceLimits,
+    IntervalPlan,
+    named_interval,
+)
+from evalhouse.warehouse.significance.bootstrap.resamples import resampled
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
-from warehouse.significance.bootstrap import averages, estimates
-from warehouse.significance.bootstrap.averages import OfTestSet
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, ConfidenceLimits, IntervalPlan, named_interval
-from warehouse.significance.bootstrap.resamples import resampled
-from warehouse.significance.draws import Draws
-from warehouse.significance.sums import Sums
 
 SIZES = (40, 15, 25)
 KINDS = [kind.name for kind in INTERVALS]

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from warehouse.significance.draws import GROUPED, Draws
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.binomial import MANY_COINS, OPEN, BinomialTable, memory
+from evalhouse.warehouse.significance.draws import GROUPED, Draws
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.coins import MANY_COINS, OPEN, BinomialTable, memory_of_tables
 
 FIRST_DRAWS = {
     100: [44, 42, 57, 52, 45, 50, 43, 47],
@@ -106,7 +106,7 @@ def test_the_draws_are_the_same_on_every_machine(count: int, first: list[int]) -
 def test_the_memory_of_the_tables_is_known_before() -> None:
     for count in (1, 150, 5000, 10**7):
         table = BinomialTable.of(count)
-        assert 0.5 < memory(count) / (table.guide.nbytes + table.edges.nbytes) < 2
+        assert 0.5 < memory_of_tables(count) / (table.guide.nbytes + table.edges.nbytes) < 2
 
 
 def test_draws_come_four_at_a_time() -> None:

@@ -12,22 +12,21 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tests.significance import brute
-from warehouse.significance.bootstrap import estimates
-from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Student
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import (
+from evalhouse.warehouse.significance.bootstrap import estimates
+from evalhouse.warehouse.significance.bootstrap.bootstrap_t import BEYOND, Student
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     INTERVALS,
     IntervalPlan,
     LimitSides,
     Simultaneous,
     named_interval,
 )
-from warehouse.significance.bootstrap.resamples import CHUNK, FOR_INTERVALS, resampled
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.draws import Draws
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import Work
+from evalhouse.warehouse.significance.bootstrap.resamples import CHUNK, FOR_INTERVALS, resampled
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.draws import Draws, Work
+from evalhouse.warehouse.significance.sums import Sums
+from tests.significance import brute
 
 KINDS = [kind.name for kind in INTERVALS]
 

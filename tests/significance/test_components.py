@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 from scipy import optimize
 
-from warehouse.significance import components as module
-from warehouse.significance.components import Components, components
-from warehouse.significance.paired import Booleans, Floats
+from evalhouse.warehouse.significance import components as module
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.components import Components, components
 
 PLATES = """
 272326232321 272326232321 252125242420 262325232320 252226222320 242225232219 242023212219 262226242421

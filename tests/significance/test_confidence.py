@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from warehouse.significance.analytic import beta
-from warehouse.significance.outcome import approximate
-from warehouse.significance.shuffles.confidence import confidence, shuffles_to_decide, verdict
+from evalhouse.warehouse.significance import distributions
+from evalhouse.warehouse.significance.draws import approximate
+from evalhouse.warehouse.significance.shuffles.sequential import confidence, shuffles_to_decide, verdict
 
 
 def test_noreen_table() -> None:
@@ -30,12 +30,12 @@ def test_confidence_is_the_beta_distribution(shuffles: int, level: float) -> Non
 def test_tails_are_accurate_where_they_are_small() -> None:
     for t in (0.0, 0.3, 1.0, 2.0, 10.0, 40.0):
         for degrees in (1, 2, 3.5, 10, 99, 10**6):
-            assert beta.t_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-10, abs=1e-290)
-            assert beta.t_tail(-t, degrees) == pytest.approx(stats.t.sf(-t, degrees), rel=1e-12)
-    assert beta.normal_tail(8.0) == pytest.approx(stats.norm.sf(8.0), rel=1e-13)
-    assert beta.chi_square_tail(30.0) == pytest.approx(stats.chi2.sf(30.0, 1), rel=1e-13)
-    assert beta.t_tail(np.inf, 5) == 0.0
-    assert beta.t_tail(-np.inf, 5) == 1.0
+            assert distributions.t_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-10, abs=1e-290)
+            assert distributions.t_tail(-t, degrees) == pytest.approx(stats.t.sf(-t, degrees), rel=1e-12)
+    assert distributions.normal_tail(8.0) == pytest.approx(stats.norm.sf(8.0), rel=1e-13)
+    assert distributions.chi_square_tail(30.0) == pytest.approx(stats.chi2.sf(30.0, 1), rel=1e-13)
+    assert distributions.t_tail(np.inf, 5) == 0.0
+    assert distributions.t_tail(-np.inf, 5) == 1.0
 
 
 def test_what_is_no_probability_is_refused() -> None:
@@ -46,7 +46,7 @@ def test_what_is_no_probability_is_refused() -> None:
     with pytest.raises(ValueError, match="not between 0 and 1"):
         confidence(1, 10, 1.5)
     with pytest.raises(ValueError, match="positive"):
-        beta.incomplete(0.5, 0, 1)
+        distributions.incomplete(0.5, 0, 1)
 
 
 def test_verdict() -> None:

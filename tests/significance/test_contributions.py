@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.measures.expression import Exact
-from warehouse.significance.contributions import contributions, to_digits
-from warehouse.significance.paired import Floats
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
+from evalhouse.warehouse.measures.forms import Exact
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.slices import contributions, to_digits
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 counts = st.integers(0, 50)
 units = st.lists(st.tuples(counts, counts, counts, counts), min_size=1, max_size=12)

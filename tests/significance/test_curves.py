@@ -14,18 +14,15 @@ from msgspec import Struct
 from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
-from warehouse.measures import Measure, measure_named, settle
-from warehouse.measures.filtering import sides
-from warehouse.query.comparison.curving import LABELS, curve_measure
-from warehouse.significance.areas import one_area
-from warehouse.significance.curves import precision_recall, thresholds
-from warehouse.significance.curves.bands import Curves, curves
-from warehouse.significance.curves.measured import CurveMeasure, score_interval
-from warehouse.significance.curves.redrawing import drawn
-from warehouse.significance.curves.thresholds import Thresholds
-from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats
-from warehouse.significance.work import ALONE
+from evalhouse.warehouse.comparing.curves import LABELS, curve_measure
+from evalhouse.warehouse.measures import Measure, measure_named, settle
+from evalhouse.warehouse.measures.filtering import sides
+from evalhouse.warehouse.significance import curves as precision_recall
+from evalhouse.warehouse.significance import curves as thresholds
+from evalhouse.warehouse.significance.areas import one_area
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.curves import CurveMeasure, Curves, Thresholds, curves, drawn, score_interval
+from evalhouse.warehouse.significance.draws import ALONE, Draws
 
 
 def measure(name: str) -> CurveMeasure:

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from warehouse.significance.analytic.independent import chi_square, two_sample_t
-from warehouse.significance.analytic.matched import mcnemar, sign, t, wilcoxon
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.groups import letters
-from warehouse.significance.multiple import benjamini_hochberg, bonferroni, holm, tukey, westfall_young
-from warehouse.significance.replicates import replicate_test
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.shuffles.studentized import studentized_test
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.groups import letters
+from evalhouse.warehouse.significance.independent import chi_square, two_sample_t
+from evalhouse.warehouse.significance.matched import mcnemar, sign, t, wilcoxon
+from evalhouse.warehouse.significance.multiple import benjamini_hochberg, bonferroni, holm, tukey, westfall_young
+from evalhouse.warehouse.significance.replicates import replicate_test
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.shuffles.studentized import studentized_test
 
 DESCRIBED = (
     exact_test,

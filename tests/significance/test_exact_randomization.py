@@ -16,17 +16,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalhouse.warehouse.significance.draws import Draws, Sides
+from evalhouse.warehouse.significance.exact import counting, dynamic, fourier
+from evalhouse.warehouse.significance.exact import lattice as enumeration
+from evalhouse.warehouse.significance.exact.lattice import Lattice, affordable_together
+from evalhouse.warehouse.significance.extreme import Extreme
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.two_systems import Distinct
 from tests.significance import brute
-from warehouse.significance.distinct import Distinct
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import counting, dynamic, enumeration, fourier
-from warehouse.significance.exact.cost import affordable_together
-from warehouse.significance.exact.lattice import Lattice
-from warehouse.significance.extreme import Extreme
-from warehouse.significance.outcome import Sides
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.sums import Sums
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 SCORES = Path(__file__).parents[3] / "shared" / "data" / "muc4" / "score_tuples.csv"

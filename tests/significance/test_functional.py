@@ -13,19 +13,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evalhouse.warehouse.significance import multiple
+from evalhouse.warehouse.significance.bootstrap import estimates
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
+    INTERVALS,
+    IntervalKind,
+    IntervalPlan,
+    Simultaneous,
+)
+from evalhouse.warehouse.significance.bootstrap.resamples import resampled
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.draws import Draws, Sides
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.exact import dynamic as combinations
+from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.significance import brute
-from warehouse.significance import multiple
-from warehouse.significance.bootstrap import estimates
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, Simultaneous
-from warehouse.significance.bootstrap.resamples import resampled
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import combinations, counting
-from warehouse.significance.outcome import Sides
-from warehouse.significance.shuffles.randomization import functional_test, randomization_test
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
 
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warehouse.significance import groups
+from evalhouse.warehouse.significance import groups
 
 
 def differing(systems: int, pairs: list[tuple[int, int]]) -> Any:

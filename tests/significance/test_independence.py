@@ -12,19 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, LimitSides
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.draws import Draws, Sides
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.exact import dynamic as combined
+from evalhouse.warehouse.significance.shuffles import randomization
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
+from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
 from tests.significance.test_functional import MATTHEWS, decisions
-from warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, LimitSides
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact import combinations as combined
-from warehouse.significance.exact import counting
-from warehouse.significance.outcome import Sides
-from warehouse.significance.shuffles import randomization
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
-from warehouse.significance.sums import Sums
 
 SYSTEMS = 4
 SHUFFLES = 299

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalhouse.warehouse.significance import independent, matched
+from evalhouse.warehouse.significance.distributions import EXACT, binomial_tail
+from evalhouse.warehouse.significance.draws import SMALLEST, Outcome, Sides
+from evalhouse.warehouse.significance.exact import counting, dynamic, fourier
+from evalhouse.warehouse.significance.exact import dynamic as combinations
+from evalhouse.warehouse.significance.exact.lattice import Lattice
+from evalhouse.warehouse.significance.extreme import Extreme
+from evalhouse.warehouse.significance.sums import Sums, Valuation
+from evalhouse.warehouse.significance.two_systems import Distinct
 from tests.significance import brute
 from tests.significance.test_exact_randomization import upper
 from tests.significance.test_functional import BOTH_SIDES, exact_ratio, ratio
-from warehouse.significance.analytic import independent, matched
-from warehouse.significance.analytic.fair_coins import EXACT, binomial_tail
-from warehouse.significance.distinct import Distinct
-from warehouse.significance.exact import combinations, counting, dynamic, fourier
-from warehouse.significance.exact.lattice import Lattice
-from warehouse.significance.extreme import Extreme
-from warehouse.significance.outcome import SMALLEST, Outcome, Sides
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
 
 
 def by_adding_units(paired: Sums, sides: Sides) -> Fraction:

@@ -13,14 +13,13 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from evalhouse.warehouse.significance import multiple
+from evalhouse.warehouse.significance.draws import Draws, Work
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import null_differences
+from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
-from warehouse.significance import multiple
-from warehouse.significance.draws import Draws
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import null_differences
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import Work
 
 LEVELS = [0.01, 0.04, 0.03, 0.005, 0.6, 0.03, 1.0, 0.0001]
 

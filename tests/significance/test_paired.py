@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warehouse.significance.extreme import Extreme
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.extreme import Extreme
+from evalhouse.warehouse.significance.sums import Sums
 
 
 def test_counts_that_are_no_data_of_a_comparison_are_refused() -> None:

@@ -13,19 +13,22 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from evalhouse.warehouse.significance import multiple
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import AT_ONCE, Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
+    INTERVALS,
+    IntervalKind,
+    IntervalPlan,
+    Simultaneous,
+)
+from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
+from evalhouse.warehouse.significance.draws import Draws, Work, in_order
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
+from evalhouse.warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.significance import brute
-from warehouse.significance import multiple
-from warehouse.significance.bootstrap.confidence_intervals import AT_ONCE, Bootstrap
-from warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, Simultaneous
-from warehouse.significance.bootstrap.shifted import bootstrap_test
-from warehouse.significance.draws import Draws
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
-from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
-from warehouse.significance.work import Work, in_order
 
 SHUFFLES = 2 * coins.CHUNK + 777
 """More than two chunks, the last of which is not whole."""

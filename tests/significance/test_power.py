@@ -11,16 +11,21 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact.combinations import exact_functional_test
-from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.outcome import Sides
-from warehouse.significance.paired import Floats
-from warehouse.significance.power.populations import Oriented, Population, RightOrWrong, Shifted, population_of
-from warehouse.significance.power.simulation import Criterion, SimulatedPower, Simulation
-from warehouse.significance.power.tails import binomial_levels, normal_levels
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.draws import Draws, Sides
+from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.exact.dynamic import exact_functional_test
+from evalhouse.warehouse.significance.power.populations import (
+    Oriented,
+    Population,
+    RightOrWrong,
+    Shifted,
+    binomial_levels,
+    normal_levels,
+    population_of,
+)
+from evalhouse.warehouse.significance.power.simulation import Criterion, SimulatedPower, Simulation
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 TWO_SIDED = Criterion(0.05, "two-sided")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from warehouse.significance.prediction_powered import Corrected, corrected
+from evalhouse.warehouse.significance.prediction_powered import Corrected, corrected
 
 PEOPLE = [0.1, 0.4, 0.9, 0.6, 0.3, 0.8, 0.5, 0.7]
 JUDGE = [0.2, 0.5, 0.7, 0.6, 0.1, 0.9, 0.3, 0.8]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalhouse.warehouse.significance.draws import Draws, Sides, Work
+from evalhouse.warehouse.significance.shuffles import coins, randomization
+from evalhouse.warehouse.significance.shuffles import coins as lookup
+from evalhouse.warehouse.significance.shuffles import coins as signed_sums
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
+from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
-from warehouse.significance.draws import Draws
-from warehouse.significance.outcome import Sides
-from warehouse.significance.shuffles import coins, lookup, randomization, signed_sums
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import Work
 
 FIRST_COINS = [[40, 78, 67, 28], [30, 186, 60, 231], [242, 67, 149, 23]]
 BOTH_SIDES: tuple[Sides, Sides] = ("two-sided", "one-sided")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from warehouse.significance.correlation import kendall
+from evalhouse.warehouse.significance.correlation import kendall
 
 
 @pytest.mark.parametrize("seed", range(20))

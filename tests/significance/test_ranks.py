@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.significance.analytic import test_sets as over
-from warehouse.significance.analytic.beta import chi_square_tail
-from warehouse.significance.groups import letters
-from warehouse.significance.multiple import holm
-from warehouse.significance.ranks import clusters, places, rank_limits
+from evalhouse.warehouse.significance import independent as over
+from evalhouse.warehouse.significance.distributions import chi_square_tail
+from evalhouse.warehouse.significance.groups import clusters, letters, places, rank_limits
+from evalhouse.warehouse.significance.multiple import holm
 
 DEMSAR = """
 .763 .768 .771 .798 / .599 .591 .590 .569 / .954 .971 .968 .967 / .628 .661 .654 .657 / .882 .888 .886 .898

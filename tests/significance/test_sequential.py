@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from warehouse.significance.multiple import holm
-from warehouse.significance.shuffles import sequential
+from evalhouse.warehouse.significance.multiple import holm
+from evalhouse.warehouse.significance.shuffles import sequential
 
 
 def clopper_pearson(nge: int, shuffles: int, risk: float) -> tuple[float, float]:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.significance import slices
-from warehouse.significance.draws import Draws
-from warehouse.significance.exact.counting import exact_test
-from warehouse.significance.paired import Floats, Integers, Places
-from warehouse.significance.slices import (
+from evalhouse.warehouse.significance import slices
+from evalhouse.warehouse.significance.arrays import Floats, Integers, Places
+from evalhouse.warehouse.significance.draws import Draws, Work
+from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.slices import (
     Partition,
     fewest,
     heterogeneity,
@@ -25,9 +25,7 @@ from warehouse.significance.slices import (
     units_of,
     variances,
 )
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
-from warehouse.significance.work import Work
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 NOTHING = Draws(1)
 
@@ -192,7 +190,7 @@ def test_many_units_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None
     parts = [Partition(source.integers(0, many, 3000).astype(np.intp), many) for many in (7, 40)]
     tested = np.ones(47, dtype=np.bool_)
     whole = slice_tests(two, units(3000), parts, tested, Draws(299))
-    monkeypatch.setattr("warehouse.significance.slices.AT_ONCE", 64)
+    monkeypatch.setattr("evalhouse.warehouse.significance.slices.AT_ONCE", 64)
     assert slice_tests(two, units(3000), parts, tested, Draws(299)).p.tolist() == whole.p.tolist()
 
 
@@ -233,7 +231,7 @@ def test_units_of_few_kinds_are_dealt_out_as_others_are_permuted(monkeypatch: py
     source = np.random.default_rng(2)
     moved, of = source.integers(-1, 2, 60).astype(np.float64), Partition(source.integers(0, 5, 60).astype(np.intp), 5)
     dealt = heterogeneity(moved, [of], Draws(9_999))[0]
-    monkeypatch.setattr("warehouse.significance.slices.FEW_KINDS", 0)
+    monkeypatch.setattr("evalhouse.warehouse.significance.slices.FEW_KINDS", 0)
     assert dealt == pytest.approx(heterogeneity(moved, [of], Draws(9_999))[0] or 0.0, abs=0.02)
 
 

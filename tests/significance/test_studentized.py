@@ -14,20 +14,20 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from evalhouse.warehouse.significance import multiple
+from evalhouse.warehouse.significance.draws import Draws, Sides, Work
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.shuffles.studentized import (
+    all_pairs_studentized,
+    studentized_family,
+    studentized_test,
+)
+from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.significance import brute
 from tests.significance.test_functional import MATTHEWS, correlated, decisions
 from tests.significance.test_randomization import BOTH_SIDES, coins_of
-from warehouse.significance import multiple
-from warehouse.significance.draws import Draws
-from warehouse.significance.outcome import Sides
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.all_pairs import all_pairs_test
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.shuffles.studentized import all_pairs_studentized, studentized_test
-from warehouse.significance.shuffles.studentized_families import studentized_family
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import Valuation
-from warehouse.significance.work import Work
 
 Unit = tuple[int, int, int, int]
 """N and D of the first system, and of the second."""

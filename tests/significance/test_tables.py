@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from warehouse.significance.tests import ADJUSTMENTS, DRAWING, OF_ORDERS, TESTS, named_adjustment, named_test
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, DRAWING, OF_ORDERS, TESTS, named_adjustment, named_test
 
 
 def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
@@ -57,5 +57,5 @@ def test_what_does_not_go_together_is_said() -> None:
 
 
 def test_the_tables_are_read_without_numpy() -> None:
-    code = "import sys, warehouse.significance.tests; sys.exit('numpy' in sys.modules)"
+    code = "import sys, evalhouse.warehouse.significance.tests; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import validity
-from warehouse.significance.tests import named_test
+from evalhouse.warehouse.significance.tests import named_test
 
 SETS = 400
 """A size of 0.05 is then found below 0.083, and one of 0.25 above 0.18, but for one in a thousand."""

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_to_export
 from tests.empty import create
 from tests.lakes import lake_of
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.connecting import open_to_export
 
 NAMES = ("sample", "worked", "clustered", "replicated", "values")
 """The warehouses that have a lake."""

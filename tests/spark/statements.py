@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grammar.errors import QueryError
-from warehouse.session import Session
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.session.session import Session
 
 STATEMENTS: list[tuple[str, str]] = []
 """All of them, with their warehouses."""

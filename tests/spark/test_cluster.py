@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.session.session import Session
 from tests.spark.conftest import LIGHT, QUICK
 from tests.spark.statements import answer
-from warehouse.session import Session
 
 pytestmark = pytest.mark.spark
 
@@ -42,8 +42,8 @@ import sys
 from pathlib import Path
 from tests.spark.conftest import QUICK
 from tests.spark.statements import answer
-from warehouse.faults import WarehouseError
-from warehouse.session import Session
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.session.session.session import Session
 
 with Session.on_lake(sys.argv[1], sys.argv[2]) as session:
     for statement in sys.stdin.read().splitlines():

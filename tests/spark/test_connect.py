@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake.spark.engine import SparkEngine
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.sql import Sql
 from tests.spark.conftest import NAMES, started_sail
 from tests.spark.statements import APART, GROUPED, PARTED, STATEMENTS, answer
-from warehouse.faults import WarehouseError
-from warehouse.lake.spark.spark_engine import SparkEngine
-from warehouse.session import Session
-from warehouse.store.sql import Sql
 
 pytestmark = pytest.mark.xdist_group("sail")  # one server for all
 
@@ -74,8 +74,8 @@ def test_a_lake_at_an_address_is_read_by_the_server(on_sail: Both, sail: str, la
 
 def test_a_server_that_sees_other_files_is_refused(lakes: dict[str, Path], tmp_path: Path, sail: str) -> None:
     """As it would be on another machine, where the folder has other rows than here."""
-    from warehouse.lake.spark.starting import started
-    from warehouse.lake.spark.views import Stored, make_view
+    from evalhouse.warehouse.lake.spark.starting import started
+    from evalhouse.warehouse.lake.spark.views import Stored, make_view
 
     files = tuple(file.as_uri() for file in (lakes["worked"] / "score").glob("*.parquet"))
     spark = started(sail)
@@ -99,7 +99,7 @@ def test_a_lake_elsewhere_is_outlined_by_spark(
     on_sail: Both, sail: str, lakes: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a lake at an address: its large tables are not fetched, and the names are looked up all the same."""
-    monkeypatch.setattr("warehouse.lake.spark.opening.Folder", type("Elsewhere", (), {}))
+    monkeypatch.setattr("evalhouse.warehouse.lake.spark.engine.Folder", type("Elsewhere", (), {}))
     with Session.on_lake(str(lakes["sample"]), sail) as session:
         [(facts,)] = session.database.rows(Sql("select count(*) from score"))
         assert facts < 100
@@ -178,7 +178,7 @@ def test_what_java_says_when_it_does_not_start_is_in_the_error(lakes: dict[str, 
 
 @pytest.mark.long
 def test_a_server_that_ends_is_an_error(lakes: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.lake.spark.starting.PATIENCE", {"max_retries": 1, "initial_backoff": 10})
+    monkeypatch.setattr("evalhouse.warehouse.lake.spark.starting.PATIENCE", {"max_retries": 1, "initial_backoff": 10})
     with started_sail() as (address, server), Session.on_lake(str(lakes["worked"]), address) as session:
         server.kill()
         server.wait()
@@ -196,9 +196,9 @@ sys.meta_path.insert(0, Nowhere())
 """
 
 OTHER = """
-import warehouse.version
+import evalhouse.warehouse.version
 
-warehouse.version.__version__ = "0.0.7"
+evalhouse.warehouse.version.__version__ = "0.0.7"
 """
 
 

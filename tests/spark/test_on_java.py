@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from evalhouse.warehouse.lake.spark.views import translate
+from evalhouse.warehouse.plans.path import DuckDBEngine
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.statements.questions import questions
+from evalhouse.warehouse.store.sql import Sql
 from tests.spark.conftest import fill_values
 from tests.spark.statements import ON_JAVA, STATEMENTS, answer
-from warehouse.lake.spark.translating import translate
-from warehouse.query.engine import DuckDBEngine
-from warehouse.session import Session
-from warehouse.statements.questions import questions
-from warehouse.store.sql import Sql
 
 Part = tuple[str, str]
 """A part of a query and the part around it."""

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.plans.path import DuckDBEngine, Workforce
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.database import Database
 from tests.spark.conftest import fill_annotated, fill_values
 from tests.spark.statements import APART, PARTED, REFUSED, SAMPLE, STATEMENTS, answer
-from warehouse.query.engine import DuckDBEngine, Workforce
-from warehouse.session import Session
-from warehouse.store.connecting import open_database
-from warehouse.store.database import Database
 
 
 def in_blocks(path: Path, statement: str) -> Iterator[str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake.spark.engine import SparkEngine
+from evalhouse.warehouse.session.session import Session
 from tests.spark.conftest import LIGHT, QUICK, on_duckdb
 from tests.spark.statements import GROUPED, ON_JAVA, PARTED, answer
-from warehouse.faults import WarehouseError
-from warehouse.lake.spark.spark_engine import SparkEngine
-from warehouse.session import Session
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 

@@ -13,11 +13,11 @@ import krippendorff
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 LEVELS = ("nonrelevant", "optional", "relevant")
 Labels = dict[tuple[str, str], str]

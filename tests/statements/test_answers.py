@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from grammar.errors import QueryError
-from warehouse.measures import Statistic, measure_named, settle
-from warehouse.query import plan as p
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Query, fetch
-from warehouse.results import Result
-from warehouse.significance.tests import named_adjustment
-from warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
-from warehouse.tasks import TASKS
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.measures import Statistic, measure_named, settle
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.path import Query, Workforce, fetch
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.significance.tests import named_adjustment
+from evalhouse.warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 
 T = p.TestSet(1, "T", "T")
 A, B = p.StoredSystem(1, "A"), p.StoredSystem(2, "B")

@@ -11,11 +11,11 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 DOCUMENTS, SEEDS = 30, 5
 SYSTEMS = ("base", "tuned", "wild")

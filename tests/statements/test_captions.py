@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from warehouse.query import plan as p
-from warehouse.query.comparison import captions
-from warehouse.query.comparison.captions import ComparedPairs
-from warehouse.query.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
-from warehouse.session import Session
-from warehouse.significance.bootstrap.interval_kinds import named_interval
-from warehouse.significance.tests import named_adjustment, named_test
-from warehouse.tasks import TASKS
+from evalhouse.warehouse.comparing import notes
+from evalhouse.warehouse.comparing.notes import ComparedPairs
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import named_interval
+from evalhouse.warehouse.significance.tests import named_adjustment, named_test
 
 MESSAGES = Size(100, "message", 100, "message")
 TOPICS = Size(80_914, "topic-document pair", 50, "topic")
@@ -104,7 +104,7 @@ def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_ma
     how: dict[str, object], families: list[ComparedPairs], said: str
 ) -> None:
     testing = replace(p.Testing.plain(None), **how)
-    assert captions.testing_caption(testing, [entry()], families, None) == said
+    assert notes.testing_caption(testing, [entry()], families, None) == said
 
 
 def test_a_test_and_an_adjustment_are_called_by_the_synonyms_that_were_typed() -> None:
@@ -116,7 +116,7 @@ def test_a_test_and_an_adjustment_are_called_by_the_synonyms_that_were_typed() -
 
 def test_the_seed_and_the_kind_of_intervals_stand_where_they_are_drawn() -> None:
     testing = replace(p.Testing.plain(None), interval=named_interval("bca"), seed=7)
-    caption = captions.testing_caption(testing, [entry()], [family(1, "exact")], 2_000)
+    caption = notes.testing_caption(testing, [entry()], [family(1, "exact")], 2_000)
     assert caption.endswith("level 0.05; 95% CI bca, 2,000 resamples, seed 7")
 
 

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import pytest
 
-from grammar import nodes as n
-from grammar.clauses import QUESTIONS
-from grammar.parser import parse
-from warehouse.query.resolving.entries import Wanted
-from warehouse.statements import statement_of
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.clauses import QUESTIONS
+from evalhouse.grammar.parser import parse
+from evalhouse.warehouse.plans.entries import Wanted
+from evalhouse.warehouse.statements import statement_of
 
 
 class Tally(n.Measured, frozen=True):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 
 @pytest.fixture(scope="module")

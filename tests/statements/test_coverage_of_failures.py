@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
 
 COLUMNS = ("system", "documents", "scored", "absent", "failed", "reasons", "names", "comparable")
 

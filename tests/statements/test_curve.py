@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.results import Cell, Result
-from warehouse.session import Session
-from warehouse.store.replacement import create
 
 MESSAGES = 80
 LABELS = ("relevant", "nonrelevant", "nonrelevant", "optional", "nonrelevant")

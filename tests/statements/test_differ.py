@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues, write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.results import Cell, Result
-from warehouse.session import Session
 
 DOCUMENTS = 90
 
@@ -338,7 +338,7 @@ def test_what_cannot_be_asked(question: str, said: str, hint: str | None, sessio
 
 
 def test_too_many_slices(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.query.comparison.slicing.MOST_SLICES", 10)
+    monkeypatch.setattr("evalhouse.warehouse.comparing.slices.MOST_SLICES", 10)
     with pytest.raises(QueryError) as caught:
         session.run("differ recall for new, base on T by document.passage")
     assert caught.value.message == "that would be 18 slices on T; at most 10 are allowed"

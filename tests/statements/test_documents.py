@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues, write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.render import Style, render
-from warehouse.results import Cell, Result
-from warehouse.session import Session
 
 
 def number(cell: Cell) -> float:

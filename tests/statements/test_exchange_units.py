@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.charts import Spans
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.charts import Spans
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 TOPICS = [f"{300 + k}" for k in range(12)]
 SYSTEMS = ("base", "tuned")

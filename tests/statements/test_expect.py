@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import cli
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import NotMetError, UndecidedError
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.results import NotMetError, UndecidedError
-from warehouse.session import Session
 
 ANSWERS = {
     "new": [1] * 90 + [0] * 10,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 RUNS = """\
 test_set,system,model,run,date

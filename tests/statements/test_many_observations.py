@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.query.comparison import observations
-from warehouse.session import Session
+from evalhouse.warehouse.comparing import observations
+from evalhouse.warehouse.session.session import Session
 
 QUESTIONS = [
     "group F of filtering for GE, UMASS, allrel on TST3 exact",

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.rectangle import grid_rectangle, rectangles
+from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
-from warehouse.render import Style, render
-from warehouse.render.grid import grid_rectangle
-from warehouse.render.rectangle import rectangles
-from warehouse.results import Cell, Result
-from warehouse.session import Session
 
 Open = Callable[..., Session]
 

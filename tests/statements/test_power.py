@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Path as Line
+from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
-from warehouse.charts import Path as Line
-from warehouse.results import Cell, Result
-from warehouse.session import Session
 
 Open = Callable[..., Session]
 

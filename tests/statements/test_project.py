@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Bands, Points, Spans
+from evalhouse.warehouse.charts import Path as Line
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import render
+from evalhouse.warehouse.render.style import Style
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
 from tests.pictures.asked import chart_of
-from warehouse.charts import Bands, Points, Spans
-from warehouse.charts import Path as Line
-from warehouse.loading.ingest import load
-from warehouse.render import render
-from warehouse.render.style import Style
-from warehouse.session import Session
-from warehouse.store.replacement import create
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language" / "project.md"
 

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.charts import Brackets
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
-from warehouse.charts import Brackets
-from warehouse.results import Result
-from warehouse.session import Session
 
 Open = Callable[..., Session]
 

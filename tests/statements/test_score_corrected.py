@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.prediction_powered import corrected
+from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.significance.prediction_powered import corrected
-from warehouse.store.replacement import create
 
 DOCUMENTS = 120
 WORDS = {True: "relevant", False: "nonrelevant"}

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.results import Cell
-from warehouse.session import Session
 
 DOCUMENTS = 60
 

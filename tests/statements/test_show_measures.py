@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 
 def test_each_measure_says_on_which_test_sets_it_is() -> None:

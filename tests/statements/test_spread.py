@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.components import Components, components
 from tests.conftest import write_csv
 from tests.empty import create
-from warehouse.loading.ingest import load
-from warehouse.results import Cell
-from warehouse.session import Session
-from warehouse.significance.components import Components, components
-from warehouse.significance.paired import Booleans, Floats
 
 RUNS, DOCUMENTS = 4, 15
 

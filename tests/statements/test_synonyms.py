@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.sample import fill
+from evalhouse.warehouse.results import Table
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import WithValues
 from tests.empty import create
-from warehouse.loading.sample import fill
-from warehouse.results import Table
-from warehouse.session import Session
 
 ALIKE = [
     ("score F1 for all on TST3", "score F(beta=1) for all on TST3"),

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
 from tests.spark.test_sharing_out import in_blocks
-from warehouse.loading.ingest import load
-from warehouse.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import Loaded, load
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import Loaded, load
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
 
 
 @pytest.fixture

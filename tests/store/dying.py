@@ -149,54 +149,54 @@ def after_power_loss(folder: Path, shadow: Path, to: Path, chance: random.Random
 
 
 def _load(folder: Path) -> None:
-    from warehouse.loading.ingest import load
-    from warehouse.store.replacement import replacing
+    from evalhouse.warehouse.loading.ingest import load
+    from evalhouse.warehouse.store.replacement import replacing
 
     with replacing(folder / "w.duckdb", [folder / "many.csv"]) as database:
         load(database, folder / "many.csv", "scores")
 
 
 def _load_in_place(folder: Path) -> None:
-    from warehouse.loading.ingest import load
-    from warehouse.store.replacement import in_place
+    from evalhouse.warehouse.loading.ingest import load
+    from evalhouse.warehouse.store.replacement import in_place
 
     with in_place(folder / "w.duckdb", [folder / "many.csv"]) as database:
         load(database, folder / "many.csv", "scores")
 
 
 def _forget(folder: Path) -> None:
-    from warehouse.session import Session
+    from evalhouse.warehouse.session.session import Session
 
     with Session.open(folder / "w.duckdb") as session:
         session.run("forget import 1")
 
 
 def _define(folder: Path) -> None:
-    from warehouse.session import Session
+    from evalhouse.warehouse.session.session import Session
 
     with Session.open(folder / "w.duckdb") as session:
         list(session.results("define measure twice = 2 * recall"))
 
 
 def _init(folder: Path) -> None:
-    from warehouse.loading.ingest import load
-    from warehouse.store.replacement import making
+    from evalhouse.warehouse.loading.ingest import load
+    from evalhouse.warehouse.store.replacement import making
 
     with making(folder / "new.duckdb") as database:
         load(database, folder / "many.csv", "scores")
 
 
 def _load_into_a_lake(folder: Path) -> None:
-    from warehouse.lake.changing import change_lake
-    from warehouse.lake.place import place_of
-    from warehouse.loading.ingest import load
+    from evalhouse.warehouse.lake.changes import change_lake
+    from evalhouse.warehouse.lake.place import place_of
+    from evalhouse.warehouse.loading.ingest import load
 
     file = folder.with_name("next.csv")
     change_lake(place_of(folder), "load", lambda database: load(database, file, "scores"), [file])
 
 
 def _change_a_lake(folder: Path, statement: str) -> None:
-    from warehouse.session import Session
+    from evalhouse.warehouse.session.session import Session
 
     with Session.open(folder) as session:
         list(session.results(statement))
@@ -205,26 +205,26 @@ def _change_a_lake(folder: Path, statement: str) -> None:
 def _compact_a_lake(folder: Path, *, forget: bool = False) -> None:
     from datetime import UTC, datetime
 
-    from warehouse.lake.compacting import compact
-    from warehouse.lake.place import place_of
+    from evalhouse.warehouse.lake.maintenance import compact
+    from evalhouse.warehouse.lake.place import place_of
 
     compact(place_of(folder), datetime.now(UTC) if forget else None)
 
 
 def _copy_a_lake(folder: Path) -> None:
-    from warehouse.commands.program import main
+    from evalhouse.warehouse.commands.program import main
 
     assert main(["copy", str(folder / "lake"), str(folder / "copy.lake"), "--quiet"]) == 0
 
 
 def _copy_a_lake_to_a_file(folder: Path) -> None:
-    from warehouse.commands.program import main
+    from evalhouse.warehouse.commands.program import main
 
     assert main(["copy", str(folder / "lake"), str(folder / "copy.duckdb"), "--quiet"]) == 0
 
 
 def _upgrade(folder: Path) -> None:
-    from warehouse.store.upgrading import upgrade
+    from evalhouse.warehouse.store.upgrading import upgrade
 
     upgrade(folder / "old.duckdb")
 
@@ -247,7 +247,7 @@ JOBS: dict[str, Callable[[Path], None]] = {
 
 
 def _child(asked: dict[str, object], out: int) -> None:
-    from warehouse.faults import WarehouseError
+    from evalhouse.warehouse.faults import WarehouseError
 
     shim = os.environ.get("EVALHOUSE_TORN_WRITES")
     calls = 0
@@ -276,11 +276,11 @@ def serve(work: Callable[[dict[str, Any], int], None]) -> None:
     """Makes a child for each line of JSON, which does the work and writes what came of it into a pipe; and prints that,
     or that it was killed.
     """
-    import warehouse.lake.changing
-    import warehouse.lake.compacting
-    import warehouse.loading.ingest
-    import warehouse.session
-    import warehouse.store.upgrading  # noqa: F401 - so that the children have it
+    import evalhouse.warehouse.lake.changes
+    import evalhouse.warehouse.lake.maintenance
+    import evalhouse.warehouse.loading.ingest
+    import evalhouse.warehouse.session.session
+    import evalhouse.warehouse.store.upgrading  # noqa: F401 - so that the children have it
 
     for line in sys.stdin:
         asked = json.loads(line)

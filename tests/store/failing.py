@@ -76,65 +76,65 @@ class Writing(Struct, frozen=True):
 
 
 def _results(folder: Path, sources: Path) -> None:
-    from warehouse.render.files import write_all
+    from evalhouse.warehouse.render.files import write_all
 
     write_all({folder / "results.csv": b"new\n" * 5_000})
 
 
 def _report(folder: Path, sources: Path) -> None:
-    from warehouse.render.files import write_all
+    from evalhouse.warehouse.render.files import write_all
 
     write_all({folder / name: f"new {name}".encode() for name in ("r.md", "r-1.svg", "r-2.svg")})
 
 
 def _layout(folder: Path, sources: Path) -> None:
-    from warehouse.commands.formatting import _rewrite
+    from evalhouse.warehouse.commands.talking import _rewrite
 
     _rewrite(folder / "study.eval", "score F for all on T;\n")
 
 
 def _export(folder: Path, sources: Path) -> None:
-    from warehouse.loading.exporting import export_form
-    from warehouse.store.connecting import open_to_export
-    from warehouse.tasks.records import FORMS
+    from evalhouse.warehouse.kinds.records import FORMS
+    from evalhouse.warehouse.loading.export import export_form
+    from evalhouse.warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
         export_form(database, next(form for form in FORMS if form.name == "scores"), folder / "one.csv", force=True)
 
 
 def _export_all(folder: Path, sources: Path) -> None:
-    from warehouse.loading.exporting import export_all
-    from warehouse.store.connecting import open_to_export
+    from evalhouse.warehouse.loading.export import export_all
+    from evalhouse.warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder / "out") as database:
         export_all(database, folder / "out", force=True)
 
 
 def _lake(folder: Path, sources: Path) -> None:
+    from evalhouse.warehouse.store.connecting import open_to_export
     from tests.lakes import lake_of
-    from warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
         lake_of(database, folder / "lake", force=True)
 
 
 def _backup(folder: Path, sources: Path) -> None:
-    from warehouse.store.replacement import backup
+    from evalhouse.warehouse.store.replacement import backup
 
     backup(sources / "new.duckdb", folder / "copy.duckdb")
 
 
 def _records(folder: Path, sources: Path) -> None:
-    from warehouse.loading.exporting_eee import Evaluator, export_eee
-    from warehouse.store.connecting import open_to_export
+    from evalhouse.warehouse.loading.export_eee import Evaluator, export_eee
+    from evalhouse.warehouse.store.connecting import open_to_export
 
     with open_to_export(sources / "new.duckdb", folder) as database:
         export_eee(database, folder / "records", Evaluator())
 
 
 def _cache(folder: Path, sources: Path) -> None:
-    from warehouse.loading import sample
-    from warehouse.loading.ingest import load
+    from evalhouse.warehouse.loading import sample
+    from evalhouse.warehouse.loading.ingest import load
 
     os.environ["XDG_CACHE_HOME"] = str(folder)
     # The same, of fewer rows.
@@ -159,7 +159,7 @@ WRITINGS = {
 
 
 def _child(asked: dict[str, str], out: int) -> None:
-    from warehouse.faults import DataError, WarehouseError
+    from evalhouse.warehouse.faults import DataError, WarehouseError
 
     library = ctypes.CDLL(os.environ["EVALHOUSE_FAULTY_CALLS"])
     library.faulty_calls.restype = ctypes.c_long
@@ -181,14 +181,14 @@ def _child(asked: dict[str, str], out: int) -> None:
 
 
 def _serve() -> None:
-    import warehouse.lake.making
-    import warehouse.loading.exporting
-    import warehouse.loading.exporting_eee
-    import warehouse.loading.sample  # noqa: F401 - so that the children have it
-    from warehouse.threads import allow
+    import evalhouse.warehouse.lake.making
+    import evalhouse.warehouse.loading.export
+    import evalhouse.warehouse.loading.export_eee
+    import evalhouse.warehouse.loading.sample  # noqa: F401 - so that the children have it
+    from evalhouse.warehouse.process.memory import allow_threads
 
     # So that the same bytes are written each time.
-    allow(1)
+    allow_threads(1)
     serve(_child)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import SCORES, THREE, Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.loading.staging.zstandard import zstd
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 NO_COUNT = "not a whole number from 0 to 999999999"
 COLUMNS = "the columns are test_set, system, document, possible, actual, correct, partial"

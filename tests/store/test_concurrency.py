@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.replacement import create
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
 from tests.store.texts import SCORES
-from warehouse.store.connecting import open_database
-from warehouse.store.replacement import create
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS = 10
@@ -25,8 +25,8 @@ ROWS = 10
 LOADING = """
 import sys
 from pathlib import Path
-from warehouse.store.replacement import replacing
-from warehouse.loading.ingest import load
+from evalhouse.warehouse.store.replacement import replacing
+from evalhouse.warehouse.loading.ingest import load
 path, *files = map(Path, sys.argv[1:])
 for file in files:
     # Longer than by default: how long a load takes says how busy the machine is.
@@ -38,8 +38,8 @@ for file in files:
 READING = """
 import sys
 from pathlib import Path
-from warehouse.store.connecting import open_database
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.sql import Sql
 path = Path(sys.argv[1])
 print("ready", flush=True)
 seen, end = [], 0

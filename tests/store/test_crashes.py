@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.replacement import backup, create, in_place, replacing
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
 from tests.store.dying import FULL, JOBS, LYING, SOURCE, Dying, after_power_loss, built, on_disk
 from tests.store.texts import SCORES, THREE
-from warehouse.faults import WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import open_database
-from warehouse.store.replacement import backup, create, in_place, replacing
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 MANY = 5_000
 BEFORE = {job: (0, 0) if job == "init" else (3, 0) for job in JOBS}

@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.replacement import create, making, replacing
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
 from tests.store.texts import SCORES, THREE
-from warehouse.faults import WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import open_database
-from warehouse.store.definitions import keep
-from warehouse.store.replacement import create, making, replacing
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

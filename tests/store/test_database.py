@@ -18,18 +18,17 @@ from typing import IO
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError, WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.connecting import in_memory, open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.files import extent_of
+from evalhouse.warehouse.store.replacement import backup, create, in_place, loading_lock, making, replacing
+from evalhouse.warehouse.store.schema import CATALOGUES, DATABASE, catalogue, digest
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests import empty
 from tests.store.texts import SCORES, THREE
-from warehouse.faults import DataError, WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import in_memory, open_database
-from warehouse.store.database import Database
-from warehouse.store.file_header import extent_of
-from warehouse.store.lock import loading_lock
-from warehouse.store.replacement import backup, create, in_place, making, replacing
-from warehouse.store.schema import CATALOGUES, DATABASE, catalogue, digest
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 COUNT = Sql("select count(*) from score")
 
@@ -478,7 +477,7 @@ class TestReplacing:
         def opening(*_: object) -> int:
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr("warehouse.store.lock.os.open", opening)
+        monkeypatch.setattr("evalhouse.warehouse.store.replacement.os.open", opening)
         said = "w.duckdb.lock cannot be made: Permission denied"
         with pytest.raises(WarehouseError, match=said), replacing(folder / "w.duckdb"):
             pass
@@ -505,9 +504,9 @@ class TestReplacing:
         code = """if True:
             import resource, signal, sys
             from pathlib import Path
-            from warehouse.store.replacement import replacing
-            from warehouse.faults import WarehouseError
-            from warehouse.loading.ingest import load
+            from evalhouse.warehouse.store.replacement import replacing
+            from evalhouse.warehouse.faults import WarehouseError
+            from evalhouse.warehouse.loading.ingest import load
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             path, many, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -576,9 +575,9 @@ def test_a_new_warehouse_is_whole_or_not_there(tmp_path: Path) -> None:
 LOADER = """if True:
     import sys, time
     from pathlib import Path
-    from warehouse.store.replacement import replacing
-    from warehouse.faults import WarehouseError
-    from warehouse.loading.ingest import load
+    from evalhouse.warehouse.store.replacement import replacing
+    from evalhouse.warehouse.faults import WarehouseError
+    from evalhouse.warehouse.loading.ingest import load
     try:
         wait = float(sys.argv[3])
         tell = lambda said: print(said, flush=True)
@@ -746,8 +745,8 @@ class TestBackup:
         code = """if True:
             import sys
             from pathlib import Path
-            from warehouse.faults import WarehouseError
-            from warehouse.store.replacement import backup, create
+            from evalhouse.warehouse.faults import WarehouseError
+            from evalhouse.warehouse.store.replacement import backup, create
             path, to = map(Path, sys.argv[1:3])
             sys.stdin.readline()
             try:

@@ -9,21 +9,20 @@ from pathlib import Path
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.export import export_all
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.connecting import in_memory, open_database, open_to_export
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check, upgrade
 from tests.empty import create
 from tests.lakes import lake_of
 from tests.store.test_soundness import make_older
 from tests.store.texts import Load
-from warehouse.faults import DataError
-from warehouse.loading.exporting import export_all
-from warehouse.loading.ingest import forget, load
-from warehouse.session import Session
-from warehouse.storage import open_warehouse
-from warehouse.store.catalog import Catalog
-from warehouse.store.connecting import in_memory, open_database, open_to_export
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
-from warehouse.store.upgrading import upgrade
 
 VALUES = "test_set,system,document,measure,value\n"
 EFFORTS = VALUES + "T,a,d1,effort,1\nT,b,d1,effort,2\nT,a,d1,WER,1\nT,b,d1,WER,2\n"

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.kinds.kind import Observed, counted, plural
+from evalhouse.warehouse.loading.ingest import forget
+from evalhouse.warehouse.session.storage import open_warehouse
+from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.lakes import lake_of
 from tests.store.texts import Complaints, Load
-from warehouse.loading.ingest import forget
-from warehouse.storage import open_warehouse
-from warehouse.store.catalog import Catalog
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
-from warehouse.tasks.observed import Observed, counted, plural
 
 VALUES = "test_set,system,document,measure,value\nfaq,base,q1,acc,1\nfaq,base,q2,acc,0\n"
 PASSAGES = "test_set,document,passage\nfaq,q1,whales\nfaq,q2,whales\n"

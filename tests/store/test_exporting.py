@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.kinds.records import FORMS, PUBLISHED, SCORES
+from evalhouse.warehouse.loading.export import ENDINGS, export_all, export_form, of_earlier_exports
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import open_database, open_to_export
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
-from warehouse.faults import DataError
-from warehouse.loading.exporting import ENDINGS, export_all, export_form, of_earlier_exports
-from warehouse.loading.ingest import load
-from warehouse.loading.readers.recognition import recognize
-from warehouse.session import Session
-from warehouse.store.connecting import open_database, open_to_export
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
-from warehouse.tasks.observed import Observed
-from warehouse.tasks.records import FORMS, PUBLISHED, SCORES
 
 VIEWS = (
     "scores",
@@ -139,7 +139,7 @@ def test_nothing_is_written_over_and_nothing_half(warehouses: dict[str, Path], t
 
 
 def test_every_form_has_a_kind_on_the_command_line() -> None:
-    from warehouse.commands.arguments import parser_for
+    from evalhouse.warehouse.commands.arguments import parser_for
 
     parser = parser_for(["export-scores"])
     for form in FORMS:

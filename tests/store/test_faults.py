@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.kinds.records import FORMS
+from evalhouse.warehouse.lake.log import read_log
+from evalhouse.warehouse.lake.place import Folder
+from evalhouse.warehouse.loading.export import export_all, export_form
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.connecting import open_database, open_to_export
+from evalhouse.warehouse.store.replacement import create
+from evalhouse.warehouse.store.sql import Sql
 from tests.counting import Count
 from tests.lakes import lake_of
 from tests.store.dying import built
 from tests.store.failing import FAULTS, SOURCE, WRITINGS, Failing, calls_to_fail
 from tests.store.test_soundness import make_older
 from tests.store.texts import SCORES
-from warehouse.faults import WarehouseError
-from warehouse.lake.log import read_log
-from warehouse.lake.place import Folder
-from warehouse.loading.exporting import export_all, export_form
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import open_database, open_to_export
-from warehouse.store.replacement import create
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import FORMS
 
 pytestmark = pytest.mark.crash
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 TEXT = SCORES + THREE
 JSON = "".join(
@@ -103,7 +103,9 @@ def test_files_beside_one_with_a_star_in_its_name_are_not_read(load_text: Load) 
 
 
 def test_listing_the_readers_imports_nothing_heavy() -> None:
-    code = "import sys, warehouse.loading.readers; print({'duckdb', 'numpy', 'lark', 'rich'} & set(sys.modules))"
+    code = (
+        "import sys, evalhouse.warehouse.loading.readers; print({'duckdb', 'numpy', 'lark', 'rich'} & set(sys.modules))"
+    )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "set()"
 

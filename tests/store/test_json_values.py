@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.loading.staging import json_values
+from evalhouse.warehouse.loading.staging.json_values import JSONError, values
 from tests.store.texts import Complaints
-from warehouse.loading.staging import json_values
-from warehouse.loading.staging.json_values import JSONError, values
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

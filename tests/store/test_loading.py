@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import forget, load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import forget, load
-from warehouse.loading.readers import READERS
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 EVALUATED = "evaluation," + SCORES
 

@@ -14,14 +14,22 @@ import duckdb
 import pytest
 
 import cli
+from evalhouse.warehouse.store import connecting
+from evalhouse.warehouse.store import files as duckdb_errors
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.files import (
+    COMMON_FORMAT,
+    LIBRARY,
+    RELEASE,
+    extent_of,
+    format_of,
+    needed_release,
+    written_by,
+)
+from evalhouse.warehouse.store.replacement import in_place, making, replacing
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 from tests.store.texts import SCORES, THREE
-from warehouse.store import connecting, duckdb_errors
-from warehouse.store.connecting import open_database
-from warehouse.store.file_header import COMMON_FORMAT, extent_of, format_of, needed_release, written_by
-from warehouse.store.library import LIBRARY, RELEASE
-from warehouse.store.replacement import in_place, making, replacing
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OF_2 = ROOT / "tests" / "upgrading" / "version_2" / "warehouse.duckdb.gz"

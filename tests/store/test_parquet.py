@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading import ingest
+from evalhouse.warehouse.loading.checks import check_cells
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
-from warehouse.faults import DataError
-from warehouse.loading import ingest
-from warehouse.loading.checks import check_cells
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import open_database
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql
 
 COUNTS = ("possible", "actual", "correct", "partial")
 

@@ -13,16 +13,16 @@ import ir_measures
 import pytest
 from ir_measures import AP, RR, Bpref, Judged, P, R, Rprec, Success, nDCG
 
-from grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.upgrading import check
 from tests.conftest import write_csv
 from tests.empty import create
 from tests.store.texts import Complaints, Load
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.session import Session
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
 
 Scores = Mapping[str, Mapping[str, float]]
 Grades = Mapping[str, Mapping[str, int]]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.loading.ingest import load
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
 
 MUC = Path(__file__).resolve().parents[3] / "shared" / "data" / "muc4"
 FILES = {

@@ -9,25 +9,24 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.sample import fill
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.connecting import in_memory, open_database
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.fingerprints import wrong
+from evalhouse.warehouse.store.replacement import unbalanced_imports
+from evalhouse.warehouse.store.schema import EARLIER
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check, upgrade
 from tests.empty import create
 from tests.store.texts import SCORES, THREE, Load
-from warehouse.faults import WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.loading.readers import READERS
-from warehouse.loading.sample import fill
-from warehouse.session import Session
-from warehouse.store import fingerprints
-from warehouse.store.connecting import in_memory, open_database
-from warehouse.store.database import Database
-from warehouse.store.definitions import keep
-from warehouse.store.fingerprints import wrong
-from warehouse.store.replacement import unbalanced_imports
-from warehouse.store.schema import EARLIER
-from warehouse.store.soundness import check
-from warehouse.store.sql import Sql
-from warehouse.store.upgrading import upgrade
-from warehouse.tasks.observed import Observed
-from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS
 
 
 @pytest.mark.long

@@ -16,17 +16,17 @@ import duckdb
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.store import connecting
+from evalhouse.warehouse.store.connecting import look_into, open_database, open_to_export
+from evalhouse.warehouse.store.files import RELEASE
+from evalhouse.warehouse.store.replacement import in_place, making, replacing
+from evalhouse.warehouse.store.schema import CATALOGUES, LISTS, SINCE, check_schema, digest, made
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import upgrade
 from tests.counting import Count
 from tests.store.texts import SCORES, THREE
-from warehouse.faults import WarehouseError
-from warehouse.loading.ingest import load
-from warehouse.store import connecting
-from warehouse.store.connecting import look_into, open_database, open_to_export
-from warehouse.store.library import RELEASE
-from warehouse.store.replacement import in_place, making, replacing
-from warehouse.store.schema import CATALOGUES, LISTS, SINCE, check_schema, digest, made
-from warehouse.store.sql import Sql
-from warehouse.store.upgrading import upgrade
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECRET = "SYSTEM-NOBODY-MAY-SEE"
@@ -320,7 +320,7 @@ def test_files_are_closed_to_whoever_opens_a_warehouse_before_it_is_asked(
         looked.append(opening)
         raise WarehouseError("enough")
 
-    monkeypatch.setattr("warehouse.store.schema.catalogue", looking)
+    monkeypatch.setattr("evalhouse.warehouse.store.schema.catalogue", looking)
     with pytest.raises(WarehouseError, match="enough"):
         OPENINGS[opening](path)
     assert looked
@@ -336,7 +336,7 @@ def test_a_file_is_looked_through_again_when_it_has_changed(
         looked.append(asked)
         check_schema(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("warehouse.store.connecting.check_schema", looking)
+    monkeypatch.setattr("evalhouse.warehouse.store.connecting.check_schema", looking)
     for _ in range(3):
         open_database(path).close()
     assert len(looked) == 1
@@ -359,7 +359,7 @@ def test_a_file_that_others_can_change_is_looked_through_each_time(
         looked.append(asked)
         check_schema(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("warehouse.store.connecting.check_schema", looking)
+    monkeypatch.setattr("evalhouse.warehouse.store.connecting.check_schema", looking)
     path = Path(shutil.copy(sound, tmp_path))
     link = tmp_path / "link.duckdb"
     link.symlink_to(path)

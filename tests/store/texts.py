@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warehouse.loading.ingest import Loaded
+from evalhouse.warehouse.loading.ingest import Loaded
 
 SCORES = "test_set,system,document,possible,actual,correct,partial\n"
 THREE = "T,GE,D0,10,9,7,1\nT,GE,D1,10,9,7,1\nT,GE,D2,10,9,7,1\n"

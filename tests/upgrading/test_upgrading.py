@@ -18,12 +18,11 @@ import duckdb
 import pytest
 
 import cli
-from warehouse.faults import WarehouseError
-from warehouse.store import upgrading
-from warehouse.store.connecting import open_database
-from warehouse.store.library import RELEASE
-from warehouse.store.soundness import check
-from warehouse.store.upgrading import upgrade
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.store import upgrading
+from evalhouse.warehouse.store.connecting import open_database
+from evalhouse.warehouse.store.files import RELEASE
+from evalhouse.warehouse.store.upgrading import check, upgrade
 
 HERE = Path(__file__).resolve().parent
 VERSIONS = (1, 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warehouse.session import Session
+from evalhouse.warehouse.session.session import Session
 
 pytest.importorskip("starlette", reason="pages need the extra web")
 pytest.importorskip("httpx2", reason="pages are asked by httpx2")
@@ -26,7 +26,7 @@ def visit() -> Iterator[Visit]:
     """
     from starlette.testclient import TestClient
 
-    from warehouse.web.application import Pages, application
+    from evalhouse.warehouse.web.server import Pages, application
 
     served: dict[tuple[Path | None, float, bool], tuple[Pages, TestClient]] = {}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.web.addresses import Address, AddressKind, UndecodedError, address_of
+from evalhouse.warehouse.web.addresses import Address, AddressKind, UndecodedError, address_of
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
 KINDS: dict[AddressKind, int] = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}

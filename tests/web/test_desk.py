@@ -14,11 +14,11 @@ import pytest
 
 pytest.importorskip("starlette", reason="pages need the extra web")
 
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.web import guard as sending
+from evalhouse.warehouse.web.inquiry import Desk, TimeIsUpError
+from evalhouse.warehouse.web.server import Pages, application
 from tests.web.test_safety import LONG, scope
-from warehouse.session import Session
-from warehouse.web import sending
-from warehouse.web.application import Pages, application
-from warehouse.web.desk import Desk, TimeIsUpError
 
 Message = MutableMapping[str, Any]
 
@@ -85,7 +85,7 @@ def visited(pages: Pages, path: str, query: str, send: Callable[[Message], Await
 
 @pytest.mark.parametrize("path", ["/answer", "/complete"])
 def test_what_is_made_as_a_whole_ends_when_its_reader_leaves(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warehouse.shell.offers.candidates", lambda typed, session: list(endless(session)))
+    monkeypatch.setattr("evalhouse.warehouse.shell.offers.candidates", lambda typed, session: list(endless(session)))
     pages = Pages(Session.open, "", 600)
     desk = pages.desk if path == "/answer" else pages.quick
     sent: list[Message] = []
@@ -100,7 +100,7 @@ def test_what_is_made_as_a_whole_ends_when_its_reader_leaves(path: str, monkeypa
 
 def test_a_reader_who_takes_nothing_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "SLOWEST", 0.02)
-    monkeypatch.setattr("warehouse.web.application.PATIENCE", 0.0)
+    monkeypatch.setattr("evalhouse.warehouse.web.server.PATIENCE", 0.0)
     pages = Pages(Session.open, "", 600)
 
     async def send(message: Message) -> None:

@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.session.session import Session
 from tests.empty import create
 from tests.web.conftest import Visit
-from warehouse.loading.ingest import load
-from warehouse.render import Style, render
-from warehouse.session import Session
 
 
 class Page(HTMLParser):

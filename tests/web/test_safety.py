@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 import pytest
 
 import cli
+from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.web.conftest import Visit
-from warehouse.session import Session
 
 LONG = "compare F for all on TST3 shuffles 90000000"
 
@@ -225,7 +225,7 @@ def scope(path: str, query: str) -> MutableMapping[str, Any]:
 
 @pytest.mark.long
 def test_a_question_ends_when_its_reader_leaves() -> None:
-    from warehouse.web.application import Pages, application
+    from evalhouse.warehouse.web.server import Pages, application
 
     pages = Pages(Session.open, "", 600)
     app = application(pages, ())
@@ -251,12 +251,12 @@ def test_a_question_ends_when_its_reader_leaves() -> None:
 
 @pytest.mark.long
 def test_no_more_questions_wait_than_may() -> None:
-    from warehouse.web import desk
-    from warehouse.web.application import Pages, application
+    from evalhouse.warehouse.web import inquiry
+    from evalhouse.warehouse.web.server import Pages, application
 
     pages = Pages(Session.open, "", 60)
     app = application(pages, ())
-    many = desk.AT_ONCE + desk.MOST_WAITING + 3
+    many = inquiry.AT_ONCE + inquiry.MOST_WAITING + 3
 
     async def all_ask() -> list[Reader]:
         readers = [Reader(2.0) for _ in range(many)]

@@ -86,8 +86,8 @@ def test_it_ends_while_it_computes(start: Start) -> None:
 
 def test_a_question_ends_when_the_window_is_closed() -> None:
     """As a browser closes its connection."""
-    from warehouse.session import Session
-    from warehouse.web.server import Server
+    from evalhouse.warehouse.session.session import Session
+    from evalhouse.warehouse.web.server import Server
 
     server = Server(Session.open, "", port=0, timeout=600)
     server.start()

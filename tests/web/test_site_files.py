@@ -18,17 +18,16 @@ from urllib.parse import unquote
 import pytest
 
 import cli
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.results import Column, Result, Table, TableSection
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.web.addresses import LONGEST, FileNames
+from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry
+from evalhouse.warehouse.web.publication import MANIFEST, Publication, SiteOptions, site_folder
 from tests.conftest import write_csv
 from tests.empty import create
 from tests.test_hostile_names import LOADED
-from warehouse.faults import DataError
-from warehouse.loading.ingest import load
-from warehouse.results import Column, Result, Table, TableSection
-from warehouse.session import Session
-from warehouse.web.file_names import LONGEST, FileNames
-from warehouse.web.inquiry import AnswerCache, Inquiry
-from warehouse.web.publication import Publication, SiteOptions
-from warehouse.web.site_folder import MANIFEST, site_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -16,11 +16,11 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.web.addresses import Address
 from tests.browsing import MARKS, prefers, pressed, reached_by_keyboard, sized
 from tests.empty import create
 from tests.test_hostile_names import OTHER, QUESTIONS, TEST_SET, UNSAFE, fill_with_hostile_names
-from warehouse.session import Session
-from warehouse.web.addresses import Address
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
 pytest.importorskip("uvicorn", reason="pages need the extra web")
@@ -44,7 +44,7 @@ PAGES = (
 @contextmanager
 def served(path: Path | None = None, **options: Any) -> Iterator[str]:
     """Where the pages of a warehouse are, as long as it is needed."""
-    from warehouse.web.server import Server
+    from evalhouse.warehouse.web.server import Server
 
     server = Server(lambda: Session.open(path), path.name if path else "", port=0, **options)
     server.start()

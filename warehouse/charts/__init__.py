@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:
-    from warehouse.significance.shuffles.confidence import Verdict
+    from evalhouse.warehouse.significance.shuffles.sequential import Verdict
 
 Unit = Literal["proportion", "difference", "number", "probability", "count", "name"]
 """The unit of the numbers along an axis. Proportions and their differences are shown times 100. On an axis of names, a

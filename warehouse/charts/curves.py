@@ -1,6 +1,4 @@
-"""A measure against generality: its value at other generalities if fallout stays as assumed, the uncertainty of that,
-the measured point, and the best system in each range.
-"""
+"""Charts of curves: projections, thresholds, power, and distributions of differences."""
 
 from __future__ import annotations
 
@@ -9,8 +7,27 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from warehouse.charts import Axis, Bands, Dash, Mark, Panel, Path, Point, Points, Ribbon, Spans, Unit
-from warehouse.charts.axes import limits
+from evalhouse.warehouse.charts import (
+    Axis,
+    Bands,
+    Bin,
+    Bins,
+    Dash,
+    Mark,
+    Panel,
+    Path,
+    Point,
+    Points,
+    Ribbon,
+    Rule,
+    Spans,
+    Unit,
+)
+from evalhouse.warehouse.charts.axes import limits, limits_of
+
+# === a measure against generality =====================================================================================
+# Its value at other generalities if fallout stays as assumed, the uncertainty of that, the measured point, and the best
+# system in each range.
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 
@@ -104,3 +121,137 @@ def best(above: Panel, generalities: Sequence[float], systems: Sequence[BestWher
     thick = tuple(span for row, system in enumerate(systems) for span in stretches(system.leads, row))
     names = Axis("best", "name", names=tuple(system.name for system in systems))
     return Panel("", above.x, names, (Spans(thin), Spans(thick, thick=True)), above.wide, beneath=True)
+
+
+# === curves over confidence thresholds ================================================================================
+# Curves with their bands, and the systems' own decisions as points.
+
+THRESHOLD_DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
+
+MOST_BANDS = 4
+"""With more systems than this, the bands would hide one another."""
+
+
+class ThresholdCurve(Struct, frozen=True):
+    """A system: its curve as (x, y), its band as (x, low, high), and its own decisions and its best threshold as (x,
+    y). A system without confidences has only decisions.
+    """
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float, float], ...]
+    own: tuple[float, float] | None
+    best: tuple[float, float] | None = None
+
+
+def threshold_curves(
+    title: str, across: tuple[str, Unit] | None, up: tuple[str, Unit], systems: Sequence[ThresholdCurve]
+) -> Panel:
+    """A panel of curves of one measure against another, or against the threshold if the other is None."""
+    drawn = [system for system in systems if system.points]
+    banded = drawn if len(drawn) <= MOST_BANDS else []
+    owns = [system.own for system in systems if system.own is not None]
+    xs = [x for system in drawn for x, _ in system.points] + [x for x, _ in owns]
+    ys = [y for system in drawn for _, y in system.points] + [y for _, y in owns]
+    ys += [end for system in banded for _, low, high in system.band for end in (low, high)]
+    x = Axis("threshold", "number", *limits(xs)) if across is None else Axis(*across, *limits_of(across[1], xs))
+    marks: list[Mark] = []
+    if banded:
+        marks.append(Bands(tuple(Ribbon(system.band, system.name) for system in banded)))
+    # Curves begin and end at the same places, so their names are written beside the points on them.
+    marks += [
+        Path(system.points, system.name, THRESHOLD_DASHES[place % len(THRESHOLD_DASHES)])
+        for place, system in enumerate(drawn)
+    ]
+    own = tuple(Point(*system.own, system.name) for system in systems if system.own is not None)
+    best = tuple(Point(*system.best, f"{system.name}, best") for system in drawn if system.best is not None)
+    marks += [Points(own, labelled=True), Points(best, labelled=True, hollow=True)]
+    return Panel(title, x, Axis(*up, *limits_of(up[1], ys)), tuple(marks))
+
+
+# === power against number of documents ================================================================================
+# One curve per difference, and the number of documents that there are.
+
+POWER_DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
+
+
+class PowerCurve(Struct, frozen=True):
+    """The probability that a difference is detected, as (documents, power)."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+def power_curves(title: str, noun: str, curves: Sequence[PowerCurve], there: int, wanted: float) -> Panel:
+    """A panel of curves over the number of documents, on a logarithmic axis, with the desired power as a faint line."""
+    numbers = [x for curve in curves for x, _ in curve.points] + [float(there)]
+    # Leave some space on either side, so that no line is drawn on the edge.
+    x = Axis(noun, "count", 0.8 * min(numbers), 1.25 * max(numbers), log=True)
+    marks: list[Mark] = [
+        Path(((x.low, wanted), (x.high, wanted)), "wanted", faint=True),
+        Path(((there, 1.0), (there, 0.0)), f"there are {there:,}", "dotted", faint=True),
+        *(
+            Path(curve.points, curve.name, POWER_DASHES[place % len(POWER_DASHES)], end=curve.name)
+            for place, curve in enumerate(curves)
+        ),
+        Points(tuple(Point(*at, curve.name) for curve in curves for at in curve.points), hollow=True),
+    ]
+    return Panel(title, x, Axis("power", "proportion", 0.0, 1.0), tuple(marks))
+
+
+# === distributions of shuffled differences ============================================================================
+# With the observed difference and the region that counts as extreme, in the form of figure 1 of Chinchor (1992).
+
+MOST_BINS = 60
+
+AROUND_NOTHING = 0.01
+"""The extent of the axis if every difference is 0."""
+
+
+def distribution(
+    title: str, difference: str, unit: Unit, edges: Sequence[float], counts: Sequence[int], observed: float, both: bool
+) -> Panel:
+    """A panel of counts between edges; there is one more edge than counts. `both` means that either direction is
+    extreme.
+
+    One edge is at the observed difference and, if `both`, another at its mirror image, so that each bin is either
+    extreme as a whole or not at all.
+    """
+    if len(edges) != len(counts) + 1:
+        raise ValueError(f"{len(counts)} bins need {len(counts) + 1} edges, not {len(edges)}")
+    bins = []
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        middle = (low + high) / 2
+        counted = abs(middle) >= abs(observed) if both else middle >= observed
+        bins.append(Bin(low, high, int(count), counted))
+    filled = [bar for bar in bins if bar.count]
+    # A single bin would fill the whole picture and would not look like a bar.
+    drawn = [edge for bar in (bins if len(filled) == 1 else filled) for edge in (bar.low, bar.high)]
+    low, high = limits([*drawn, observed, 0.0])
+    marks: list[Mark] = [Bins(tuple(bins)), Rule(observed, "observed")]
+    if both and observed:
+        marks.append(Rule(-observed, "", "dashed"))
+    top = limits([0, *counts])[1] if counts else 1.0
+    return Panel(title, Axis(difference, unit, low, high), Axis("shuffles", "count", 0.0, top), tuple(marks))
+
+
+def edges_for(least: float, most: float, observed: float, both: bool) -> list[float]:
+    """The edges of about MOST_BINS bins of equal width from the smallest to the largest difference. One edge is at the
+    observed difference and, if `both`, another at its mirror image.
+    """
+    reach = max(abs(least), abs(most), abs(observed))
+    if reach == 0:
+        width = 2 * AROUND_NOTHING / (MOST_BINS + 1)
+        return [(place - (MOST_BINS + 1) / 2) * width for place in range(MOST_BINS + 2)]
+    width = 2 * reach / MOST_BINS
+    if both and observed:
+        # As many whole bins as fit between the observed difference and its mirror image.
+        between = max(1, round(2 * abs(observed) / width))
+        width = 2 * abs(observed) / between
+        start = -abs(observed)
+    else:
+        start = observed
+    # One more bin on both sides, because a difference at the outermost edge would otherwise have no bin.
+    first = int((start + reach) / width + 1e-6) + 1
+    last = int((reach - start) / width + 1e-6) + 1
+    return [start + place * width for place in range(-first, last + 1)]

@@ -5,19 +5,115 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
-from warehouse.commands.opened import open_on_engine, pairs
-from warehouse.commands.streams import columns_said, typed
-from warehouse.commands.talk import coloured, note, patience, say
+from evalhouse.grammar.lexicon import number_value
+from evalhouse.grammar.nodes import Number
+from evalhouse.warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
+from evalhouse.warehouse.commands.streams import coloured, columns_said, note, patience, say, typed
+from evalhouse.warehouse.process import stopping
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.results import Met, Result
-    from warehouse.session import Session
+    from evalhouse.warehouse.results import Met, Result
+    from evalhouse.warehouse.session.session import Session
+
+
+# === the warehouse of a command =======================================================================================
+# Opens the warehouse that a command line names, and parses its FIELD=VALUE arguments.
+
+DEFAULT_FILE = Path("evalhouse.duckdb")
+
+
+def path_of(args: argparse.Namespace) -> Path | None:
+    """The path of the named warehouse, or of the default one in this folder. None if there is none, or if the line asks
+    for the sample data.
+    """
+    if args.said["sample"]:
+        if args.said["db"]:
+            say("error: --db names a warehouse, but --sample asks for the sample data")
+            raise SystemExit(MISUSED)
+        return None
+    if args.db:
+        return Path(args.db)
+    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+
+
+def question_path(args: argparse.Namespace, *, typed: bool = True) -> Path | None:
+    """The path of the warehouse to query; None for the sample data, which a note announces.
+
+    The sample data are used if the line asks for them, or on a terminal, where a person reads the note; `typed` says
+    whether a person typed the statements. In any other case a missing warehouse raises WarehouseError: a script that
+    has lost its warehouse must not go on with other numbers.
+    """
+    path = path_of(args)
+    if path is None and not args.sample and not (typed and sys.stdout.isatty() and not os.environ.get("CI")):
+        from evalhouse.warehouse.faults import WarehouseError
+
+        raise WarehouseError(
+            f"no warehouse is named, and there is no {DEFAULT_FILE} here",
+            ("--db FILE names one, and --sample asks for the sample data",),
+        )
+    if path is None:
+        these = "these are the sample data, whose messages are simulated"
+        note(args, these if args.sample else f"no warehouse here: {these} (evalhouse init makes one)")
+    return path
+
+
+def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
+    """Opens a session on the warehouse that `question_path` finds. Raises WarehouseError."""
+    from evalhouse.warehouse.session.session import Session
+
+    session = Session.open(question_path(args, typed=typed))
+    # All statements of one command see the same state of the warehouse.
+    session.follows = False
+    session.last = stopping.ends_process()
+    session.tell = partial(note, args)
+    return prepared(args, session)
+
+
+def prepared(args: argparse.Namespace, session: Session) -> Session:
+    """The session with the options that hold for all statements."""
+    if args.level is not None:
+        session.level = Number(number_value(args.level))
+    session.theme = args.theme or "auto"
+    return session
+
+
+def open_on_engine(args: argparse.Namespace) -> Session:
+    """Opens a session on the engine that the line names. Raises WarehouseError."""
+    from evalhouse.warehouse.session.session import Session
+
+    if args.engine != "spark":
+        if args.master is not None:
+            say("error: --master is for --engine spark")
+            raise SystemExit(MISUSED)
+        return open_session(args)
+    if not args.db:
+        say("error: --engine spark needs a lake, but none is named\n  --db LAKE names one (see evalhouse copy)")
+        raise SystemExit(MISUSED)
+    return prepared(args, Session.on_lake(args.db, args.master))
+
+
+def pairs(words: Iterable[str], form: str) -> dict[str, str]:
+    """FIELD=VALUE words as a dictionary. Any other word is an error on the command line."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        field, sign, value = word.partition("=")
+        if not sign or not field or field in pairs:
+            wrong = "is given twice" if field in pairs else f"is not {form}"
+            from evalhouse.warehouse.render.style import clean
+
+            say(f"error: {clean(word)} {wrong}")
+            raise SystemExit(MISUSED)
+        pairs[field] = value
+    return pairs
+
+
+# === the command query ================================================================================================
 
 T = TypeVar("T")
 
@@ -39,8 +135,8 @@ def help_on(text: str, session: Session) -> int | None:
     # This check comes first, because the imports for statements take longer than many queries.
     if not text.lstrip().casefold().startswith(("help", "?")):
         return None
-    from warehouse.render.style import clean, clean_lines
-    from warehouse.shell import help
+    from evalhouse.warehouse.render.style import clean, clean_lines
+    from evalhouse.warehouse.shell import help
 
     word = help.wanted(text)
     if word is None:
@@ -57,8 +153,8 @@ def given(args: argparse.Namespace, session: Session, text: str) -> bool:
     """Sets the variables given with --param, for the statements that use them. If one is invalid, prints an error and
     returns False.
     """
-    from grammar.errors import QueryError
-    from warehouse.render.style import clean
+    from evalhouse.grammar.errors import QueryError
+    from evalhouse.warehouse.render.style import clean
 
     session.force = args.force
     params = pairs(args.param, "--param NAME=VALUE")
@@ -76,11 +172,11 @@ def _are_used(params: Mapping[str, str], text: str) -> bool:
     """Whether each given variable is used in the statements or in the value of another variable; if not, prints an
     error. If the statements cannot be parsed, nothing is reported here.
     """
-    from grammar.editing.hints import hints
-    from grammar.errors import QueryError
-    from grammar.parser import parse
-    from warehouse.query.resolving.substitution import variables_in
-    from warehouse.render.style import clean
+    from evalhouse.grammar.editing.hints import hints
+    from evalhouse.grammar.errors import QueryError
+    from evalhouse.grammar.parser import parse
+    from evalhouse.warehouse.plans.substitution import variables_in
+    from evalhouse.warehouse.render.style import clean
 
     names = {name.removeprefix("$"): value for name, value in params.items()}
     try:
@@ -101,7 +197,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     """Runs statements and prints each result as soon as it is ready, so results before an error stay printed. Formats
     that put all results into one document are written at the end.
     """
-    from grammar.errors import QueryError
+    from evalhouse.grammar.errors import QueryError
 
     named: str | None = getattr(args, "output", None)
     file = Path(named) if named else None
@@ -117,7 +213,7 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
             else:
                 show(args, result)
     except QueryError as error:
-        from warehouse.render.diagnostics import query_error
+        from evalhouse.warehouse.render.diagnostics import query_error
 
         sys.stdout.flush()
         say(query_error(error, text))
@@ -135,7 +231,7 @@ def status_of(outcomes: Iterable[Met | None]) -> int:
 
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """The next item, or None after the last. Meanwhile the terminal shows a clock. Ctrl-C stops the work."""
-    from warehouse.interrupting import interruptibly
+    from evalhouse.warehouse.process.stopping import interruptibly
 
     with patience(args) as waiting, session.watched(waiting.progress):
         return interruptibly(lambda: next(coming, None), session.interrupt, waiting.tick)
@@ -143,10 +239,10 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     """The format to print or write, and whether all results go into one document. Raises DataError."""
-    from warehouse.render import format_named
+    from evalhouse.warehouse.render import format_named
 
     if file is not None:
-        from warehouse.render.files import check
+        from evalhouse.warehouse.render.files import check
 
         return check(file, args.format, args.force), True
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
@@ -155,7 +251,7 @@ def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
 
 def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
     """Writes results as one document, to a file or to standard output."""
-    from warehouse.render import Style, files, render_all
+    from evalhouse.warehouse.render import Style, files, render_all
 
     style = Style(digits=args.digits, theme=args.theme or "auto")
     if file is None:
@@ -172,7 +268,7 @@ def show(args: argparse.Namespace, result: Result) -> None:
     """
     if args.quiet and result.outcome is not None:
         return
-    from warehouse.render import Style, format_named
+    from evalhouse.warehouse.render import Style, format_named
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_said() or 100

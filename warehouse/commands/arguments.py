@@ -10,11 +10,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from warehouse.commands import MISUSED
-from warehouse.commands.streams import columns_said
-from warehouse.commands.table import COMMANDS
-from warehouse.commands.talk import say
-from warehouse.version import __version__
+from evalhouse.warehouse.commands import MISUSED
+from evalhouse.warehouse.commands.streams import columns_said, say
+from evalhouse.warehouse.commands.table import COMMANDS
+from evalhouse.warehouse.version import __version__
 
 GIVEN_NOTHING = {
     "db": None,
@@ -113,7 +112,7 @@ def _as_set(name: str) -> Callable[[str], object]:
     """Reads an option in the same way as the setting of the same name."""
 
     def read(text: str) -> object:
-        from warehouse.commands.settings import SETTINGS
+        from evalhouse.warehouse.commands.settings import SETTINGS
 
         [setting] = [setting for setting in SETTINGS if setting.name == name]
         try:

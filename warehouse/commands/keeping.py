@@ -1,6 +1,4 @@
-"""The commands that create, describe, check, copy and upgrade a warehouse: `init`, `info`, `check`, `backup`,
-`upgrade`.
-"""
+"""The commands that create, describe, check, copy, upgrade and tidy a warehouse or a lake."""
 
 from __future__ import annotations
 
@@ -8,28 +6,32 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.commands import DONE, WRONG
-from warehouse.commands.answering import answer
-from warehouse.commands.opened import open_session, path_of
-from warehouse.commands.talk import note
+from evalhouse.warehouse.commands import DONE, MISUSED, WRONG
+from evalhouse.warehouse.commands.answering import answer, open_session, path_of
+from evalhouse.warehouse.commands.streams import note, say
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from datetime import datetime
 
-    from warehouse.store.database import Database
+    from evalhouse.warehouse.store.database import Database
+
+
+# === commands for every warehouse =====================================================================================
+# `init`, `info`, `check`, `backup` and `upgrade`.
 
 
 def init(args: argparse.Namespace) -> int:
     """Creates a warehouse or a lake, empty or with the sample data."""
-    from warehouse.storage import is_lake
-    from warehouse.store.replacement import making
+    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.store.replacement import making
 
     if args.lake or is_lake(Path(args.file)):
         return _init_lake(args)
     with making(Path(args.file), tell=partial(note, args)) as database:
         if args.said["sample"]:
-            from warehouse.loading.sample import fill
+            from evalhouse.warehouse.loading.sample import fill
 
             fill(database)
     filled = " with the sample data" if args.said["sample"] else ""
@@ -40,14 +42,14 @@ def init(args: argparse.Namespace) -> int:
 def _init_lake(args: argparse.Namespace) -> int:
     from contextlib import contextmanager
 
-    from warehouse.lake.making import make_lake
-    from warehouse.store.connecting import in_memory
+    from evalhouse.warehouse.lake.making import make_lake
+    from evalhouse.warehouse.store.connecting import in_memory
 
     @contextmanager
     def opened(folder: Path) -> Iterator[Database]:
         with in_memory() as database:
             if args.said["sample"]:
-                from warehouse.loading.sample import fill
+                from evalhouse.warehouse.loading.sample import fill
 
                 fill(database)
             yield database
@@ -60,10 +62,10 @@ def _init_lake(args: argparse.Namespace) -> int:
 
 def info(args: argparse.Namespace) -> int:
     """Prints what a warehouse contains. Notes give the versions, and the memory and threads that a query may use."""
-    from warehouse.query.compile.inventory import ANY_TEXT
-    from warehouse.storage import is_lake
-    from warehouse.store.library import LIBRARY
-    from warehouse.store.schema import SCHEMA_VERSION
+    from evalhouse.warehouse.plans.scores import ANY_TEXT
+    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.store.files import LIBRARY
+    from evalhouse.warehouse.store.schema import SCHEMA_VERSION
 
     with open_session(args) as opened:
         texts = "show texts; " if opened.database.rows(ANY_TEXT) else ""
@@ -81,8 +83,8 @@ def info(args: argparse.Namespace) -> int:
 
 
 def _about_lake(path: Path) -> str:
-    from warehouse.lake.log import read_log
-    from warehouse.lake.place import place_of
+    from evalhouse.warehouse.lake.log import read_log
+    from evalhouse.warehouse.lake.place import place_of
 
     place = place_of(path)
     log = read_log(place)
@@ -95,10 +97,10 @@ def _about_lake(path: Path) -> str:
 
 def check(args: argparse.Namespace) -> int:
     """Prints what is wrong with a warehouse or a lake, one sentence per line."""
-    from warehouse.interrupting import interruptibly
-    from warehouse.render.style import clean
-    from warehouse.storage import is_lake
-    from warehouse.store.soundness import check
+    from evalhouse.warehouse.process.stopping import interruptibly
+    from evalhouse.warehouse.render.style import clean
+    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.store.upgrading import check
 
     path = path_of(args)
     if path is not None and is_lake(path):
@@ -112,11 +114,11 @@ def check(args: argparse.Namespace) -> int:
 
 
 def _check_lake(args: argparse.Namespace, path: Path) -> int:
-    from warehouse.faults import WarehouseError
-    from warehouse.interrupting import interruptibly
-    from warehouse.lake.inspecting import check
-    from warehouse.lake.place import CHECK, place_of
-    from warehouse.render.style import clean
+    from evalhouse.warehouse.faults import WarehouseError
+    from evalhouse.warehouse.lake.maintenance import check
+    from evalhouse.warehouse.lake.place import CHECK, place_of
+    from evalhouse.warehouse.process.stopping import interruptibly
+    from evalhouse.warehouse.render.style import clean
 
     place = place_of(path)
     try:
@@ -133,13 +135,13 @@ def _check_lake(args: argparse.Namespace, path: Path) -> int:
 
 def bring_up_to_date(args: argparse.Namespace) -> int:
     """Upgrades a warehouse made by an older version to the current schema."""
-    from warehouse.storage import called, is_lake
-    from warehouse.store.upgrading import upgrade
+    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.store.upgrading import upgrade
 
     path = _named(args, "bring up to date")
     if is_lake(path):
-        from warehouse.lake.log import read_log
-        from warehouse.lake.place import place_of
+        from evalhouse.warehouse.lake.log import read_log
+        from evalhouse.warehouse.lake.place import place_of
 
         read_log(place_of(path))  # which refuses every other version
         note(args, f"{called(path)} is up to date")
@@ -151,7 +153,7 @@ def bring_up_to_date(args: argparse.Namespace) -> int:
 
 def _named(args: argparse.Namespace, to: str) -> Path:
     """The warehouse that the line names. Raises WarehouseError if that is only the sample data."""
-    from warehouse.faults import WarehouseError
+    from evalhouse.warehouse.faults import WarehouseError
 
     path = path_of(args)
     if path is None:
@@ -161,10 +163,9 @@ def _named(args: argparse.Namespace, to: str) -> Path:
 
 def back_up(args: argparse.Namespace) -> int:
     """Copies a warehouse."""
-    from warehouse.commands.lake_keeping import sound
-    from warehouse.faults import WarehouseError
-    from warehouse.storage import called, is_lake
-    from warehouse.store.replacement import backup
+    from evalhouse.warehouse.faults import WarehouseError
+    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.store.replacement import backup
 
     path = _named(args, "copy")
     if is_lake(Path(args.file)) and not Path(args.file).is_dir():
@@ -173,8 +174,8 @@ def back_up(args: argparse.Namespace) -> int:
             ("evalhouse copy makes a lake at an address, without its past",),
         )
     if is_lake(path):
-        from warehouse.lake.copying import back_up
-        from warehouse.lake.place import place_of
+        from evalhouse.warehouse.lake.making import back_up
+        from evalhouse.warehouse.lake.place import place_of
 
         place = place_of(path)
         back_up(place, Path(args.file), partial(sound, place.called))
@@ -183,3 +184,112 @@ def back_up(args: argparse.Namespace) -> int:
     backup(path, Path(args.file), partial(sound, str(path)), tell=partial(note, args))
     note(args, f"{args.file} is a copy of {path}")
     return DONE
+
+
+# === commands for lakes ===============================================================================================
+# `copy`, which makes a file of a lake and a lake of a file, and `compact`, which tidies a lake.
+
+FILES = (".duckdb", ".db")
+"""The endings of warehouse files."""
+
+
+def copy(args: argparse.Namespace) -> int:
+    """Copies a warehouse, a file or a lake, to a new file or lake."""
+    from evalhouse.warehouse.session.storage import called, is_lake
+
+    if args.said["db"] or args.said["sample"]:
+        say("error: copy FROM TO names both warehouses itself, without --db or --sample")
+        return MISUSED
+    source, target = Path(args.source), Path(args.target)
+    to_lake = args.lake or is_lake(target) or not (args.as_file or target.suffix.casefold() in FILES)
+    if to_lake and args.as_file:
+        say(f"error: {called(target)} is a lake, and --file asks for a file")
+        return MISUSED
+    if to_lake:
+        _to_lake(args, source)
+    elif is_lake(source):
+        _lake_to_file(args, source, target)
+    else:
+        from evalhouse.warehouse.store.replacement import backup
+
+        backup(source, target, partial(sound, called(source)), tell=partial(note, args))
+    note(args, f"{called(target)} is a {'lake' if to_lake else 'file'} with everything in {called(source)}")
+    return DONE
+
+
+def _to_lake(args: argparse.Namespace, source: Path) -> None:
+    from evalhouse.warehouse.lake.making import make_lake, opened_to_copy
+    from evalhouse.warehouse.lake.place import place_of
+    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.store.connecting import open_to_export
+
+    opened = partial(opened_to_copy, place_of(source)) if is_lake(source) else partial(open_to_export, source)
+    proof = partial(sound, called(source))
+    make_lake(args.target, "copy", opened, proof=proof, force=args.force, tell=partial(note, args))
+
+
+def _lake_to_file(args: argparse.Namespace, source: Path, target: Path) -> None:
+    from evalhouse.warehouse.lake.making import copy_into
+    from evalhouse.warehouse.lake.place import place_of
+    from evalhouse.warehouse.session.storage import called
+    from evalhouse.warehouse.store.replacement import making
+
+    with making(target, tell=partial(note, args)) as warehouse:
+        copy_into(place_of(source), warehouse)
+        sound(called(source), warehouse)
+
+
+def sound(source: str, copy: Database) -> None:
+    """Raises WarehouseError if a copy is not sound, because then its original is not."""
+    from evalhouse.warehouse.faults import WarehouseError
+    from evalhouse.warehouse.lake.place import CHECK
+    from evalhouse.warehouse.process.stopping import interruptibly
+    from evalhouse.warehouse.store.upgrading import check
+
+    for sentence in interruptibly(partial(check, copy), copy.interrupt):
+        raise WarehouseError(f"{source} is unsound, so it was not copied: {sentence}", (CHECK,))
+
+
+def compact(args: argparse.Namespace) -> int:
+    """Merges the small files of a lake, forgets its past if asked to, and removes what nothing needs."""
+    from evalhouse.warehouse.commands.answering import path_of
+    from evalhouse.warehouse.faults import WarehouseError
+    from evalhouse.warehouse.kinds.kind import counted
+    from evalhouse.warehouse.lake.maintenance import compact
+    from evalhouse.warehouse.lake.place import place_of
+    from evalhouse.warehouse.process.stopping import interruptibly
+    from evalhouse.warehouse.session.storage import is_lake
+
+    path = path_of(args)
+    if path is None or not is_lake(path):
+        what = f"{path} is not a lake" if path else "there is no lake here to compact"
+        raise WarehouseError(what, ("--db LAKE names one, and evalhouse copy makes one of a file",))
+    place = place_of(path)
+    work = partial(compact, place, _forgotten_until(args), wait=args.wait, tell=partial(note, args))
+    done = interruptibly(work, lambda: None)
+    said = [f"{done.merged:,} files are now {done.into:,}"] if done.merged else ["no files were small enough to merge"]
+    if done.forgotten:
+        said.append(f"{counted(done.forgotten, 'change')} forgotten")
+    if done.removed:
+        size = f" ({done.bytes / 10**6:,.0f} MB)" if done.bytes >= 10**6 else ""
+        said.append(f"{done.removed:,} files that nothing needs were removed{size}")
+    note(args, f"{place.called}: {'; '.join(said)}")
+    return DONE
+
+
+def _forgotten_until(args: argparse.Namespace) -> datetime | None:
+    from datetime import UTC, datetime, timedelta
+
+    from evalhouse.grammar import nodes as n
+    from evalhouse.grammar.errors import QueryError
+    from evalhouse.warehouse.plans.past import state_asked
+
+    if args.keep_past is not None:
+        return datetime.now(UTC) - timedelta(days=args.keep_past)
+    if args.forget_past is None:
+        return None
+    try:
+        return state_asked(n.Text(args.forget_past)).until
+    except QueryError as error:
+        say(f"error: --forget-past: {error}")
+        raise SystemExit(MISUSED) from None

@@ -2,32 +2,202 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.commands import DONE, MISUSED
-from warehouse.commands.load_reports import say_plan, say_recognized, say_stored, say_together
-from warehouse.commands.opened import DEFAULT_FILE, pairs, path_of
-from warehouse.commands.talk import note, progress, say
+from evalhouse.warehouse.commands import DONE, MISUSED
+from evalhouse.warehouse.commands.answering import DEFAULT_FILE, pairs, path_of, show
+from evalhouse.warehouse.commands.streams import note, progress, say
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.loading.carrying_out import CarriedOut
-    from warehouse.loading.planning import LoadRequest
-    from warehouse.store.database import Database
+    from evalhouse.warehouse.loading.ingest import CarriedOut, Loaded, LoadedPart
+    from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest
+    from evalhouse.warehouse.results import Result
+    from evalhouse.warehouse.store.database import Database
+
+
+# === what load prints =================================================================================================
+# What each file is and why, what was stored from it, and what happened to all files together.
+
+FEW = 8
+"""Up to this many files are reported one by one."""
+
+NAMED = 5
+"""Up to this many names are listed; the others are counted."""
+
+_HOW_MANY = re.compile(r"^((?:topics|retrieved documents) [^:]*: )([0-9]+)(?=;|$)")
+"""Where a note on a run says how many there are: topics without output: 2; …"""
+
+
+def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPlan) -> None:
+    """Prints which reader was found for each file and why, unless a reader was named. A dry run shows this in its
+    table.
+    """
+    from evalhouse.warehouse.loading.planning import AUTO
+
+    if request.reader == AUTO and len(plan.files) <= FEW and not args.dry_run:
+        for file in plan.files:
+            note(args, f"{file.found.called}: detected as {file.reader.name} ({file.why})")
+
+
+def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
+    """Prints what was stored from a file."""
+    from evalhouse.warehouse.loading.checks import ALL_STORED
+
+    known = loaded.rows_read + loaded.texts_read - loaded.rows_new - loaded.texts_new
+    new, read = _amount(loaded.rows_new, loaded.texts_new), _amount(loaded.rows_read, loaded.texts_read)
+    if not loaded.parts:
+        note(args, f"{loaded.source}: nothing of its own to store")
+    elif loaded.rows_new == loaded.texts_new == 0:
+        declared = f"the declaration is stored as import {loaded.import_id}"
+        changed = "nothing changed" if loaded.import_id is None else declared
+        note(args, f"{loaded.source}: all {read} are there already; {changed}")
+    elif dry_run and loaded.texts_read:
+        note(args, f"{loaded.source}: {new} would be stored, of {read}; this was a dry run")
+    elif dry_run:
+        some = f"{loaded.rows_new:,} of {loaded.rows_read:,} rows"
+        note(args, f"{loaded.source}: {some} would be stored; this was a dry run")
+    else:
+        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{_nothing_new(known)}")
+    if len(loaded.parts) > 1:
+        note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
+    for text in loaded.notes:
+        if text != ALL_STORED:  # which was just said
+            note(args, text)
+
+
+def _nothing_new(known: int) -> str:
+    """The text about rows that an earlier load, or another file of this load, has already stored."""
+    return f"; {known:,} more {'is' if known == 1 else 'are'} already stored" if known else ""
+
+
+def _amount(rows: int, texts: int) -> str:
+    """An amount in words: 12 rows and 24 texts."""
+    return f"{rows:,} rows" + (f" and {texts:,} texts" if texts else "")
+
+
+def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+    """Prints what happened to all files: each loaded file if there are few, and what was left out."""
+    loaded = [loaded for _, loaded in done.loaded]
+    if not args.in_place and len(loaded) <= FEW:
+        for one in loaded:
+            say_stored(args, one, dry_run=args.dry_run)
+    elif not args.in_place:
+        _say_notes(args, loaded)
+    if len(loaded) > 1:
+        _say_sum(args, loaded)
+    for text in done.notes:
+        note(args, text)
+    if args.texts and not any(one.texts_read for one in loaded):
+        note(args, "no file has texts that its reader can store")
+    if plan.parts:
+        note(args, f"read with other files: {_some([file.found.called for file in plan.parts])}")
+    if plan.passed_over:
+        note(args, f"passed over (not results): {_some([found.called for found in plan.passed_over])}")
+    for fault in (fault for error in done.bad for fault in error.faults[:1]):
+        note(args, f"left out: {fault}")
+
+
+def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+    """Prints the notes on many files, each one once. If notes differ only in a number, prints one note with the range
+    of the numbers.
+    """
+    sources: dict[str, list[tuple[str, str]]] = {}
+    for one in loaded:
+        for text in one.notes:
+            sources.setdefault(_HOW_MANY.sub(r"\1", text), []).append((one.source, text))
+    for said in list(sources.values())[:FEW]:
+        source, text = said[0]
+        counts = sorted({int(found[2]) for _, text in said if (found := _HOW_MANY.search(text))})
+        if len(counts) > 1:
+            text = _HOW_MANY.sub(rf"\g<1>{counts[0]} to {counts[-1]}", text)
+        files = len({source for source, _ in said})
+        note(args, f"{source if files == 1 else f'{files:,} files'}: {text}")
+    if len(sources) > FEW:
+        note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
+
+
+def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+    from evalhouse.warehouse.kinds.kind import counted
+
+    systems = {system for one in loaded for system in one.systems}
+    test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
+    read = sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded)
+    new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
+    imports = sorted(one.import_id for one in loaded if one.import_id is not None)
+    where = f"{counted(len(loaded), 'file')}: {counted(len(systems), 'system')} on {_some(test_sets)}"
+    there = _nothing_new(sum(read) - sum(new))
+    if not any(new):
+        note(args, f"{where}; all {_amount(*read)} are there already")
+    elif args.dry_run:
+        note(args, f"{where}; {_amount(*new)} would be stored{there}; this was a dry run")
+    else:
+        span = f"import {imports[0]}" if len(imports) == 1 else f"imports {imports[0]} to {imports[-1]}"
+        note(args, f"{where}; {_amount(*new)} stored as {span}{there}")
+
+
+def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+    """Prints a table of the files in the order of loading: what each file is and why, and what it adds. For a single
+    file, also prints the first rows.
+    """
+    from evalhouse.warehouse.results import Column, Result, TableRows
+
+    names = ("file", "reader", "why", "systems", "test_sets")
+    counts = ("rows", "new", *(("texts",) if args.texts else ()))
+    columns = (*(Column(name, "name") for name in names), *(Column(name, "count") for name in counts))
+    rows = TableRows.of(columns)
+    for file, loaded in done.loaded:
+        rows.add(
+            file=file.found.called,
+            reader=file.reader.name,
+            why=file.why,
+            systems=_some(loaded.systems) or None,
+            test_sets=_some(loaded.test_sets) or None,
+            rows=loaded.rows_read,
+            new=loaded.rows_new,
+            **({"texts": loaded.texts_new} if args.texts else {}),
+        )
+    nothing = {"systems": None, "test_sets": None} | dict.fromkeys(counts)
+    for file in plan.parts:
+        rows.add(file=file.found.called, reader=file.reader.name, why=file.why, **nothing)
+    show(args, Result("load", "what would be loaded, in this order", "", rows.table(columns)))
+    if len(done.loaded) == 1:
+        for _, loaded in done.loaded:
+            for part in loaded.parts:
+                show(args, _first_rows(loaded, part))
+
+
+def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
+    """The first rows of a form, as a result to print."""
+    from evalhouse.warehouse.results import Column, Result, Table
+
+    columns = tuple(Column(name, "name") for name in part.columns)
+    form = part.form.name
+    return Result(f"load {form}", f"first {form} of {loaded.source}", "", Table(columns, part.first))
+
+
+def _some(names: Sequence[str]) -> str:
+    """A list of names, shortened: A, B and 7 more."""
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more:,} more"
+
+
+# === the command load =================================================================================================
 
 
 def load_files(args: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
-    from warehouse.interrupting import interruptibly
-    from warehouse.loading.carrying_out import carry_out, silent
-    from warehouse.loading.planning import option_files, plan
-    from warehouse.publishing import temporary
-    from warehouse.storage import is_lake
-    from warehouse.store.connecting import in_memory
+    from evalhouse.warehouse.loading.ingest import carry_out, silent
+    from evalhouse.warehouse.loading.planning import option_files, plan
+    from evalhouse.warehouse.process.publishing import temporary
+    from evalhouse.warehouse.process.stopping import interruptibly
+    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.store.connecting import in_memory
 
     if args.said["sample"]:
         say("error: the sample data cannot be changed\n  evalhouse init FILE --sample makes a warehouse of them")
@@ -58,9 +228,9 @@ def load_files(args: argparse.Namespace) -> int:
 
 def _request(args: argparse.Namespace) -> LoadRequest:
     """The load that the line asks for. A template with an unknown part is an error on the command line."""
-    from warehouse.loading.planning import LoadRequest
-    from warehouse.loading.staging.door import EVERYWHERE, Door
-    from warehouse.loading.staging.templates import filled
+    from evalhouse.warehouse.loading.planning import LoadRequest
+    from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+    from evalhouse.warehouse.loading.staging.reader import filled
 
     of_readers = {key: text for key, text in vars(args).items() if key.startswith("reader_") and text is not None}
     fields = pairs(args.set, "--set FIELD=VALUE")
@@ -105,8 +275,8 @@ def _changed(
     """Loads into the warehouse that the line names. A dry run really loads the files, because files may depend on each
     other, as runs depend on qrels, but nothing of it is kept.
     """
-    from warehouse.storage import change_warehouse, is_lake
-    from warehouse.store.connecting import in_memory
+    from evalhouse.warehouse.session.storage import change_warehouse, is_lake
+    from evalhouse.warehouse.store.connecting import in_memory
 
     if args.dry_run and not path.exists() and not is_lake(path):
         with in_memory() as database:

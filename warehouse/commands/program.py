@@ -12,7 +12,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from warehouse import ending
+from evalhouse.warehouse.process import stopping
 
 if TYPE_CHECKING:
     import argparse
@@ -24,25 +24,25 @@ def command() -> int:
     take a seventh of the time of a short query. If another thread is still running, Python exits in the usual way.
     """
     # This comes before any slow import.
-    ending.at_once()
-    from warehouse.memory import keep_no_addresses
+    stopping.at_once()
+    from evalhouse.warehouse.process.memory import keep_no_addresses
 
     keep_no_addresses()
     try:
         status = main()
-        ending.at_once()
+        stopping.at_once()
     except SystemExit as stopped:
         status = stopped.code if isinstance(stopped.code, int) else 0
     except KeyboardInterrupt:
-        status = ending.status()
+        status = stopping.status()
     others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
-    if not ending.heard() and any(not thread.daemon for thread in others):
+    if not stopping.heard() and any(not thread.daemon for thread in others):
         return status
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()
-    ending.leave(status)
+    stopping.leave(status)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,12 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
     import argparse
     import gc
 
-    from warehouse.commands import CLOSED, DONE
-    from warehouse.commands.arguments import GIVEN_NOTHING, parser_for
-    from warehouse.commands.streams import OutputError, make_safe
-    from warehouse.commands.talk import say
-    from warehouse.memory import bound
-    from warehouse.threads import allow
+    from evalhouse.warehouse.commands import CLOSED, DONE
+    from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, parser_for
+    from evalhouse.warehouse.commands.streams import OutputError, make_safe, say
+    from evalhouse.warehouse.process.memory import allow_threads, bound
 
     # The matrix products here are small, so starting threads costs more than it saves. numpy reads this variable on
     # import.
@@ -72,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         _set(args)
         _check_format(parser, args.format)
         if args.threads is not None:
-            allow(args.threads)
+            allow_threads(args.threads)
         if arguments is None and getattr(args, "engine", None) != "spark":
             bound()
         return _guarded(args)
@@ -90,12 +88,12 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {what}{(error.strerror or str(error) or 'the system refuses').lower()}")
         return CLOSED
     except KeyboardInterrupt:
-        return ending.status()
+        return stopping.status()
 
 
 def _guarded(args: argparse.Namespace) -> int:
     """Runs a command and turns every error into a message on standard error and an exit status."""
-    from warehouse.commands.table import run
+    from evalhouse.warehouse.commands.table import run
 
     try:
         status = run(args)
@@ -103,34 +101,34 @@ def _guarded(args: argparse.Namespace) -> int:
         return status
     except Exception as error:
         # Interrupted work raises an error of its own; DuckDB's error has this text.
-        if ending.heard() or str(error) == "Query interrupted":
-            return ending.status()
+        if stopping.heard() or str(error) == "Query interrupted":
+            return stopping.status()
         return _said(error, args)
 
 
 def _said(error: Exception, args: argparse.Namespace) -> int:
     """Prints an error on standard error and returns its exit status. Raises OSError."""
-    from warehouse.commands import CLOSED, WRONG
-    from warehouse.commands.talk import say
-    from warehouse.faults import DataError, WarehouseError
+    from evalhouse.warehouse.commands import CLOSED, WRONG
+    from evalhouse.warehouse.commands.streams import say
+    from evalhouse.warehouse.faults import DataError, WarehouseError
 
     match error:
         case DataError():
-            from warehouse.render.diagnostics import data_error
+            from evalhouse.warehouse.render.diagnostics import data_error
 
             # If each file is loaded in place, the files before this one are already stored.
             lost = "nothing of this file was stored" if getattr(args, "in_place", False) else "nothing was stored"
             say(data_error(error, lost if args.command == "load" else ""))
             return WRONG
         case WarehouseError():
-            from warehouse.render.diagnostics import warehouse_error
+            from evalhouse.warehouse.render.diagnostics import warehouse_error
 
             say(warehouse_error(error))
             return CLOSED
         case MemoryError():
-            from warehouse.memory import allowed, more
+            from evalhouse.warehouse.process.memory import memory_allowed, more
 
-            say(f"error: this needs more than {allowed() / 10**9:g} GB of memory\n  {more()}")
+            say(f"error: this needs more than {memory_allowed() / 10**9:g} GB of memory\n  {more()}")
             return CLOSED
         case UnicodeEncodeError():
             say(f"error: {error.object!a} is not UTF-8, as the names of files have to be here")
@@ -139,7 +137,7 @@ def _said(error: Exception, args: argparse.Namespace) -> int:
             raise error
     if os.environ.get("EVALHOUSE_TRACEBACK"):
         raise error
-    from warehouse.render.diagnostics import unforeseen
+    from evalhouse.warehouse.render.diagnostics import unforeseen
 
     say(unforeseen(error))
     return WRONG
@@ -158,9 +156,9 @@ def _set(args: argparse.Namespace) -> None:
     """Fills arguments from settings in the environment and the settings file; exits with an error if one of them is
     invalid.
     """
-    from warehouse.commands import MISUSED
-    from warehouse.commands.settings import SettingError, fill
-    from warehouse.commands.talk import say
+    from evalhouse.warehouse.commands import MISUSED
+    from evalhouse.warehouse.commands.settings import SettingError, fill
+    from evalhouse.warehouse.commands.streams import say
 
     try:
         fill(args)
@@ -173,7 +171,7 @@ def _check_format(parser: argparse.ArgumentParser, named: str | None) -> None:
     """Exits with an error on the command line if there is no format of this name."""
     if named is None:
         return
-    from warehouse.render import FORMATS
+    from evalhouse.warehouse.render import FORMATS
 
     known = [format.name for format in FORMATS]
     if named not in known:

@@ -1,6 +1,7 @@
-"""SETTINGS, the one table of everything that a user may set once for all commands: on the command line, in the
-environment, or in the user's settings file, in this order of precedence. This module reads and checks settings;
-other modules act on them.
+"""SETTINGS, the one table of everything that a user may set once for all commands.
+
+A setting is on the command line, in the environment, or in the user's settings file, in this order of precedence.
+This module reads and checks settings; other modules act on them.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from warehouse import memory
+from evalhouse.warehouse.commands import DONE
+from evalhouse.warehouse.process import memory
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
+
+
+# === the table of settings ============================================================================================
 
 THEMES = ("auto", "light", "dark")
 
@@ -60,7 +65,7 @@ def _text(written: str) -> str:
 
 
 def _format(written: str) -> str:
-    from warehouse.render import FORMATS
+    from evalhouse.warehouse.render import FORMATS
 
     known = [form.name for form in FORMATS]
     if written not in known:
@@ -100,9 +105,9 @@ def theme(written: str) -> str:
 
 def threads(written: str) -> int:
     """A number of threads. Raises ValueError."""
-    from warehouse.threads import MOST
+    from evalhouse.warehouse.process.memory import MOST_THREADS
 
-    return _whole(written, 1, MOST)
+    return _whole(written, 1, MOST_THREADS)
 
 
 def _yes(written: str) -> bool:
@@ -130,7 +135,7 @@ def file_of_user() -> Path:
 
     if named := os.environ.get("EVALHOUSE_CONFIG"):
         return Path(named)
-    from warehouse.user_folders import user_folder
+    from evalhouse.warehouse.process.folders import user_folder
 
     return user_folder("config") / "config.toml"
 
@@ -165,7 +170,7 @@ def fill(args: argparse.Namespace) -> None:
         if one.written is not None:
             setattr(args, one.setting.name, one.meant)
     try:
-        memory.allowed()
+        memory.memory_allowed()
     except ValueError as error:
         raise SettingError(f"${error}") from None
 
@@ -200,7 +205,7 @@ def _checked(raw: bytes, file: Path) -> dict[str, Held]:
     import re
     import tomllib
 
-    from grammar.editing.hints import hints
+    from evalhouse.grammar.editing.hints import hints
 
     try:
         text = raw.decode()
@@ -225,3 +230,26 @@ def _checked(raw: bytes, file: Path) -> dict[str, Held]:
         written = str(said_of).lower() if isinstance(said_of, bool) else str(said_of)
         kept[name] = _read(known[name], written, where)
     return kept
+
+
+# === the command config ===============================================================================================
+# Prints the value of every setting, and where it was set.
+
+
+def config(args: argparse.Namespace) -> int:
+    """Prints the settings."""
+    from evalhouse.warehouse.commands.answering import show
+    from evalhouse.warehouse.commands.streams import note
+    from evalhouse.warehouse.results import Column, Result, TableRows
+
+    columns = tuple(Column(name, "name") for name in ("setting", "value", "where", "meaning"))
+    rows = TableRows.of(columns)
+    for one in held(args.said):
+        written = one.written if one.written is not None else one.setting.otherwise
+        rows.add(setting=one.setting.name, value=written, where=one.where or "default", meaning=one.setting.meaning)
+    show(args, Result("config", "settings", "", rows.table(columns)))
+    file = file_of_user()
+    known = f"settings file: {file}"
+    none = f"no settings file yet ({file}); create it with lines such as digits = 1"
+    note(args, known if file.exists() else none)
+    return DONE

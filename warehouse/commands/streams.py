@@ -1,5 +1,6 @@
-"""The standard streams of a command: reads text from standard input, marks errors of standard output, and finds the
-width of the terminal.
+"""The standard streams of a command: reads its input, marks errors of output, and prints notes and progress.
+
+Data go to standard output; notes, progress and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -8,6 +9,18 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalhouse.warehouse.render.progress import Waiting
+
+
+# === input and output =================================================================================================
+# Text from standard input, errors of standard output, and the width of the terminal.
 
 LARGEST_TEXT = 16 * 1024 * 1024
 """The longest script and the longest file of results that are read, in bytes."""
@@ -64,7 +77,7 @@ def typed() -> str:
 
 def text_of(raw: bytes, called: str) -> str:
     """Decodes bytes to text. Raises DataError if they are not UTF-8, or more than a script may have."""
-    from warehouse.faults import DataError, Fault
+    from evalhouse.warehouse.faults import DataError, Fault
 
     if len(raw) > LARGEST_TEXT:
         raise DataError((Fault(called, None, f"is longer than {LARGEST_TEXT // 2**20} MiB"),))
@@ -79,3 +92,50 @@ def columns_said() -> int | None:
     """The width that COLUMNS gives for the terminal; None if COLUMNS is not a valid width."""
     said = os.environ.get("COLUMNS", "")
     return int(said) if re.fullmatch("[1-9][0-9]{0,3}", said) else None
+
+
+# === notes, progress and errors =======================================================================================
+
+
+def note(args: argparse.Namespace, text: str) -> None:
+    """Prints a note, unless --quiet."""
+    from evalhouse.warehouse.render.style import clean
+
+    if not args.quiet:
+        say(f"note: {clean(text)}")
+
+
+def say(text: str) -> None:
+    """Prints to standard error, after everything printed before. Control characters in the text are escaped."""
+    if not text.replace("\n", "").isascii() or not text.replace("\n", "").isprintable():
+        from evalhouse.warehouse.render.style import clean
+
+        text = "\n".join(map(clean, text.split("\n")))
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+def progress(args: argparse.Namespace, what: str) -> AbstractContextManager[Callable[[float, str], None] | None]:
+    """Shows a progress bar on standard error for work that takes longer than a second, on a terminal only."""
+    from evalhouse.warehouse.render.progress import bar
+
+    return bar(what) if _is_watched(args) else nullcontext()
+
+
+def patience(args: argparse.Namespace) -> AbstractContextManager[Waiting]:
+    """After a second, and on a terminal only, shows that work is still running and how far it is. The line is erased at
+    the end.
+    """
+    from evalhouse.warehouse.render.progress import clock
+
+    return clock(_is_watched(args))
+
+
+def _is_watched(args: argparse.Namespace) -> bool:
+    return not args.quiet and sys.stderr.isatty()
+
+
+def coloured(args: argparse.Namespace) -> bool:
+    """Whether standard output shows colours."""
+    wanted = not args.no_color and not os.environ.get("NO_COLOR")
+    return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

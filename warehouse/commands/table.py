@@ -9,10 +9,10 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from warehouse.lazy import lazy
+from evalhouse.warehouse.process.lazy import lazy
 
 if TYPE_CHECKING:
-    from warehouse.loading.staging.unpacking import Bound
+    from evalhouse.warehouse.loading.staging.door import Bound
 
 
 class Command:
@@ -64,7 +64,7 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
-    from warehouse.loading.readers import READERS, plugins
+    from evalhouse.warehouse.loading.readers import READERS, plugins
 
     readers = READERS | plugins()
     files = "files, folders, archives (.zip, .tar.gz) or patterns in quotes; also .gz and .zst"
@@ -116,7 +116,7 @@ def _seconds(text: str) -> float:
 
 
 def _bound(text: str) -> Bound:
-    from warehouse.loading.staging.unpacking import bound_of
+    from evalhouse.warehouse.loading.staging.door import bound_of
 
     try:
         return bound_of(text)
@@ -268,140 +268,140 @@ COMMANDS: tuple[Command, ...] = (
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
-        lazy("warehouse.commands.answering:query"),
+        lazy("evalhouse.warehouse.commands.answering:query"),
     ),
     Command(
         "run",
         "run a study",
         "evalhouse run study.eval --param finalists=GE --report study.html",
         _run_words,
-        lazy("warehouse.commands.running:run"),
+        lazy("evalhouse.warehouse.commands.studies:run"),
     ),
     Command(
         "load",
         "load files into a warehouse",
         "evalhouse load results/",
         _load_words,
-        lazy("warehouse.commands.loading:load_files"),
+        lazy("evalhouse.warehouse.commands.loading:load_files"),
     ),
     Command(
         "fmt",
         "format scripts in the canonical layout",
         "evalhouse fmt study.eval --check",
         _fmt_words,
-        lazy("warehouse.commands.formatting:lay_out"),
+        lazy("evalhouse.warehouse.commands.talking:lay_out"),
     ),
     Command(
         "init",
         "make a new warehouse",
         "evalhouse init muc.duckdb --sample",
         _init_words,
-        lazy("warehouse.commands.keeping:init"),
+        lazy("evalhouse.warehouse.commands.keeping:init"),
     ),
     Command(
         "info",
         "show what a warehouse holds",
         "evalhouse info --db muc.duckdb",
         _no_words,
-        lazy("warehouse.commands.keeping:info"),
+        lazy("evalhouse.warehouse.commands.keeping:info"),
     ),
     Command(
         "check",
         "check a warehouse for damage",
         "evalhouse check --db muc.duckdb",
         _no_words,
-        lazy("warehouse.commands.keeping:check"),
+        lazy("evalhouse.warehouse.commands.keeping:check"),
     ),
     Command(
         "backup",
         "copy a warehouse safely",
         "evalhouse backup monday.duckdb",
         _new_file,
-        lazy("warehouse.commands.keeping:back_up"),
+        lazy("evalhouse.warehouse.commands.keeping:back_up"),
     ),
     Command(
         "copy",
         "copy a warehouse, from a file to a lake or back",
         "evalhouse copy muc.duckdb muc.lake",
         _copy_words,
-        lazy("warehouse.commands.lake_keeping:copy"),
+        lazy("evalhouse.warehouse.commands.keeping:copy"),
     ),
     Command(
         "compact",
         "merge the small files of a lake",
         "evalhouse compact --db muc.lake --keep-past 30",
         _compact_words,
-        lazy("warehouse.commands.lake_keeping:compact"),
+        lazy("evalhouse.warehouse.commands.keeping:compact"),
     ),
     Command(
         "upgrade",
         "upgrade a warehouse of an older version",
         "evalhouse upgrade --db muc.duckdb",
         _no_words,
-        lazy("warehouse.commands.keeping:bring_up_to_date"),
+        lazy("evalhouse.warehouse.commands.keeping:bring_up_to_date"),
     ),
     Command(
         "verify",
         "check that saved results still reproduce",
         "evalhouse verify table2.json",
         _verify_words,
-        lazy("warehouse.commands.verifying:verify"),
+        lazy("evalhouse.warehouse.commands.studies:verify"),
     ),
     Command(
         "export-scores",
         "write rows to files that load can read",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
-        lazy("warehouse.commands.writing:export"),
+        lazy("evalhouse.warehouse.commands.writing:export"),
     ),
     Command(
         "export-eee",
         "write values and published figures as records of Every Eval Ever",
         "evalhouse export-eee records --organization Acme --db evals.duckdb",
         _records_words,
-        lazy("warehouse.commands.writing:export_records"),
+        lazy("evalhouse.warehouse.commands.writing:export_records"),
     ),
     Command(
         "mcp",
         "let assistants ask questions, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
-        lazy("warehouse.commands.assisting:assist"),
+        lazy("evalhouse.warehouse.commands.serving:assist"),
     ),
     Command(
         "serve",
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
         _serve_words,
-        lazy("warehouse.commands.serving:serve"),
+        lazy("evalhouse.warehouse.commands.serving:serve"),
     ),
     Command(
         "publish",
         "write the pages of serve as files, for any web server",
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
-        lazy("warehouse.commands.publishing_site:publish"),
+        lazy("evalhouse.warehouse.commands.serving:publish"),
     ),
     Command(
         "config",
         "show the settings of all commands, and where they are set",
         "evalhouse config",
         _no_words,
-        lazy("warehouse.commands.configuring:config"),
+        lazy("evalhouse.warehouse.commands.settings:config"),
     ),
     Command(
         "completion",
         "print completion for bash, zsh or fish",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
-        lazy("warehouse.commands.completing:completion"),
+        lazy("evalhouse.warehouse.commands.talking:completion"),
     ),
     Command(
         "demo",
         "run the main tasks on the sample data, from start to finish",
         "evalhouse demo",
         _no_words,
-        lazy("warehouse.commands.demonstration:demo"),
+        lazy("evalhouse.warehouse.commands.talking:demo"),
     ),
 )
 
@@ -409,7 +409,7 @@ COMMANDS: tuple[Command, ...] = (
 def run(args: argparse.Namespace) -> int:
     """Runs the command that the line names, or the shell if it names none."""
     if args.command is None:
-        from warehouse.commands.conversation import shell
+        from evalhouse.warehouse.commands.talking import shell
 
         return shell(args)
     [command] = [command for command in COMMANDS if command.name == args.command]

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from warehouse.commands import DONE
-from warehouse.commands.opened import question_path
-from warehouse.commands.talk import note, patience
+from evalhouse.warehouse.commands import DONE
+from evalhouse.warehouse.commands.answering import question_path
+from evalhouse.warehouse.commands.streams import note, patience
 
 if TYPE_CHECKING:
     import argparse
 
-    from warehouse.loading.exporting import Exported
-    from warehouse.store.database import Database
+    from evalhouse.warehouse.loading.export import Exported
+    from evalhouse.warehouse.store.database import Database
 
 T = TypeVar("T")
 
@@ -26,8 +26,8 @@ def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all kinds into a folder."""
     from shlex import quote
 
-    from warehouse.loading.exporting import export_all, export_form, of_earlier_exports
-    from warehouse.tasks.records import FORMS
+    from evalhouse.warehouse.kinds.records import FORMS
+    from evalhouse.warehouse.loading.export import export_all, export_form, of_earlier_exports
 
     target = Path(args.target)
     form = next(form for form in FORMS if form.name == args.kind)
@@ -52,8 +52,8 @@ def export(args: argparse.Namespace) -> int:
 
 def export_records(args: argparse.Namespace) -> int:
     """Writes values and published figures as records of Every Eval Ever."""
-    from warehouse.loading.exporting_eee import Evaluator, export_eee
-    from warehouse.tasks.observed import counted
+    from evalhouse.warehouse.kinds.kind import counted
+    from evalhouse.warehouse.loading.export_eee import Evaluator, export_eee
 
     folder = Path(args.folder)
     source = Evaluator(args.organization, args.relationship)
@@ -67,7 +67,7 @@ def export_records(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
     """Runs an export of the warehouse that the line names, and returns its result. Ctrl-C stops it."""
-    from warehouse.interrupting import interruptibly
+    from evalhouse.warehouse.process.stopping import interruptibly
 
     with _opened(question_path(args), folder) as database, patience(args) as waiting:
         return interruptibly(partial(work, database), database.interrupt, waiting.tick)
@@ -77,14 +77,14 @@ def _opened(path: Path | None, folder: Path) -> Database:
     """Opens the warehouse at the path, or the sample data, so that files can be written into a folder. Raises
     WarehouseError.
     """
-    from warehouse.loading.sample import sample
-    from warehouse.storage import is_lake
-    from warehouse.store.connecting import open_to_export
+    from evalhouse.warehouse.loading.sample import sample
+    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.store.connecting import open_to_export
 
     if path is not None and is_lake(path):
-        from warehouse.lake.log import read_log
-        from warehouse.lake.place import place_of
-        from warehouse.lake.states import open_state
+        from evalhouse.warehouse.lake.log import read_log
+        from evalhouse.warehouse.lake.place import place_of
+        from evalhouse.warehouse.lake.states import open_state
 
         place = place_of(path)
         return open_state(place, read_log(place).last, writing=folder)

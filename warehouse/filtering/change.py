@@ -14,9 +14,9 @@ from math import lcm
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.analytic import matched
-from warehouse.significance.exact import counting
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance import matched
+from evalhouse.warehouse.significance.exact import counting
+from evalhouse.warehouse.significance.sums import Sums
 
 Quantity = Decimal | float
 

@@ -1,18 +1,153 @@
-"""The tables of a lake as Delta tables, through deltalake. What their rows mean is not known here."""
+"""The tables of a lake as Delta tables, through deltalake, and their data files.
+
+What the rows mean is not known here.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-from warehouse.faults import WarehouseError
-from warehouse.lake.data_files import DataFile
-from warehouse.lake.place import LakePlace, cannot_be_written, damaged, needed, sentence, unreachable
+from msgspec import Struct, field
+from platformdirs import user_cache_path
+
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake.place import LakePlace, cannot_be_written, damaged, needed, sentence, unreachable
+from evalhouse.warehouse.process import publishing
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql, join, parquet
+
+# === data files =======================================================================================================
+# Parquet, written once and never changed.
+
+_OF_TEXTS = ("document_text", "system_text")
+_REACHING = ("test_set_id", "system_id", "import_id")
+
+
+class DataFile(Struct, frozen=True):
+    """A Parquet file with rows of one table: its path inside the lake, its size in bytes, and the SHA-256 of its
+    content. `imports` are those whose rows it has; it is empty for tables without imports. `reach` has the least and
+    the greatest value of some columns, for programs that skip files.
+    """
+
+    path: str
+    bytes: int
+    rows: int
+    sha256: str
+    imports: tuple[int, ...] = ()
+    reach: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def table(self) -> str:
+        """The table that its rows belong to."""
+        return self.path.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """Its name in the folder of its table."""
+        return self.path.partition("/")[2]
+
+
+def write_file(database: Database, table: str, select: Sql, drafts: Path) -> DataFile:
+    """Writes the rows of a query to a new file of a table. Raises WarehouseError and OSError."""
+    path = f"{table}/{os.urandom(16).hex()}.parquet"
+    (drafts / table).mkdir(exist_ok=True)
+    kinds = {kind for _, kind in columns_of(database, "(" + select + ")")}
+    database.write_parquet(select, drafts / path, delta="DOUBLE" not in kinds and table not in _OF_TEXTS)
+    size, digest = size_and_digest(drafts / path)
+    written = parquet([drafts / path])
+    columns = [column for column, _ in columns_of(database, written)]
+    reaching = [column for column in _REACHING if column in columns]
+    reach = join("", (Sql(f", min({column}), max({column})") for column in reaching))
+    imports = "list(distinct import_id order by import_id)" if "import_id" in columns else "[]"
+    [(rows, numbers, *ends)] = database.rows("select count(*), " + Sql(imports) + reach + " from " + written)
+    reaches = dict(zip(reaching, zip(ends[::2], ends[1::2], strict=True), strict=True)) if rows else {}
+    return DataFile(path, size, int(rows), digest, tuple(numbers or ()), reaches)
+
+
+def size_and_digest(file: Path) -> tuple[int, str]:
+    """The size of a file in bytes, and its SHA-256. Raises OSError."""
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        return opened.tell(), digest
+
+
+def columns_of(database: Database, rows: Sql) -> list[tuple[str, str]]:
+    """The names and the types of the columns of some rows."""
+    described = database.rows("select column_name, column_type from (describe from " + rows + ")")
+    return [(str(column), str(kind)) for column, kind in described]
+
+
+def paths(files: Iterable[DataFile]) -> list[str]:
+    """The paths of files."""
+    return [file.path for file in files]
+
+
+# === checking data files ==============================================================================================
+# Compares the files of a lake in a folder with what was written, and remembers those that passed, so each file is read
+# whole only once. A file that passed is remembered in the user's cache by its size, its inode and the time of its last
+# change (ctime), which no program can reset. `evalhouse check` reads every file again.
+
+
+def verify(folder: Path, called: str, files: Iterable[DataFile]) -> None:
+    """Raises WarehouseError if a file is missing, or is not what was written."""
+    memory = user_cache_path("evalhouse") / "verified" / f"{sha256(str(folder).encode()).hexdigest()[:16]}.json"
+    known = _remembered(memory)
+    now: dict[str, list[int]] = {}
+    for file in files:
+        path = folder / file.path
+        try:
+            about = path.lstat()
+            state = [about.st_size, about.st_ino, about.st_ctime_ns]
+            if known.get(file.path) != state:
+                refuse_other(path, called, file)
+        except PermissionError:
+            raise WarehouseError(f"{called} cannot be read: {file.path}: permission denied") from None
+        except OSError as error:
+            raise damaged(called, f"{file.path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        now[file.path] = state
+    if not now.items() <= known.items():
+        _remember(memory, {**{path: state for path, state in known.items() if (folder / path).exists()}, **now})
+
+
+def refuse_other(path: Path, called: str, file: DataFile) -> None:
+    """Raises WarehouseError if a file is not the one that was written. Raises OSError."""
+    if not path.exists():
+        raise damaged(called, f"{file.path} is missing")
+    if path.is_symlink():
+        raise damaged(called, f"{file.path} is a link")
+    size, digest = size_and_digest(path)
+    if size != file.bytes:
+        raise damaged(called, f"{file.path} has {size:,} bytes instead of {file.bytes:,}")
+    if digest != file.sha256:
+        raise damaged(called, f"{file.path} is not what was written")
+
+
+def _remembered(memory: Path) -> dict[str, list[int]]:
+    with suppress(OSError, ValueError):
+        # A memory that others can write is not trusted.
+        if publishing.ours_alone(memory):
+            said = json.loads(memory.read_text(encoding="utf-8"))
+            return {str(path): list(map(int, state)) for path, state in said.items()}
+    return {}
+
+
+def _remember(memory: Path, states: dict[str, list[int]]) -> None:
+    with suppress(OSError):
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        with publishing.files_in(memory.parent, [memory.name]) as draft:
+            (draft / memory.name).write_text(json.dumps(states), encoding="utf-8")
+
+
+# === Delta tables =====================================================================================================
 
 APPLICATION = "evalhouse"
 """The name under which each Delta table keeps the number of the last change that it has."""

@@ -16,15 +16,15 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from warehouse.faults import WarehouseError
-from warehouse.lake import delta
-from warehouse.lake.data_files import DataFile, columns_of, write_file
-from warehouse.lake.place import CHECK, DATA_FILE, LOG, LakePlace, damaged
-from warehouse.store.connecting import in_memory
-from warehouse.store.database import Database
-from warehouse.store.schema import SCHEMA_VERSION
-from warehouse.store.sql import Sql, join, parquet, values
-from warehouse.version import __version__
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.lake import delta
+from evalhouse.warehouse.lake.delta import DataFile, columns_of, write_file
+from evalhouse.warehouse.lake.place import CHECK, DATA_FILE, LOG, LakePlace, damaged
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.schema import SCHEMA_VERSION
+from evalhouse.warehouse.store.sql import Sql, join, parquet, values
+from evalhouse.warehouse.version import __version__
 
 COMPACT = "compact"
 
@@ -38,7 +38,9 @@ TRIES = 3
 """How often the table of changes is opened again if its files are replaced meanwhile."""
 
 StoredFingerprints = Mapping[str, tuple[int, str]]
-"""Rows and digest of each part of each table, by `table/part`, as `warehouse.store.fingerprints` keeps them."""
+"""Rows and digest of each part of each table, by `table/part`, as `evalhouse.warehouse.store.fingerprints` keeps
+them.
+"""
 
 
 class LakeChange(Struct, frozen=True):

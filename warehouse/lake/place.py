@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
 
-from warehouse import publishing
-from warehouse.faults import DiskFullError, WarehouseError
-from warehouse.store.lock import loading_lock
+from evalhouse.warehouse.faults import DiskFullError, WarehouseError
+from evalhouse.warehouse.process import publishing
+from evalhouse.warehouse.store.replacement import loading_lock
 
 LOG = "change"
 """The table that makes a folder a lake."""

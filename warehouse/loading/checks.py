@@ -13,13 +13,13 @@ from decimal import Decimal
 from msgspec import Struct
 from msgspec import field as dataclass_field
 
-from warehouse.faults import DataError, Fault
-from warehouse.loading.facts import attribute_columns, given
-from warehouse.loading.staging.cells import KINDS, check_of, complaint, shown
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
-from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import COUNT, SYSTEM, UNIT, Field, Limit
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import COUNT, SYSTEM, UNIT, Field, Limit
+from evalhouse.warehouse.loading.facts import attribute_columns, given
+from evalhouse.warehouse.loading.staging.cells import KINDS, check_of, complaint, shown
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 TOLD_APART = (
     "--set 'system={stem}' names each system after its file; to load one of two files with the same results, "

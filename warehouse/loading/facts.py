@@ -7,10 +7,10 @@ SQL joins replace names by numbers; Python never looks up single names. The cell
 
 from __future__ import annotations
 
-from warehouse.loading.staging.cells import check_of
-from warehouse.loading.staging.staged import Staged, Staging, list_of
-from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import ANNOTATOR, DOCUMENT, EVALUATION, ITEM, SYSTEM, TEST_SET, UNIT, Field
+from evalhouse.warehouse.kinds.records import ANNOTATOR, DOCUMENT, EVALUATION, ITEM, SYSTEM, TEST_SET, UNIT, Field
+from evalhouse.warehouse.loading.staging.cells import check_of
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging, list_of
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 
 def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:

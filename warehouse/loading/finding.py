@@ -19,11 +19,10 @@ from typing import IO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.faults import DataError, Fault, WarehouseError
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.door import Door
-from warehouse.loading.staging.lines import MOST_MEMBERS, compression_of, damages, is_archive, open_bytes
-from warehouse.loading.staging.unpacking import Meter
+from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.door import Door, Meter
+from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, compression_of, damages, is_archive, open_bytes
 
 NO_RESULTS = re.compile(
     r"\.(bib|bmp|cfg|conf|css|db|duckdb|gif|h5|html|ico|import|ini|ipynb|jpe?g|js|lock|lua|md|mp[34]|npy|npz|pdf|pickle|pkl"
@@ -141,7 +140,7 @@ def packed_together(first: Found, root: Path, members: Sequence[Path], scratch: 
 
 
 def _unzip(archive: Found, folder: Path) -> None:
-    from warehouse.loading.staging.zstandard import zipfile
+    from evalhouse.warehouse.loading.staging.zstandard import zipfile
 
     with archive.door.open(archive.path) as file:
         try:

@@ -1,8 +1,7 @@
-"""Loads one file through a reader into the warehouse, all or nothing, with one row that records where the facts came
-from; and undoes a load.
+"""Carries out the plan of a load: loads each file through its reader into the warehouse; and undoes a load.
 
-Readers know what a file looks like, `checks` decides what may be stored, and the store keeps the warehouse safe on
-disk.
+Readers know what a file looks like, the checks decide what may be stored, and the store keeps the warehouse safe on
+disk. Whoever opened the warehouse decides whether the whole load is kept or nothing of it.
 """
 
 from __future__ import annotations
@@ -12,28 +11,34 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec import field as dataclass_field
 from msgspec.structs import replace
 
-from warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
-from warehouse.loading import checks, declaring, directions
-from warehouse.loading.checks import FilePart, check_cells, refusal
-from warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
-from warehouse.loading.readers import READERS, Reader, plugins
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.staged import Staged, Staging, list_of
-from warehouse.loading.staging.templates import filled
-from warehouse.loading.staging.text_sheets import text_tables
-from warehouse.loading.storing_texts import notes_of, store_texts, texts_of
-from warehouse.store import fingerprints
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql, join, name, values
-from warehouse.tasks.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
-from warehouse.version import __version__
+from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
+from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
+from evalhouse.warehouse.loading import checks, planning
+from evalhouse.warehouse.loading import planning as declaring
+from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
+from evalhouse.warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
+from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
+from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+from evalhouse.warehouse.loading.staging.reader import filled
+from evalhouse.warehouse.loading.staging.sheets import text_tables
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging, list_of
+from evalhouse.warehouse.loading.texts import notes_of, store_texts, texts_of
+from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql, join, name, values
+from evalhouse.warehouse.version import __version__
+
+# === one file =========================================================================================================
+# A file is loaded completely or not at all, with one row that records where its facts came from.
 
 _NAMES = ("document", "system", "unit", "annotator", "item", "test_set", "evaluation")
 """The tables of names; documents come before the test sets that they point to."""
@@ -60,7 +65,7 @@ class Loaded(Struct, frozen=True):
     declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
     texts_read: int = 0
     texts_new: int = 0
-    said: tuple[declaring.Said, ...] = ()
+    said: tuple[planning.Said, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -135,7 +140,7 @@ def load(
         texts=texts,
     )
     staging = _with_options(staging, reader, options or {})
-    fixed, declared = declaring.parted(staging, reader)
+    fixed, declared = planning.parted(staging, reader)
     staging = replace(staging, fields=fixed, cluster=declared.attribute)
     progress(0.0)
     as_it_was = _stamp(source)
@@ -153,7 +158,7 @@ def load(
         progress(0.6)
         import_id = None
         loaded: list[LoadedPart] = []
-        said: list[declaring.Said] = []
+        said: list[planning.Said] = []
         with database.transaction(keep=not dry_run):
             [(last,)] = database.rows(Sql("select coalesce(max(id), 0) from import"))
             number = max(int(last), database.imports_given) + 1
@@ -181,21 +186,23 @@ def load(
             rows_new, texts_new = sum(part.rows_new for part in loaded), sum(part.new for part in of_texts)
             notes += notes_of(of_texts)
             progress(0.9)
-            measures = directions.measures_of(parts)
-            stated = directions.stated(database, parts) | dict(lower_is_better or {})
-            directed = directions.declared_of(measures, stated)
-            directions.check(database, called or str(source), directed)
+            measures = planning.measures_of(parts)
+            stated = planning.stated(database, parts) | dict(lower_is_better or {})
+            directed = planning.declared_of(measures, stated)
+            planning.check(database, called or str(source), directed)
             if alone:
-                notes += declaring.notes(database, said)
-            known = declaring.is_known(database, said) and directions.is_known(database, directed)
+                notes += planning.notes_on_declarations(database, said)
+            known = planning.knows_declaration(database, said) and planning.knows_direction(database, directed)
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
                 _record_import(staging, reader, import_id, called or str(source), rows_new, simulated, accuracy)
-                declaring.store(database, said, import_id)
-                directions.store(database, directed, import_id)
+                planning.store_declarations(database, said, import_id)
+                planning.store_directions(database, directed, import_id)
             if rows_new:
-                notes += directions.notes(database, (measure for measure in measures if measure not in directed))
+                notes += planning.notes_on_directions(
+                    database, (measure for measure in measures if measure not in directed)
+                )
             fingerprints.keep(database, (int(number),), new_names)
     except MemoryShortError as error:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
@@ -321,9 +328,9 @@ def forget(database: Database, import_id: int) -> Forgotten:
         for table in FACT_TABLES:
             database.remove_facts(table, import_id)
         database.run(Sql("delete from import where id = ?", (import_id,)))
-        directions.forget(database, import_id)
+        planning.forget_directions(database, import_id)
         _prune(database)
-        declaring.forget(database, import_id)
+        planning.forget_declarations(database, import_id)
         fingerprints.keep(database, (import_id,))
     return Forgotten(int(rows[import_id]), texts)
 
@@ -363,3 +370,138 @@ def _record_import(
         simulated,
     )
     staging.database.run("insert into import values " + values(row))
+
+
+# === all files of a plan ==============================================================================================
+# One file is loaded after another. Then follow the checks that need all files.
+
+Advance = Callable[[float, str], None]
+"""Is called with the share that is done, from 0 to 1, and with words that say how far the load is."""
+
+
+class CarriedOut(Struct, frozen=True):
+    """The outcome of a plan: what was loaded from each file, the errors of files that were left out, and the notes on
+    all files together.
+    """
+
+    loaded: tuple[tuple[PlannedFile, Loaded], ...]
+    bad: tuple[DataError, ...]
+    notes: tuple[str, ...] = ()
+
+    def moved(self, by: int) -> CarriedOut:
+        """The same outcome with the numbers that its imports have since others loaded something before them."""
+        imports = (
+            (file, done if done.import_id is None else replace(done, import_id=done.import_id + by))
+            for file, done in self.loaded
+        )
+        return replace(self, loaded=tuple(imports))
+
+
+def silent(*progress: object) -> None:
+    """Prints nothing."""
+
+
+def carry_out(
+    database: Database,
+    request: LoadRequest,
+    plan: LoadPlan,
+    *,
+    advance: Advance = silent,
+    tell: Callable[[Loaded], None] = silent,
+) -> CarriedOut:
+    """Loads the files of a plan. `tell` is called after each loaded file.
+
+    Raises DataError for the first bad file, unless bad files are skipped. Also raises it if a direction is declared for
+    a measure that no file has.
+    """
+    [(systems_before,)] = database.rows(Sql("select coalesce(max(id), 0) from system"))
+    done: list[tuple[PlannedFile, Loaded]] = []
+    bad = list(plan.bad)
+    rows = 0
+    for place, file in enumerate(plan.files):
+        words = f"file {place + 1:,} of {len(plan.files):,}, {rows:,} rows"
+        try:
+            loaded = load(
+                database,
+                file.found.path,
+                file.reader,
+                fields=filled(_fields(request, file, plan), file.found.path),
+                columns=request.columns,
+                options=_options(request, file, len(plan.files)),
+                lower_is_better=request.lower_is_better,
+                simulated=request.simulated,
+                called=file.found.called,
+                unsaid=filled(file.reader.unsaid, file.found.path, file.folder),
+                keys=file.keys,
+                door=file.found.door,
+                texts=request.texts,
+                alone=len(plan.files) == 1,
+                progress=partial(_overall, advance, place, len(plan.files), words),
+            )
+        except DataError as error:
+            if not request.skip_bad:
+                raise
+            bad.append(error)
+            continue
+        rows += loaded.rows_read
+        done.append((file, loaded))
+        tell(loaded)
+    if not done:
+        raise DataError(tuple(fault for error in bad for fault in error.faults))
+    _check_declared(request, [loaded for _, loaded in done])
+    _number_firsts(database, int(systems_before))
+    # Attributes of documents are loaded after the facts, so only now is it known which attributes there are.
+    said = [row for _, loaded in done for row in loaded.said]
+    notes = declaring.notes_on_declarations(database, said) if len(plan.files) > 1 else []
+    return CarriedOut(tuple(done), tuple(bad), tuple(notes))
+
+
+def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:
+    """Turns the share done of one file into the share done of all files, and reports it."""
+    advance((place + share) / files, words)
+
+
+def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[str, str]:
+    """The field values set for a file. A setting such as a noun or a test set is about documents. If some files of the
+    load have documents and this one has none (a table of systems), this file gets only the settings of fields that
+    it has.
+    """
+    if declaring.has_documents(file.reader) or not any(declaring.has_documents(other.reader) for other in plan.files):
+        return request.fields
+    known = {field.name for form in file.reader.forms for field in form.fields}
+    return {name: text for name, text in request.fields.items() if name in known}
+
+
+def _options(request: LoadRequest, file: PlannedFile, files: int) -> dict[str, str]:
+    """The options for a file. If a load has several files, each gets only the options that its reader knows."""
+    known = {option.name for option in file.reader.options}
+    return {name: text for name, text in request.options.items() if files == 1 or name in known}
+
+
+def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
+    """Raises DataError if a direction is declared for a measure that no file has."""
+    measures = sorted({measure for loaded in done for measure in loaded.measures})
+    known = {measure.casefold() for measure in measures}
+    unknown = [measure for measure in request.lower_is_better if measure.casefold() not in known]
+    if unknown:
+        there_are = f"the measures are {', '.join(measures)}" if measures else "there are no values at all"
+        faults = (Fault(done[-1].source, None, f"no values of {measure}; {there_are}") for measure in unknown)
+        raise DataError(tuple(faults))
+
+
+def _number_firsts(database: Database, systems_before: int) -> None:
+    """If a load brought several runs of a new model, renames the first to `model#1`, to go with `model#2`. A system
+    that was there before the load keeps its name, because saved queries use it.
+    """
+    with database.transaction():
+        [(renamed,)] = database.rows(
+            Sql(
+                "update system set name = name || '#1' where id > ? and exists "
+                "(from system second where second.name = system.name || '#2') "
+                "and not exists (from system first where first.name = system.name || '#1') "
+                "and id in (select system_id from run where model = system.name)",
+                (systems_before,),
+            )
+        )
+        if renamed:
+            fingerprints.keep(database, names_from={})

@@ -1,31 +1,132 @@
-"""Plans a load: which reader takes each file and why, in which order files are loaded, and which files are keys of
-which others.
+"""Plans a load: which reader takes each file and why, in which order, and which files are keys of which others.
 
-Nothing is loaded here, and only the start of each file is read. If a file could be several things, the error names them
-and the option that decides.
+Nothing is loaded here, and only the start of each file is read. If a file could be several things, the error names
+them and the option that decides. What a load declares about measures and documents is not a fact: it is stored beside
+the facts with its import, and removed when that import is forgotten.
 """
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec import field as dataclass_field
 from msgspec.structs import replace
 
-from warehouse.faults import DataError, Fault
-from warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
-from warehouse.loading.readers import READERS, Reader, Role, plugins, wide
-from warehouse.loading.readers.recognition import recognized, role_of, unknown
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.staged import MOST_FAULTS
-from warehouse.loading.staging.templates import filled
-from warehouse.store.database import Database
+from evalhouse.grammar.editing.hints import hints
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
+from evalhouse.warehouse.kinds.records import DOCUMENT, MEASURE, FactForm
+from evalhouse.warehouse.loading.checks import FilePart
+from evalhouse.warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
+from evalhouse.warehouse.loading.readers import READERS, Reader, Role, plugins, wide
+from evalhouse.warehouse.loading.readers.recognition import recognized, role_of, unknown
+from evalhouse.warehouse.loading.staging.cells import KINDS, complaint, shown
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+from evalhouse.warehouse.loading.staging.reader import filled
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staging
+from evalhouse.warehouse.measures.measure import lower_by_name
+from evalhouse.warehouse.store.catalog import declarations
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
+
+# === directions of measures ===========================================================================================
+# Whether lower or higher values are better: what was declared, and what the names of the measures imply.
+
+Directions = Mapping[str, bool]
+"""Maps the name of a measure to whether lower values are better."""
+
+FLAGS = {True: "--lower-is-better", False: "--higher-is-better"}
+"""The options that declare the two directions."""
+
+
+def measures_of(parts: Iterable[FilePart]) -> tuple[str, ...]:
+    """The measures for which a file has values or figures."""
+    having = [part.staging for part in parts if MEASURE in part.staging.form.key]
+    found = (staging.database.rows(Sql(f"select distinct measure from {staging.table}")) for staging in having)
+    return tuple(sorted({str(measure) for of_part in found for (measure,) in of_part if measure is not None}))
+
+
+def declared_of(measures: Iterable[str], declared: Directions) -> dict[str, bool]:
+    """The declared directions of some measures. An exact match of the name goes before a match that ignores case."""
+    folded = {measure.casefold(): lower for measure, lower in declared.items()}
+    said = ((measure, declared.get(measure, folded.get(measure.casefold()))) for measure in measures)
+    return {measure: lower for measure, lower in said if lower is not None}
+
+
+def stated(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
+    """The directions that a file states for measures whose names and earlier loads do not imply one. They never raise a
+    contradiction, because a format may give the same metric another direction in another task.
+    """
+    said = {measure: lower for part in parts for measure, lower in part.staged.directions.items()}
+    known = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))} if said else set()
+    return {
+        measure: lower
+        for measure, lower in said.items()
+        if lower_by_name(measure) is not lower and measure not in known
+    }
+
+
+def check(database: Database, source: str, said: Directions) -> None:
+    """Raises DataError if another import declared the opposite."""
+    stored = database.rows(
+        Sql("select d.measure, d.lower_is_better, d.import_id, i.source from direction d join import i ")
+        + "on i.id = d.import_id order by d.import_id"
+    )
+    faults = {
+        measure: f"import {number} ({brought_by}) declared that {'lower' if lower else 'higher'} {measure} is better; "
+        f"leave {FLAGS[not lower]} {measure} out, or forget import {number}"
+        for measure, lower, number, brought_by in reversed(stored)
+        if measure in said and said[measure] is not bool(lower)
+    }
+    if faults:
+        raise DataError(tuple(Fault(source, None, fault) for fault in faults.values()))
+
+
+def knows_direction(database: Database, said: Directions) -> bool:
+    """Whether all of this was declared before."""
+    known = dict(database.rows(Sql("select distinct measure, lower_is_better from direction")))
+    return all(known.get(measure) is lower for measure, lower in said.items())
+
+
+def store_directions(database: Database, said: Directions, import_id: int) -> None:
+    """Stores what an import declares."""
+    if said:
+        rows = join(", ", (values((measure, lower, import_id)) for measure, lower in said.items()))
+        database.run("insert into direction values " + rows)
+
+
+def forget_directions(database: Database, import_id: int) -> None:
+    """Removes the directions that an import declared."""
+    database.run(Sql("delete from direction where import_id = ?", (import_id,)))
+
+
+def notes_on_directions(database: Database, measures: Iterable[str]) -> list[str]:
+    """A note on the measures that are taken for lower-is-better only because of their names."""
+    declared = {str(measure) for (measure,) in database.rows(Sql("select measure from direction"))}
+    by_name = [measure for measure in measures if measure not in declared and lower_by_name(measure)]
+    listed = ", ".join(by_name)
+    they, say = ("their names", "say") if len(by_name) > 1 else ("its name", "says")
+    return [f"lower {listed} is better, as {they} {say}; {FLAGS[False]} declares otherwise"] if by_name else []
+
+
+def flags(database: Database, table: str) -> str:
+    """The options of `load` that declare again what is declared about the measures in a table, such as
+    --lower-is-better TER,WER; empty if nothing is declared.
+    """
+    declared = "select distinct measure, lower_is_better from direction semi join "
+    rows = database.rows(Sql(declared) + name(table) + " using (measure) order by 1")
+    of_each = {lower: [str(measure) for measure, stored in rows if stored is lower] for lower in FLAGS}
+    return " ".join(f"{FLAGS[lower]} {','.join(measures)}" for lower, measures in of_each.items() if measures)
+
+
+# === the plan =========================================================================================================
 
 AUTO = "auto"
 
@@ -244,3 +345,121 @@ def _nearest(file: PlannedFile, keys: Sequence[PlannedFile]) -> list[PlannedFile
     fitting = [key for key in keys if key.reader is file.reader or file.role is Role.FIGURES]
     depths = [len(Path(os.path.commonpath([key.folder, file.folder])).parts) for key in fitting]
     return [key for key, depth in zip(fitting, depths, strict=True) if depth == max(depths)]
+
+
+# === declarations about documents =====================================================================================
+# The noun for one document, and the cluster, which is the attribute whose documents tests exchange together. Readers
+# declare both for their format; the settings `noun` and `cluster` declare them for one load.
+
+SETTINGS = ("noun", "cluster")
+"""The settings that `--set` takes in addition to the fields of facts."""
+
+Said = tuple[int, str | None, str | None, str | None, bool]
+"""Test set, task, noun, cluster, and whether a setting declared them: a row of the table `observed` without its import.
+"""
+
+
+class Declaring(Struct, frozen=True):
+    """What the reader and the settings declare about the documents of a file."""
+
+    reader: Reader
+    settings: Observed
+
+    @property
+    def attribute(self) -> str:
+        """The attribute that is set as the cluster; empty if none is set, or if each document is its own cluster."""
+        return "" if self.settings.cluster == PLAIN_NOUN else self.settings.cluster
+
+    def said(self, part: FilePart) -> list[Said]:
+        """The declarations for one part of the file, whose test sets have their numbers."""
+        form = part.staging.form
+        if DOCUMENT not in form.key:
+            return []
+        test_sets = sorted(set(part.staging.database.rows(Sql("select test_set_id from placed"))))
+        return [
+            (test_set, task, observed.noun or None, observed.cluster or None, by_setting)
+            for (test_set,) in test_sets
+            for task in self._tasks(form)
+            for observed, by_setting in (
+                (part.staged.observed or self.reader.observed(form), False),
+                (self._set(form), True),
+            )
+            if observed
+        ]
+
+    def check(self, part: FilePart) -> None:
+        """Raises DataError if the cluster that is set is neither a column of the file nor a stored attribute of
+        documents. Files without a known list of columns are not checked.
+        """
+        header, cluster = part.staged.header, self.attribute
+        if not (cluster and header) or cluster in header:
+            return
+        stored = Sql("select distinct name from document_attribute order by name")
+        attributes = [str(attribute) for (attribute,) in part.staging.database.rows(stored)]
+        if cluster not in attributes:
+            fault = part.staging.fault(f"no column and no attribute of documents is called {shown(cluster)}")
+            raise DataError((fault,), hints=hints(cluster, [*header, *attributes], "columns"))
+
+    def _set(self, form: FactForm) -> Observed:
+        """The settings for a form. If a reader has two kinds of documents, the noun that is set does not apply to the
+        kind whose noun is made of its parts, such as topic-document pair.
+        """
+        return Observed("" if form.name in self.reader.observed_in else self.settings.noun, self.settings.cluster)
+
+    def _tasks(self, form: FactForm) -> list[str | None]:
+        """The tasks of the rows of a form; None stands for all tasks, if a file has only attributes."""
+        tasks: list[str | None] = [task.name for task in TASKS.values() if form.table in task.decided_by]
+        return tasks or ([None] if len(self.reader.forms) == 1 else [])
+
+
+def has_documents(reader: Reader) -> bool:
+    """Whether a reader's rows are about documents. Those of a table of systems are not."""
+    return any(DOCUMENT in form.key for form in reader.forms)
+
+
+def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
+    """Splits the settings into the fields that are set for all rows and what is declared. If a file has no documents,
+    `noun` and `cluster` stay among the fields and are refused there. Raises DataError for a setting that is not a
+    valid name.
+    """
+    fields = dict(staging.fields)
+    declared = SETTINGS if has_documents(reader) else ()
+    settings = {key: normalize("NFC", fields.pop(key).strip()) for key in declared if key in fields}
+    is_name = "select it <> '' and " + KINDS["name"].passed_by(Sql("it")) + " from (select ?::varchar as it)"
+    for key, text in settings.items():
+        if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:
+            raise staging.refusal(complaint("name", f"the value set for {key}", text or None))
+    cluster = settings.get("cluster", "").removeprefix(f"{PLAIN_NOUN}.")
+    return fields, Declaring(reader, Observed(settings.get("noun", ""), cluster))
+
+
+def knows_declaration(database: Database, said: Iterable[Said]) -> bool:
+    """Whether all of this was already declared in the same words."""
+    known = {(old.test_set, old.task, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
+    return all((of, task or "", noun or "", cluster or "", by) in known for of, task, noun, cluster, by in said)
+
+
+def store_declarations(database: Database, said: Iterable[Said], import_id: int) -> None:
+    """Stores the declarations of an import, each one once."""
+    if rows := [values((*row, import_id)) for row in dict.fromkeys(said)]:
+        database.run("insert into observed values " + join(", ", rows))
+
+
+def forget_declarations(database: Database, import_id: int) -> None:
+    """Removes the declarations of an import, and those about test sets that no longer exist."""
+    gone = " or test_set_id not in (select id from test_set)"
+    database.run("delete from observed where import_id = " + value(import_id) + gone)
+
+
+def notes_on_declarations(database: Database, said: Iterable[Said]) -> list[str]:
+    """A note for each test set in which no document has the attribute that was set as the cluster."""
+    clusters = dict.fromkeys((row[0], row[3]) for row in said if row[4] and row[3] not in (None, PLAIN_NOUN))
+    lines = []
+    for test_set, cluster in clusters:
+        having = "select d.id from document d join document_attribute a on a.document_id = d.id where a.name = "
+        without = "select name from test_set where id = " + value(test_set) + " and not exists (" + having
+        for (undeclared,) in database.rows(without + value(cluster) + " and d.test_set_id = " + value(test_set) + ")"):
+            lines.append(
+                f"no document of {undeclared} has the attribute {cluster}; until some do, each is exchanged by itself"
+            )
+    return lines

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from warehouse.faults import WarehouseError
-from warehouse.publishing import clear, files_in, temporary
-from warehouse.store.connecting import in_memory, open_own
-from warehouse.store.database import Database
-from warehouse.store.library import LIBRARY
-from warehouse.store.replacement import making
-from warehouse.user_folders import user_folder
-from warehouse.version import __version__
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.process.folders import user_folder
+from evalhouse.warehouse.process.publishing import clear, files_in, temporary
+from evalhouse.warehouse.store.connecting import in_memory, open_own
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.files import LIBRARY
+from evalhouse.warehouse.store.replacement import making
+from evalhouse.warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from warehouse.loading.ingest import Loaded
+    from evalhouse.warehouse.loading.ingest import Loaded
 
 BLOCK_SIZE = 16_384
 """The size of the blocks of the kept warehouse, in bytes. With larger ones, most of the file would be empty; all of it
@@ -66,7 +66,7 @@ def contents() -> list[SampleFile]:
 
 def fill(database: Database) -> list[Loaded]:
     """Loads all sample data into a warehouse."""
-    from warehouse.loading.ingest import load
+    from evalhouse.warehouse.loading.ingest import load
 
     return [
         load(

@@ -4,16 +4,22 @@ know SQL or a query.
 
 from __future__ import annotations
 
-from warehouse.measures.attempts import ATTEMPTS
-from warehouse.measures.extraction import EXTRACTION
-from warehouse.measures.filtering import FILTERING
-from warehouse.measures.formula import Ratio
-from warehouse.measures.function import Function, Ranking
-from warehouse.measures.lists import ListMean, ListValue
-from warehouse.measures.measure import CUTOFF, Measure, Parameter, PrintedFigure, Setting, Statistic, TaskName, settle
-from warehouse.measures.rankings import RANKINGS, without_cutoff
-from warehouse.measures.token_accuracy import TOKENS
-from warehouse.measures.translation import TRANSLATION
+from evalhouse.warehouse.measures.extraction import EXTRACTION
+from evalhouse.warehouse.measures.filtering import FILTERING
+from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
+from evalhouse.warehouse.measures.measure import (
+    CUTOFF,
+    Measure,
+    Parameter,
+    PrintedFigure,
+    Setting,
+    Statistic,
+    TaskName,
+    settle,
+)
+from evalhouse.warehouse.measures.rankings import RANKINGS, ListMean, ListValue, without_cutoff
+from evalhouse.warehouse.measures.translation import TRANSLATION
+from evalhouse.warehouse.measures.values import ATTEMPTS, TOKENS
 
 __all__ = [
     "CUTOFF",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.measure import SHARE, Measure, Parameter
+from evalhouse.warehouse.measures.forms import LinearForm, Ratio, ratio
+from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 """The counts of a score tuple; the first four are always there, the others may be unknown."""

@@ -16,11 +16,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.measures.expression import Call, Constant, Expression, FunctionName, Operation, of_form, of_ratio
-from warehouse.measures.extraction import BETA
-from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.function import Function, Ranking
-from warehouse.measures.measure import SHARE, Measure, Parameter, Setting
+from evalhouse.warehouse.measures.extraction import BETA
+from evalhouse.warehouse.measures.forms import (
+    Call,
+    Constant,
+    Expression,
+    Function,
+    FunctionName,
+    LinearForm,
+    Operation,
+    Ranking,
+    Ratio,
+    of_form,
+    of_ratio,
+    ratio,
+)
+from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter, Setting
 
 if TYPE_CHECKING:
     import numpy as np

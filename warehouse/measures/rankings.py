@@ -1,8 +1,8 @@
 """The measures of rankings: how good a run is for a topic, given judgments of the items that it ranks.
 
-Each value is computed topic by topic, and the measure is the mean over topics. This module describes the measures as
-data; the SQL that computes them is in the store. Names are those of ir_measures (MacAvaney, Macdonald and Ounis 2022),
-values those of trec_eval where it has the measure.
+Each value is computed topic by topic, and the measure is the mean over topics. Names are those of ir_measures
+(MacAvaney, Macdonald and Ounis 2022), values those of trec_eval where it has the measure. This module describes the
+measures as data and computes nothing; the SQL that computes them is in the store.
 """
 
 from __future__ import annotations
@@ -12,26 +12,95 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.measures.lists import (
-    AveragePrecision,
-    BinaryPreference,
-    CumulatedGain,
-    ExpectedReciprocalRank,
-    JudgedAt,
-    ListMean,
-    ListValue,
-    OfRelevant,
-    PrecisionAt,
-    RankBiased,
-    RecallAt,
-    ReciprocalRank,
-    RPrecision,
-    SuccessAt,
-)
-from warehouse.measures.measure import CUTOFF, SHARE, Measure, Parameter
-from warehouse.measures.values import mean_of_values
+from evalhouse.warehouse.measures.forms import Ratio
+from evalhouse.warehouse.measures.measure import CUTOFF, SHARE, Measure, Parameter
+from evalhouse.warehouse.measures.values import mean_of_values
+
+# === values of a ranked list ==========================================================================================
+# Which items of the ranked list for a topic count, and how.
+
+
+class ListValue(Struct, frozen=True):
+    """One value of the ranked list of a system for a topic.
+
+    Only the first `cutoff` places count, or all if it is None. `removed` leaves out items that were not judged, so that
+    later items move up; otherwise they stay and count as not relevant.
+    """
+
+    cutoff: int | None = None
+    removed: bool = False
+
+
+class OfRelevant(ListValue, frozen=True):
+    """A value that counts items as relevant if their grade is at least `rel`."""
+
+    rel: int = 1
+
+
+class AveragePrecision(OfRelevant, frozen=True):
+    """The sum of the precisions at the places of the relevant items, divided by the number of relevant items."""
+
+
+class PrecisionAt(OfRelevant, frozen=True):
+    """The number of relevant items up to the cutoff, divided by the cutoff."""
+
+
+class RecallAt(OfRelevant, frozen=True):
+    """The number of relevant items up to the cutoff, divided by the number of relevant items."""
+
+
+class RPrecision(OfRelevant, frozen=True):
+    """The precision at place R, where R is the number of relevant items."""
+
+
+class SuccessAt(OfRelevant, frozen=True):
+    """1 if there is a relevant item up to the cutoff, else 0."""
+
+
+class ReciprocalRank(OfRelevant, frozen=True):
+    """1 divided by the place of the first relevant item."""
+
+
+class BinaryPreference(OfRelevant, frozen=True):
+    """How seldom judged nonrelevant items rank above relevant ones."""
+
+
+class RankBiased(OfRelevant, frozen=True):
+    """The expected relevance per place for a reader who continues to the next place with probability `persistence`."""
+
+    persistence: float = 0.8
+
+
+class CumulatedGain(ListValue, frozen=True):
+    """The sum of gains, discounted by the logarithm of the place, divided by that of the best ranking. The gain is the
+    grade, or 2^grade − 1 if `exponential` is set.
+    """
+
+    exponential: bool = False
+
+
+class ExpectedReciprocalRank(ListValue, frozen=True):
+    """The expected value of 1 / place where a reader stops. The reader stops at an item with probability (2^grade − 1)
+    / 2^highest. If `highest` is None, it is the highest grade of the test set.
+    """
+
+    highest: int | None = None
+
+
+class JudgedAt(ListValue, frozen=True):
+    """The share of judged items among the items up to the cutoff."""
+
+
+class ListMean(Ratio, frozen=True):
+    """The mean over topics of a value of each list."""
+
+    of: ListValue
+
+
+# === the measures by name =============================================================================================
 
 LARGEST_CUTOFF = 1_000_000
 

@@ -10,10 +10,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 
-from warehouse.measures.expression import Call, Constant, Count, Expression, Operation, Operator
-from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.function import Function
-from warehouse.measures.measure import SHARE, Measure, Parameter
+from evalhouse.warehouse.measures.forms import (
+    Call,
+    Constant,
+    Count,
+    Expression,
+    Function,
+    LinearForm,
+    Operation,
+    Operator,
+    Ratio,
+    ratio,
+)
+from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
 
 ORDERS = (1, 2, 3, 4)
 BLEU_COUNTS = ("sys", "ref", *(f"correct-{n}" for n in ORDERS), *(f"total-{n}" for n in ORDERS))

@@ -1,11 +1,27 @@
-"""Imported measures: values per document, whose mean is the measure, and figures that are known only as printed."""
+"""The measures of values and stored counts that other tools logged: means, tokens, correctness, attempts."""
 
 from __future__ import annotations
 
-from warehouse.measures.formula import LinearForm, Ratio, ratio
-from warehouse.measures.measure import Measure, PrintedFigure
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
-COLUMNS = ("value", "documents")
+from evalhouse.warehouse.measures.forms import (
+    Constant,
+    Count,
+    Expression,
+    Function,
+    LinearForm,
+    Operation,
+    Ratio,
+    ratio,
+)
+from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter, PrintedFigure, Setting
+
+# === imported and printed measures ====================================================================================
+# Values per document, whose mean is the measure, and figures that are known only as printed.
+
+VALUE_COLUMNS = ("value", "documents")
 """The sum of the values and the number of documents."""
 
 
@@ -25,3 +41,128 @@ def printed(called: str, task: str, name: str, lower_is_better: bool = False) ->
     figure = PrintedFigure(task, name)
     meaning = f"as printed of {task}"
     return Measure(called, "published", meaning, "published", lambda: figure, lower_is_better=lower_is_better)
+
+
+# === accuracy of tokens ===============================================================================================
+# Over the counts that the reader of CoNLL columns stores.
+
+TOTAL, RIGHT = "tokens", "right"
+"""The counts of a sentence: how many tokens it has, and how many of them have the gold tag."""
+
+
+def _token_accuracy() -> Ratio:
+    return ratio(LinearForm.of(RIGHT), LinearForm.of(TOTAL))
+
+
+TOKENS = (
+    Measure(
+        "token-accuracy",
+        "counts",
+        f"{RIGHT} / {TOTAL}",
+        "Tjong Kim Sang and Buchholz 2000",
+        _token_accuracy,
+        steady=True,
+        proportion=True,
+        within=SHARE,
+        needs=(RIGHT, TOTAL),
+    ),
+)
+
+
+# === names of correctness =============================================================================================
+# The names under which tools log whether an answer is right. Here the measure is always called `accuracy`. The decision
+# must rest on names and never on values: an F1 that happens to be 0 or 1 in ten samples is not an accuracy, and all
+# systems of a test set must have the measure under the same name.
+
+ACCURACY = "accuracy"
+
+SAME = (
+    *("accuracy", "acc", "mean_acc", "exact_match", "em", "correct", "is_correct", "correctness", "match", "includes"),
+    *("choice", "pattern", "answer", "exact", "resolved", "pass@1", "pass_at_1", "quasi_exact_match"),
+)
+"""The names that tools use, the most specific first."""
+
+
+def says_right(metric: str) -> bool:
+    """Whether a metric of this name states that an answer is right or wrong."""
+    return metric.casefold() in SAME
+
+
+def foremost(metrics: Iterable[str]) -> str | None:
+    """The metric of a sample that states whether the answer is right, out of all its metrics; None if there is none."""
+    deciding = sorted(
+        (metric for metric in metrics if says_right(metric)), key=lambda metric: SAME.index(metric.casefold())
+    )
+    return deciding[0] if deciding else None
+
+
+# === measures of attempts =============================================================================================
+# The probability that at least one of k attempts at a sample passes, or that all k pass.
+
+MOST_DRAWS = 1000
+
+DRAWS = Parameter(
+    "k", Decimal(1), "the number of draws", lowest=Decimal(1), highest=Decimal(MOST_DRAWS), whole=True, up_to="attempts"
+)
+ATTEMPT_COLUMNS = ("attempts", "passed")
+
+_ATTEMPTS, _PASSED = map(Count, ATTEMPT_COLUMNS)
+
+
+def _chosen(of: Expression, k: Setting) -> Expression:
+    """C(of, k) / C(attempts, k) as a product of k quotients; undefined if there are fewer than k attempts."""
+    return _product([_over(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
+
+
+def _product(factors: Sequence[Expression]) -> Expression:
+    """The product, built from two halves, so that the nesting depth is the logarithm of the number of factors."""
+    if len(factors) == 1:
+        return factors[0]
+    half = len(factors) // 2
+    return Operation(_product(factors[:half]), "*", _product(factors[half:]))
+
+
+def _less(of: Expression, draws: int) -> Expression:
+    return Operation(of, "-", Constant(Fraction(draws))) if draws else of
+
+
+def _over(above: Expression, below: Expression) -> Expression:
+    return Operation(above, "/", below)
+
+
+def _pass(k: Setting) -> Function:
+    failed = Operation(_ATTEMPTS, "-", _PASSED)
+    return Function(Operation(Constant(Fraction(1)), "-", _chosen(failed, k)))
+
+
+def _every(k: Setting) -> Function:
+    return Function(_chosen(_PASSED, k))
+
+
+ATTEMPTS = (
+    Measure(
+        "pass",
+        "counts",
+        "1 − C(n−c, k) / C(n, k) for n attempts of which c passed, averaged over documents: the chance that any "
+        "of k passes",
+        "Chen et al. 2021",
+        _pass,
+        (DRAWS,),
+        shown=("k",),
+        within=SHARE,
+        needs=ATTEMPT_COLUMNS,
+        by_document=True,
+    ),
+    Measure(
+        "every",
+        "counts",
+        "C(c, k) / C(n, k), averaged over documents: the chance that all of k pass",
+        "Yao et al. 2024",
+        _every,
+        (DRAWS,),
+        shown=("k",),
+        within=SHARE,
+        needs=ATTEMPT_COLUMNS,
+        by_document=True,
+    ),
+)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from warehouse.faults import DataError, Fault
-from warehouse.publishing import temporary
-from warehouse.store.framed import write_frame
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.store.fingerprints import write_frame
 
 T = TypeVar("T")
 

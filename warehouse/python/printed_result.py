@@ -1,4 +1,5 @@
-"""The result that Python programs get: the Result of `warehouse.results`, with all the formats that it can be drawn in.
+"""The result that Python programs get: the Result of `evalhouse.warehouse.results`, with all the formats that it can be
+drawn in.
 
 It holds no data of its own. To draw its picture it asks its warehouse, because a result holds only its table.
 """
@@ -12,15 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grammar.errors import QueryError
-from warehouse.faults import WarehouseError
-from warehouse.python.spoken import in_full
-from warehouse.render import Style, format_for, render
-from warehouse.results import TEXTS, Cell, Column, Result
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.python.text import in_full
+from evalhouse.warehouse.render import Style, format_for, render
+from evalhouse.warehouse.results import TEXTS, Cell, Column, Result
 
 if TYPE_CHECKING:
-    from warehouse.charts import Chart
-    from warehouse.render.style import Theme
+    from evalhouse.warehouse.charts import Chart
+    from evalhouse.warehouse.render.style import Theme
 
 WIDE = 100
 """The width of a table in columns if the width of the screen is unknown."""
@@ -108,7 +109,7 @@ class PrintedResult(Result, frozen=True):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from warehouse.render.web import fragment
+        from evalhouse.warehouse.render.html import fragment
 
         return fragment(self, Style())
 
@@ -241,7 +242,7 @@ class PrintedResult(Result, frozen=True):
         >>> len(Path("scores.csv").read_text().splitlines())
         2
         """
-        from warehouse.render.files import check, write
+        from evalhouse.warehouse.render.files import check, write
 
         to = Path(path)
         in_full(lambda: write([self], to, check(to, format_for(to.suffix), force), Style()))
@@ -316,7 +317,7 @@ class PrintedResult(Result, frozen=True):
         >>> eh.open().score("F1", "GE", "UMASS", on="TST3").plot().chart.title
         'F1 on TST3'
         """
-        from warehouse.python.statement_text import plot_text
+        from evalhouse.warehouse.python.text import plot_text
 
         if self.chart is not None and title is width is font is None:
             return ResultPicture(self)
@@ -333,7 +334,7 @@ class ResultPicture:
 
     Attributes
     ----------
-    chart : warehouse.charts.Chart
+    chart : evalhouse.warehouse.charts.Chart
         The picture as data: panels, axes, marks, and a sentence for those who cannot see it.
 
     Examples
@@ -377,8 +378,8 @@ class ResultPicture:
         >>> json.loads(Path("scores.json").read_text())["$schema"]
         'https://vega.github.io/schema/vega-lite/v5.json'
         """
-        from warehouse.render.files import check_free, fault, write_all
-        from warehouse.render.vega import FILES
+        from evalhouse.warehouse.render.files import check_free, fault, write_all
+        from evalhouse.warehouse.render.vegalite import FILES
 
         to = Path(path)
 
@@ -397,7 +398,7 @@ class ResultPicture:
 
     def _repr_html_(self) -> str:
         """The HTML for notebooks: the picture, with its data folded."""
-        from warehouse.render.web import fragment
+        from evalhouse.warehouse.render.html import fragment
 
         return fragment(self._result, Style())
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from warehouse.lazy import lazy
-from warehouse.render.style import Style
-from warehouse.results import Result
+from evalhouse.warehouse.process.lazy import lazy
+from evalhouse.warehouse.render.style import Style
+from evalhouse.warehouse.results import Result
 
 __all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "format_named", "render", "render_all"]
 
@@ -55,49 +55,54 @@ class Format(Struct, frozen=True):
 # --- the table --------------------------------------------------------------------------------------------------------
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", "a table for people; the default on a terminal", ".txt", lazy("warehouse.render.console:table")),
+    Format(
+        "table",
+        "a table for people; the default on a terminal",
+        ".txt",
+        lazy("evalhouse.warehouse.render.console:table"),
+    ),
     Format(
         "json",
         "one object per statement: statement, caption, signature, columns, rows, summary, notes",
         ".json",
-        lazy("warehouse.render.data:json"),
+        lazy("evalhouse.warehouse.render.data:json"),
         has_notes=True,
     ),
-    Format("ndjson", "one object per row", ".ndjson", lazy("warehouse.render.data:ndjson")),
-    Format("csv", "the rows, comma-separated with a header line", ".csv", lazy("warehouse.render.data:csv")),
+    Format("ndjson", "one object per row", ".ndjson", lazy("evalhouse.warehouse.render.data:ndjson")),
+    Format("csv", "the rows, comma-separated with a header line", ".csv", lazy("evalhouse.warehouse.render.data:csv")),
     Format(
         "tsv",
         "the rows, tab-separated with a header line; the default in a pipe",
         ".tsv",
-        lazy("warehouse.render.data:tsv"),
+        lazy("evalhouse.warehouse.render.data:tsv"),
     ),
     Format(
         "markdown",
         "a table with its caption, notes and signature, in Markdown",
         ".md",
-        lazy("warehouse.render.markup:markdown"),
+        lazy("evalhouse.warehouse.render.markup:markdown"),
         has_notes=True,
     ),
     Format(
         "latex",
         "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
         ".tex",
-        lazy("warehouse.render.latex:latex"),
+        lazy("evalhouse.warehouse.render.latex:latex"),
         has_notes=True,
     ),
     Format(
         "typst",
         "a figure for a paper in Typst: caption, notes, and the signature as a comment",
         ".typ",
-        lazy("warehouse.render.typst:typst"),
+        lazy("evalhouse.warehouse.render.typst:typst"),
         has_notes=True,
     ),
     Format(
         "html",
         "a self-contained page; a click on a heading sorts the table",
         ".html",
-        lazy("warehouse.render.web:html"),
-        lazy("warehouse.render.web:page"),
+        lazy("evalhouse.warehouse.render.html:html"),
+        lazy("evalhouse.warehouse.render.html:page"),
         has_notes=True,
     ),
 )
@@ -118,7 +123,7 @@ def render_all(results: Sequence[Result], format: str, style: Style) -> str | by
     """Draws results as one document in one of FORMATS, or as a workbook if `format` is WORKBOOK."""
     if format == WORKBOOK:
         # An extra of its own, imported only here.
-        from warehouse.render.workbook import workbook
+        from evalhouse.warehouse.render.workbook import workbook
 
         return workbook(results, style)
     return format_named(format).draw_all(results, style)

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warehouse.render.panels import GAP, Rectangle, middle, spans
-from warehouse.render.rectangle import legend_below, rectangles
-from warehouse.render.style import Style, clean, width
-from warehouse.results import Result
+from evalhouse.warehouse.render.panels import GAP, Rectangle, middle, spans
+from evalhouse.warehouse.render.rectangle import legend_below, rectangles
+from evalhouse.warehouse.render.style import Style, clean, width
+from evalhouse.warehouse.results import Result
 
 MOST_ROWS = 500
 """The most rows that a terminal shows; rich would need seconds for thousands."""
@@ -23,7 +23,7 @@ def table(result: Result, style: Style) -> str:
     """The caption, one or more tables, the number of rows that are not shown, and the signature."""
     if result.chart:
         # Only pictures need these modules, so tables do not import them.
-        from warehouse.render.screen import picture
+        from evalhouse.warehouse.render.screen import picture
 
         return printed(picture(result.chart, style), style, style.width)
     drawn = rectangles(result, style)

@@ -14,8 +14,8 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from warehouse.render.style import Style, clean
-from warehouse.results import Cell, Result, as_json
+from evalhouse.warehouse.render.style import Style, clean
+from evalhouse.warehouse.results import Cell, Result, as_json
 
 PART = 10_000
 """The number of rows in a part."""

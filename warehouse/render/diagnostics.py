@@ -4,9 +4,9 @@ The text is plain and has no colour.
 
 from __future__ import annotations
 
-from grammar.errors import QueryError
-from warehouse.faults import DataError, WarehouseError
-from warehouse.render.style import clean, width
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError, WarehouseError
+from evalhouse.warehouse.render.style import clean, width
 
 TAB = 4
 WIDEST = 100

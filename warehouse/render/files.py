@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from warehouse.faults import DataError, Fault
-from warehouse.publishing import files_in
-from warehouse.render import FORMATS, WORKBOOK, Style, format_for, render_all
-from warehouse.results import Result
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.process.publishing import files_in
+from evalhouse.warehouse.render import FORMATS, WORKBOOK, Style, format_for, render_all
+from evalhouse.warehouse.results import Result
 
 
 def check(path: Path, format: str | None, force: bool) -> str:

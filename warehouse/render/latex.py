@@ -11,11 +11,19 @@ import re
 from collections.abc import Callable, Sequence
 from math import ceil
 
-from warehouse.render.panels import Figure, Rectangle, spans
-from warehouse.render.paper import LINE, LONGEST_HEADING, READABLE, heading_is_broken, is_broken, on_paper, short_enough
-from warehouse.render.rectangle import notes_below, unbounded_rectangles
-from warehouse.render.style import UNDEFINED, Style, clean, width
-from warehouse.results import Result
+from evalhouse.warehouse.render.panels import Figure, Rectangle, spans
+from evalhouse.warehouse.render.paper import (
+    LINE,
+    LONGEST_HEADING,
+    READABLE,
+    heading_is_broken,
+    is_broken,
+    on_paper,
+    short_enough,
+)
+from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.style import UNDEFINED, Style, clean, width
+from evalhouse.warehouse.results import Result
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from warehouse.render.panels import Figure, Rectangle
-from warehouse.render.rectangle import notes_below, unbounded_rectangles
-from warehouse.render.style import Style, clean, width
-from warehouse.results import Met, Result
+from evalhouse.warehouse.render.panels import Figure, Rectangle
+from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.style import Style, clean, width
+from evalhouse.warehouse.results import Met, Result
 
 OUTCOMES: Mapping[Met, str] = {"met": "✅", "not met": "❌", "undecided": "❔"}
 """The sign before the caption of an expectation, in the summary of a run of tests."""

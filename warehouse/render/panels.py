@@ -12,7 +12,7 @@ from itertools import groupby
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from warehouse.render.style import width
+from evalhouse.warehouse.render.style import width
 
 GAP, TIGHT = 3, 1
 """The space between two columns, and the space where columns are moved together."""

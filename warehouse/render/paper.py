@@ -11,9 +11,9 @@ import sys
 
 from msgspec.structs import replace
 
-from warehouse.render.panels import Rectangle, panels, spans
-from warehouse.render.rectangle import narrow
-from warehouse.render.style import width
+from evalhouse.warehouse.render.panels import Rectangle, panels, spans
+from evalhouse.warehouse.render.rectangle import narrow
+from evalhouse.warehouse.render.style import width
 
 LINE = 84
 """The most characters of a panel, with GAP between two columns: as many digits as a line of \\scriptsize has in the

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from warehouse.results import UNSAFE, Cell, CellKind
+from evalhouse.warehouse.results import UNSAFE, Cell, CellKind
 
 UNDEFINED = "–"
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from warehouse.render.panels import Figure, Rectangle, spans
-from warehouse.render.paper import LINE, is_broken, on_paper, short_enough
-from warehouse.render.rectangle import notes_below, unbounded_rectangles
-from warehouse.render.style import Style, clean
-from warehouse.results import Result
+from evalhouse.warehouse.render.panels import Figure, Rectangle, spans
+from evalhouse.warehouse.render.paper import LINE, is_broken, on_paper, short_enough
+from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.style import Style, clean
+from evalhouse.warehouse.results import Result
 
 _SIGN = re.compile(r"(?:(?<=[\[ ])|^)-(?=\d)")
 """A sign before a number."""

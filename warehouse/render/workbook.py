@@ -10,10 +10,10 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from warehouse.faults import WarehouseError
-from warehouse.render.rectangle import tables, triangle_rectangles
-from warehouse.render.style import Style, below, clean, width
-from warehouse.results import Cell, CellKind, Column, Result, Table
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.render.rectangle import tables, triangle_rectangles
+from evalhouse.warehouse.render.style import Style, below, clean, width
+from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table
 
 WIDEST = 60
 """No column of a sheet is made wider than this many characters."""

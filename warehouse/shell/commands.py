@@ -11,11 +11,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from grammar.editing.hints import hints
-from grammar.errors import QueryError
-from warehouse.publishing import temporary
-from warehouse.render import FORMATS, files
-from warehouse.results import Result
+from evalhouse.grammar.editing.hints import hints
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.render import FORMATS, files
+from evalhouse.warehouse.results import Result
 
 MOST_DIGITS = 15
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from grammar.arithmetic import FUNCTIONS
-from grammar.clauses import CLAUSES, ELSEWHERE, STATEMENTS
-from grammar.editing.hints import hints
-from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES, Measure
-from warehouse.measures.measure import plain
-from warehouse.render import FORMATS
-from warehouse.shell.meanings import WORD_MEANINGS, statement_usage
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.store.catalog import Catalog
-from warehouse.tasks import IMPORTED, TASKS
+from evalhouse.grammar.clauses import CLAUSES, ELSEWHERE, STATEMENTS
+from evalhouse.grammar.editing.hints import hints
+from evalhouse.grammar.lexicon import FUNCTIONS
+from evalhouse.warehouse.kinds import IMPORTED, TASKS
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.measures import MEASURES, Measure
+from evalhouse.warehouse.measures.measure import plain
+from evalhouse.warehouse.render import FORMATS
+from evalhouse.warehouse.shell.offers import WORD_MEANINGS, statement_usage
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
+from evalhouse.warehouse.store.catalog import Catalog
 
 
 class Explained(Protocol):

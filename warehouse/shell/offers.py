@@ -1,29 +1,154 @@
-"""Completions: what may be typed next, each with a line of help. The grammar's expectations are filled with the names
-of the warehouse.
+"""What the shell offers: completions with a line of help, meanings of keywords, and rows one at a time.
 
-It knows nothing of terminals. A completion never raises an error: if nothing fits, nothing is offered.
+It must know nothing of terminals.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from grammar.arithmetic import FUNCTIONS
-from grammar.lexicon import is_bare_name, is_bare_word, quoted
-from grammar.parser import expected
-from grammar.printer import to_text
-from warehouse.loading.readers import READERS
-from warehouse.measures import MEASURES, Measure
-from warehouse.measures.measure import Parameter, plain
-from warehouse.query.resolving.user_measures import defined
-from warehouse.session import Session
-from warehouse.shell.meanings import WORD_MEANINGS, keyword_meaning
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.tasks import COUNTED, IMPORTED, TASKS
-from warehouse.tasks.records import BETWEEN
+from evalhouse.grammar.clauses import CLAUSES
+from evalhouse.grammar.lexicon import FUNCTIONS, is_bare_name, is_bare_word, quoted
+from evalhouse.grammar.parser import expected
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.kinds import COUNTED, IMPORTED, TASKS
+from evalhouse.warehouse.kinds.records import BETWEEN
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.measures import MEASURES, Measure
+from evalhouse.warehouse.measures.measure import Parameter, plain
+from evalhouse.warehouse.plans.path import Usage
+from evalhouse.warehouse.plans.user_measures import defined
+from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.style import cell, clean, width
+from evalhouse.warehouse.results import Cell, Column, Result
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell.pager import Leaf
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
+from evalhouse.warehouse.statements import statements
+
+# === rows one at a time ===============================================================================================
+# Answers whose rows are read as leaves of the pager: first the table, then each row by itself.
+
+LONG = 60
+"""A text longer than this is shown below its heading."""
+
+
+def leaves(result: Result, style: Style) -> list[Leaf]:
+    """The table as `style` draws it, and one leaf per row, whose title is the first name that no other row has."""
+    naming = max(
+        (column for column in result.table.columns if column.kind == "name"),
+        key=lambda column: len(set(result.table.column(column.name))),
+    )
+    table = Leaf(result.caption, lambda columns: render(result, "table", Style(style.digits, columns, style.colour)))
+    return [table, *(_row(row, result.table.columns, naming, style) for row in result.rows)]
+
+
+def _row(row: Mapping[str, Cell], columns: tuple[Column, ...], naming: Column, style: Style) -> Leaf:
+    texts = {column: str(row[column.name]) for column in columns if is_long(row[column.name])}
+
+    def draw(available: int) -> str:
+        shown = {
+            clean(column.heading or column.name): cell(column.kind, row[column.name], style.digits)
+            for column in columns
+            if column not in texts and (column.on_screen or row[column.name] is not None)
+        }
+        longest = max(map(width, shown))
+        lines = [f"{label}{' ' * (longest - width(label))}  {text}" for label, text in shown.items()]
+        for column, text in texts.items():
+            lines += ["", clean(column.heading or column.name)]
+            for line in text.split("\n"):
+                lines += textwrap.wrap(
+                    clean(line), max(20, available - 2), initial_indent="  ", subsequent_indent="  "
+                ) or [""]
+        return "\n".join(lines)
+
+    return Leaf(clean(str(row[naming.name])), draw)
+
+
+def is_long(text: Cell) -> bool:
+    """Whether a text is shown below its heading rather than beside it."""
+    return isinstance(text, str) and (len(text) > LONG or "\n" in text)
+
+
+# === meanings of keywords =============================================================================================
+# In one line each: the help beside completions and the content of `help`. Clauses, functions, measures, tests,
+# adjustments, readers and formats define their meanings in their own tables.
+
+_CHANGING: Mapping[str, Usage] = {
+    "let": Usage("let $NAME = VALUE, …", "a variable: names, a number or a text", "let $finalists = GE, UMASS, SRI"),
+    "define": Usage(
+        "define measure NAME = …",
+        "define a measure of summed counts and keep it in the warehouse",
+        "define measure SER = (missing + spurious + incorrect) / possible",
+    ),
+    "load": Usage('load "FILE" as READER', "load a file into the warehouse", 'load "scores.csv" as scores'),
+    "forget": Usage("forget import N", "undo a load", "forget import 3"),
+}
+"""The statements that change the session or the warehouse and therefore have no answer. The other statements define
+their usage in their own files.
+"""
+
+WORD_MEANINGS: Mapping[str, str] = {
+    "all": "all of them",
+    "except": "without these",
+    "mean": "mean(M): document by document, then the average",
+    "macro": "macro(M): the same as mean(M)",
+    "micro": "micro(M): M over all documents together, as without the word",
+    "vs": "another system, as a comma does",
+    "asc": "lowest first",
+    "desc": "highest first",
+    "and": "both hold",
+    "or": "one of them holds",
+    "not": "does not hold",
+    "in": "one of several values",
+    "like": "a text with % for any characters",
+    "is": "is missing, is not missing",
+    "error": "stop and name the documents that some system lacks; the default",
+    "drop": "leave out documents that some system lacks",
+    "zero": "counts as nothing found",
+    "bounds": "bound the difference over every result that missing documents could have had",
+    "as": "which reader",
+    "systems": "all systems, and what each has rows for",
+    "test sets": "all test sets with their documents",
+    "evaluations": "all evaluations",
+    "measures": "all measures with their parameters",
+    "tests": "all significance tests",
+    "imports": "every load, and where it came from",
+    "variables": "the variables of this session",
+    "attributes": "attributes of systems and documents",
+    "texts": "inputs, references and outputs, where they are stored",
+    "document": "one row per document",
+    "unit": "one row per unit, such as a slot",
+    "label": "one row per key label",
+    "allrel": "a baseline: every document judged relevant",
+    "random": "a baseline: random(s=0.7) judges a share s relevant",
+}
+"""Words that are neither statements nor clauses."""
+
+
+def statement_usage(word: str) -> Usage | None:
+    """The usage of the statement with this first word; None for any other word."""
+    answered = (statement.usage for statement in statements() if statement.word == word)
+    return next(answered, _CHANGING.get(word))
+
+
+def keyword_meaning(words: str, begins: bool = False) -> str:
+    """The text beside a keyword in the completion menu; empty if nothing is known about it. A word may be a clause and,
+    where it `begins` something, a statement.
+    """
+    known = (clause for clause in CLAUSES if words in (clause.words, *clause.synonyms) and not begins)
+    clause = next((clause.meaning for clause in known), "")
+    statement = statement_usage(words.split()[0])
+    return clause or (statement.meaning if statement is not None else WORD_MEANINGS.get(words, ""))
+
+
+# === completions ======================================================================================================
+# The grammar's expectations are filled with the names of the warehouse. A completion never raises an error: if nothing
+# fits, nothing is offered.
 
 MOST = 200
 """The maximum number of candidates at once."""
@@ -189,7 +314,7 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "reader": _same([*((reader.name, reader.reads) for reader in READERS.values()), _ANY_READER]),
     "task": _same((task.name, task.meaning) for task in TASKS.values()),
 }
-"""By kind in grammar.editing.completion. Numbers, texts and new names are up to the user."""
+"""By kind in evalhouse.grammar.editing.completion. Numbers, texts and new names are up to the user."""
 
 
 def _task(before: str) -> str | None:

@@ -1,13 +1,10 @@
-"""The input line: completion, colours, history and keys, with prompt_toolkit. Other modules run what is typed.
-
-`Prompt` is for terminals. `lines` is for pipes and `typed_lines` for terminals that can only print.
-"""
+"""The input line: completion, colours, history and keys, with prompt_toolkit. Other modules run what is typed."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -21,12 +18,102 @@ from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from grammar.errors import QueryError
-from grammar.parser import is_complete, tokens
-from warehouse.render.style import Theme, clean
-from warehouse.shell.colours import PLAIN, looks
-from warehouse.shell.offers import Candidate
-from warehouse.user_folders import user_folder
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.mistakes import as_sql
+from evalhouse.grammar.errors import NOWHERE, QueryError, UnfinishedError
+from evalhouse.grammar.parser import is_complete, parse, tokens
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.substitution import substituted
+from evalhouse.warehouse.process.folders import user_folder
+from evalhouse.warehouse.render.style import Theme, clean
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.shell.offers import Candidate
+from evalhouse.warehouse.statements import resolve
+
+# === colours of typed text ============================================================================================
+# By theme. If the terminal's background is unknown, the colours are readable on black and on white.
+
+COLOURS: Mapping[Theme, Mapping[str, str]] = {
+    "auto": {
+        "blue": "#0c72e6",
+        "cyan": "#048290",
+        "green": "#0f872d",
+        "magenta": "#c431c4",
+        "red": "#e62020",
+        "grey": "#757575",
+    },
+    "light": {
+        "blue": "#084994",
+        "cyan": "#02535c",
+        "green": "#0a571d",
+        "magenta": "#7e207e",
+        "red": "#971111",
+        "grey": "#4b4b4b",
+    },
+    "dark": {
+        "blue": "#7fb7f8",
+        "cyan": "#06c5db",
+        "green": "#17cf45",
+        "magenta": "#e699e6",
+        "red": "#f49a9a",
+        "grey": "#b2b2b2",
+    },
+}
+
+PLAIN = {"mistake": "underline", "bottom-toolbar": "noreverse"}
+"""The styles used without colours."""
+
+
+def looks(theme: Theme) -> dict[str, str]:
+    """The style of each kind of token, in the terms of prompt_toolkit."""
+    colours = COLOURS[theme]
+    return {
+        "keyword": f"bold {colours['blue']}",
+        "function": colours["blue"],
+        "number": colours["cyan"],
+        "text": colours["green"],
+        "variable": colours["magenta"],
+        "comment": f"italic {colours['grey']}",
+        "error": colours["red"],
+        "mistake": f"underline {colours['red']}",
+        "bottom-toolbar": f"noreverse {colours['red']}",
+        "prompt": colours["grey"],
+    }
+
+
+# === mistakes while typing ============================================================================================
+# In the grammar of a text, or in the names of a statement that is complete so far. Nothing is run, and the word being
+# typed is never marked.
+
+
+def mistake(text: str, session: Session) -> QueryError | None:
+    """The first mistake before the last word of a text."""
+    if as_sql(text):
+        return None
+    try:
+        statements = parse(text)
+        if not any(isinstance(statement, n.Let | n.Define) for statement in statements):
+            for statement in statements:
+                _look_up(statement, session)
+    except (UnfinishedError, WarehouseError):
+        return None
+    except QueryError as error:
+        typing = error.span.end >= len(text)
+        return None if typing or error.span == NOWHERE else error
+    return None
+
+
+def _look_up(statement: n.AnyStatement, session: Session) -> None:
+    """Raises QueryError for a name that does not exist."""
+    if isinstance(statement, n.Question):
+        resolve(substituted(statement, session.variables), Scope(session.catalog))
+    elif isinstance(statement, n.Plot | n.Explain | n.Export):
+        _look_up(statement.question, session)
+
+
+# === input lines ======================================================================================================
+# `Prompt` is for terminals. `lines` is for pipes and `typed_lines` for terminals that can only print.
 
 Complete = Callable[[str], Iterable[Candidate]]
 Mistake = Callable[[str], QueryError | None]

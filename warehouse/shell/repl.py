@@ -14,30 +14,28 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from grammar.editing.mistakes import as_sql
-from grammar.errors import QueryError
-from warehouse.faults import DataError, WarehouseError
-from warehouse.interrupting import interruptibly
-from warehouse.render import FOR_SCREENS, Style, files, format_named, render
-from warehouse.render.diagnostics import diagnosis, query_error
-from warehouse.render.progress import clock
-from warehouse.render.style import clean, clean_lines
-from warehouse.results import Result
-from warehouse.session import Session
-from warehouse.shell import commands, help
-from warehouse.shell.checking import mistake
-from warehouse.shell.leaves import leaves
-from warehouse.shell.offers import Candidate, candidates
-from warehouse.shell.pager import pages, print_long, turn
-from warehouse.shell.prompt import Prompt, lines, typed_lines
-from warehouse.storage import called
-from warehouse.store.catalog import Catalog
-from warehouse.store.sql import Sql
-from warehouse.tasks import TASKS
-from warehouse.version import __version__
+from evalhouse.grammar.editing.mistakes import as_sql
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError, WarehouseError
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.process.stopping import interruptibly
+from evalhouse.warehouse.render import FOR_SCREENS, Style, files, format_named, render
+from evalhouse.warehouse.render.diagnostics import diagnosis, query_error
+from evalhouse.warehouse.render.progress import clock
+from evalhouse.warehouse.render.style import clean, clean_lines
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.session.storage import called
+from evalhouse.warehouse.shell import commands, help
+from evalhouse.warehouse.shell.offers import Candidate, candidates, leaves
+from evalhouse.warehouse.shell.pager import pages, print_long, turn
+from evalhouse.warehouse.shell.prompt import Prompt, lines, mistake, typed_lines
+from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from warehouse.shell.answer_page import AnswerPages
+    from evalhouse.warehouse.shell.pager import AnswerPages
 
 MOST_NAMED = 5
 """The banner names at most this many test sets."""
@@ -190,7 +188,7 @@ class Shell:
     def browse(self, result: Result) -> None:
         """Shows a result as a page in the browser."""
         if self.pages is None:
-            from warehouse.shell.answer_page import AnswerPages
+            from evalhouse.warehouse.shell.pager import AnswerPages
 
             self.pages = AnswerPages()
         file, opened = self.pages.open(result, Style(self.digits, theme=self.session.theme))

@@ -28,11 +28,11 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.significance.analytic.beta import normal_tail
-from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
-from warehouse.significance.outcome import Outcome, Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
+from evalhouse.warehouse.significance.distributions import normal_tail
+from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
+from evalhouse.warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from math import inf, log, sqrt
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.paired import Booleans, Floats
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
 
 NOTHING = 1e-12
 """Sums of squares below this share of the whole are rounding errors."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.significance.paired import Floats
+from evalhouse.warehouse.significance.arrays import Floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -22,10 +22,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.sums import Sums
-from warehouse.significance.valuation import ExactValue, Valuation, decimal, less, size
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
+from evalhouse.warehouse.significance.draws import Sides, check_sides
+from evalhouse.warehouse.significance.sums import ExactValue, Sums, Valuation, decimal, less, size
 
 Whole = TypeVar("Whole", int, Integers)
 

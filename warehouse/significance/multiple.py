@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from msgspec.structs import replace
 
-from warehouse.significance.draws import LABELS, Draws
-from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers, Places
-from warehouse.significance.shuffles import coins
-from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work, in_order
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.draws import ALONE, LABELS, Draws, Sides, Work, check_sides, in_order
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.coins import Shuffler, Slice
+from evalhouse.warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TIE = 1e-9
+MAXIMUM_TIE = 1e-9
 """Statistics of different pairs whose relative difference is smaller than this count as ties, so that rounding does not
 break ties.
 """
@@ -154,7 +152,7 @@ def tukey(many: Sums, draws: Draws, sides: Sides = "two-sided", work: Work = ALO
     observed = values[:, None] - values[None, :]
     if sides == "two-sided":
         observed = np.abs(observed)
-    bounds = observed - TIE * np.abs(observed) - many.tie
+    bounds = observed - MAXIMUM_TIE * np.abs(observed) - many.tie
     nge = np.zeros((many.systems, many.systems), dtype=np.int64)
     labels = np.tile(np.arange(many.systems), (LABELS_CHUNK, 1))
     units = many.table.transpose(2, 0, 1)
@@ -204,7 +202,7 @@ class SpreadFamily:
         values = many.values()
         differences = values[first] - values[second]
         self.observed = (np.abs(differences) if self.two_sided else differences) * self.scale
-        self.bounds = self.observed - TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
+        self.bounds = self.observed - MAXIMUM_TIE * np.maximum(np.abs(self.observed), 1.0) - many.tie * self.scale
 
     def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
         """The statistics of all pairs at once, for as many shuffles as the processor's cache holds."""

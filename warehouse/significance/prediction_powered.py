@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.analytic.beta import t_quantile
-from warehouse.significance.paired import Booleans, Floats
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.distributions import t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.significance.analytic.beta import t_quantile
-from warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
-from warehouse.significance.bootstrap.percentiles import between
-from warehouse.significance.draws import LABELS, RESAMPLES, Draws
-from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
-from warehouse.significance.paired import Floats
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
+from evalhouse.warehouse.significance.bootstrap.resamples import between
+from evalhouse.warehouse.significance.distributions import t_quantile
+from evalhouse.warehouse.significance.draws import LABELS, RESAMPLES, Draws, Outcome, Sides, approximate, check_sides
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

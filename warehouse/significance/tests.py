@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from warehouse.significance.areas import TwoAreas
-    from warehouse.significance.bootstrap.interval_kinds import Simultaneous
-    from warehouse.significance.draws import Draws
-    from warehouse.significance.multiple import Family
-    from warehouse.significance.outcome import Outcome, Sides
-    from warehouse.significance.paired import Floats, Integers
-    from warehouse.significance.sums import Sums
-    from warehouse.significance.two_systems import TwoSystems
-    from warehouse.significance.work import Work
+    from evalhouse.warehouse.significance.areas import TwoAreas
+    from evalhouse.warehouse.significance.arrays import Floats, Integers
+    from evalhouse.warehouse.significance.bootstrap.interval_kinds import Simultaneous
+    from evalhouse.warehouse.significance.draws import Draws, Outcome, Sides, Work
+    from evalhouse.warehouse.significance.multiple import Family
+    from evalhouse.warehouse.significance.sums import Sums
+    from evalhouse.warehouse.significance.two_systems import TwoSystems
 
 Pairs = Sequence[tuple[int, int]]
 """The places of the two systems of each pair."""
@@ -135,7 +133,7 @@ class Test(Struct, frozen=True):
 
 
 def _randomization(paired: Sums, draws: Draws, sides: Sides, work: Work) -> Outcome:
-    from warehouse.significance.shuffles import randomization
+    from evalhouse.warehouse.significance.shuffles import randomization
 
     if paired.is_function:
         return randomization.functional_test(paired, draws, sides, work)
@@ -143,7 +141,7 @@ def _randomization(paired: Sums, draws: Draws, sides: Sides, work: Work) -> Outc
 
 
 def _randomization_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, work: Work) -> Integers:
-    from warehouse.significance.shuffles import all_pairs
+    from evalhouse.warehouse.significance.shuffles import all_pairs
 
     return all_pairs.all_pairs_test(measures, draws, sides, work)
 
@@ -151,25 +149,25 @@ def _randomization_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, 
 def _randomization_of_replicates(
     values_a: Sequence[float], values_b: Sequence[float], draws: Draws | None, sides: Sides
 ) -> Outcome:
-    from warehouse.significance import replicates
+    from evalhouse.warehouse.significance import replicates
 
     return replicates.replicate_test(values_a, values_b, draws, sides)
 
 
 def _spread_family(many: Sums, pairs: Pairs, sides: Sides) -> Family:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.SpreadFamily(many, pairs, sides)
 
 
 def _studentized(paired: Sums, draws: Draws, sides: Sides, work: Work) -> Outcome:
-    from warehouse.significance.shuffles import studentized
+    from evalhouse.warehouse.significance.shuffles import studentized
 
     return studentized.studentized_test(paired, draws, sides, work)
 
 
 def _studentized_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, work: Work) -> Integers:
-    from warehouse.significance.shuffles import studentized
+    from evalhouse.warehouse.significance.shuffles import studentized
 
     return studentized.all_pairs_studentized(measures, draws, sides, work)
 
@@ -177,81 +175,81 @@ def _studentized_of_all(measures: Sequence[Sums], draws: Draws, sides: Sides, wo
 def _studentized_of_replicates(
     values_a: Sequence[float], values_b: Sequence[float], draws: Draws | None, sides: Sides
 ) -> Outcome:
-    from warehouse.significance import replicates
+    from evalhouse.warehouse.significance import replicates
 
     return replicates.replicate_test(values_a, values_b, draws, sides, studentized=True)
 
 
 def _studentized_family(many: Sums, pairs: Pairs, sides: Sides) -> Family:
-    from warehouse.significance.shuffles import studentized_families
+    from evalhouse.warehouse.significance.shuffles import studentized as studentized_families
 
     return studentized_families.studentized_family(many, pairs, sides)
 
 
 def _students(many: Sums, pairs: Pairs) -> Floats:
-    from warehouse.significance.shuffles import studentized
+    from evalhouse.warehouse.significance.shuffles import studentized
 
     return studentized.student(many, pairs)
 
 
 def _sign(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import matched
+    from evalhouse.warehouse.significance import matched
 
     return matched.sign(systems.differences(), sides)
 
 
 def _wilcoxon(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import matched
+    from evalhouse.warehouse.significance import matched
 
     return matched.wilcoxon(systems.differences(), sides)
 
 
 def _t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import matched
+    from evalhouse.warehouse.significance import matched
 
     return matched.t(systems.differences(), sides)
 
 
 def _mcnemar(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import matched
+    from evalhouse.warehouse.significance import matched
 
     return matched.mcnemar(*systems.right_alone(), sides)
 
 
 def _bootstrap(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.bootstrap.shifted import bootstrap_test
+    from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 
     return bootstrap_test(systems.paired, draws, sides)
 
 
 def _tukey(many: Sums, draws: Draws, sides: Sides, work: Work) -> Integers:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.tukey(many, draws, sides, work)
 
 
 def _two_sample_t(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import independent
+    from evalhouse.warehouse.significance import independent
 
     return independent.two_sample_t(*systems.samples(), sides)
 
 
 def _z(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import independent
+    from evalhouse.warehouse.significance import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.z(hits_a, units_a, hits_b, units_b, sides)
 
 
 def _chi_square(systems: TwoSystems, draws: Draws, sides: Sides) -> Outcome:
-    from warehouse.significance.analytic import independent
+    from evalhouse.warehouse.significance import independent
 
     (hits_a, units_a), (hits_b, units_b) = systems.proportions()
     return independent.chi_square(hits_a, units_a - hits_a, hits_b, units_b - hits_b, sides)
 
 
 def _delong(two: TwoAreas, sides: Sides) -> Outcome:
-    from warehouse.significance import areas
+    from evalhouse.warehouse.significance import areas
 
     return areas.delong(two, sides)
 
@@ -411,31 +409,31 @@ class Adjustment(Struct, frozen=True):
 
 
 def _bonferroni(levels: Sequence[float]) -> Floats:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.bonferroni(levels)
 
 
 def _holm(levels: Sequence[float]) -> Floats:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.holm(levels)
 
 
 def _benjamini_hochberg(levels: Sequence[float]) -> Floats:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.benjamini_hochberg(levels)
 
 
 def _reached_by_largest(family: Family, draws: Draws, work: Work) -> Integers:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.reached_by_largest(family, draws, work)
 
 
 def _stepped_down(family: Family, levels: Floats) -> Floats:
-    from warehouse.significance import multiple
+    from evalhouse.warehouse.significance import multiple
 
     return multiple.stepped_down(family, levels)
 

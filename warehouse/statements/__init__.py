@@ -9,22 +9,20 @@ from typing import Any
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from warehouse.lazy import Lazy, lazy
-from warehouse.query.engine import Engine
-from warehouse.query.path import Statement, execute
-from warehouse.query.resolving.names import Scope
-from warehouse.query.sealing import sealed
-from warehouse.results import Result
-from warehouse.statements.questions import question, questions
+from evalhouse.grammar import nodes as n
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Engine, Statement, execute
+from evalhouse.warehouse.process.lazy import Lazy, lazy
+from evalhouse.warehouse.results import Result, sealed
+from evalhouse.warehouse.statements.questions import question, questions
 
 OTHERS: dict[type[n.Node], Lazy] = {
-    n.Expect: lazy("warehouse.statements.expect:EXPECT"),
-    n.Plot: lazy("warehouse.statements.plot:PLOT"),
-    n.Explain: lazy("warehouse.statements.explain:EXPLAIN"),
-    n.Export: lazy("warehouse.statements.export:EXPORT"),
-    n.Show: lazy("warehouse.statements.show:SHOW"),
-    n.SqlQuery: lazy("warehouse.statements.sql_query:SQL"),
+    n.Expect: lazy("evalhouse.warehouse.statements.expect:EXPECT"),
+    n.Plot: lazy("evalhouse.warehouse.statements.plot:PLOT"),
+    n.Explain: lazy("evalhouse.warehouse.statements.explain:EXPLAIN"),
+    n.Export: lazy("evalhouse.warehouse.statements.export:EXPORT"),
+    n.Show: lazy("evalhouse.warehouse.statements.show:SHOW"),
+    n.SqlQuery: lazy("evalhouse.warehouse.statements.sql_query:SQL"),
 }
 """Where the statements about questions, and those that list what there is, are defined, in display order."""
 

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.filtering.generality import KeyCounts
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile import keys
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import on
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.systems import systems_of
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Result
-from warehouse.tasks import PUBLISHED
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.filtering.generality import KeyCounts
+from evalhouse.warehouse.kinds import PUBLISHED
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.systems import systems_of
+from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 
 if TYPE_CHECKING:
-    from warehouse.filtering.rounding import Printed
+    from evalhouse.warehouse.filtering.contingency import Printed
 
 CELLS = ("a", "b", "c", "d", "x", "y")
 FIGURES = ("recall", "precision", "fallout")
@@ -58,8 +56,8 @@ def compile(plan: AuditPlan) -> Queries:
         query
         for entry in plan.entries
         for query in (
-            Query(_name("key", entry), keys.key_totals(entry)),
-            Query(_name("figures", entry), keys.printed_filtering(entry)),
+            Query(_name("key", entry), scores.key_totals(entry)),
+            Query(_name("figures", entry), scores.printed_filtering(entry)),
         )
     )
 
@@ -107,7 +105,7 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
     """The printed figures of filtering of each system, by measure."""
-    from warehouse.filtering.rounding import Printed
+    from evalhouse.warehouse.filtering.contingency import Printed
 
     figures: dict[int, dict[str, Printed]] = {}
     for number, measure, printed, resolution in rows:
@@ -117,7 +115,7 @@ def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
 
 def _audited(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] | None:
     """The cells of one system, None where there is nothing to audit."""
-    from warehouse.filtering.auditing import Figures, audit, audit_f
+    from evalhouse.warehouse.filtering.audit import Figures, audit, audit_f
 
     recall, precision, fallout = (figures.get(name) for name in FIGURES)
     if recall is None and precision is None and fallout is None:

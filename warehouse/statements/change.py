@@ -6,20 +6,18 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import known_size, some
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import carried_over
-from warehouse.query.table_rows import TableRows
-from warehouse.query.valuing import Valued
-from warehouse.results import Column, Result
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.values import Valued
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.labels import known_size, some
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import carried_over
+from evalhouse.warehouse.results import Column, Result, TableRows
 
 P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
 """The columns of the two tests of whether systems rose or fell, with their headings."""
@@ -57,7 +55,7 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure and system; the summary has one row per measure. Systems without a value on both are left
     out of it.
     """
-    from warehouse.filtering.change import change_summary
+    from evalhouse.warehouse.filtering.change import change_summary
 
     source, target = plan.entries
     before, after = (Valued(entry, where=plan.where).values(facts) for entry in plan.entries)

@@ -2,34 +2,258 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING
+from math import isfinite
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import conventions
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.conventions import is_bounded
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import on
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.comparing import averaged_entries, comparing
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.systems import baseline, present_on, system_named
-from warehouse.query.resolving.testing import check_two, tested_entries
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Result, Table, Triangle
-from warehouse.statements import compare_against
-from warehouse.statements.compare_columns import MARGIN, own_columns
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
+from evalhouse.warehouse.comparing.bounds import Bounds, bounds_of
+from evalhouse.warehouse.comparing.decisions import decisions
+from evalhouse.warehouse.comparing.intervals import Intervals, intervals
+from evalhouse.warehouse.comparing.margins import INTERVAL, Margined, Margins, margin_notes, margined
+from evalhouse.warehouse.comparing.notes import comparison_interval_notes
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair
+from evalhouse.warehouse.comparing.procedures import statistics
+from evalhouse.warehouse.plans import conventions
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conventions import is_bounded
+from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.systems import baseline, present_on, system_named
+from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, tested_entries
+from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 
-if TYPE_CHECKING:
-    from warehouse.query.comparison.margins import Margins
+# === the columns ======================================================================================================
+
+COLUMNS = (
+    Column("test_set", "name", on_screen=False),
+    Column("task", "text", on_screen=False),
+    Column("measure", "name"),
+    Column("system_a", "name", "A"),
+    Column("system_b", "name", "B"),
+    Column("value_a", "proportion", "A", spare=2),
+    Column("value_b", "proportion", "B", spare=3),
+    Column("difference", "difference"),
+    Column("difference_low", "difference", "bounds of\ndifference"),
+    Column("difference_high", "difference", "to", upper=True),
+    Column("test", "text", on_screen=False),
+    Column("sides", "text", on_screen=False),
+    Column("method", "text", on_screen=False),
+    Column("shuffles", "count", on_screen=False),
+    Column("nge", "count", on_screen=False),
+    Column("p", "probability"),
+    Column("p_low", "probability", "bounds\nof p"),
+    Column("p_high", "probability", "to", upper=True),
+    Column("p_adjusted", "probability", on_screen=False),
+    Column("confidence", "number", "MC confidence", on_screen=False, spare=6),
+    Column("level", "number", on_screen=False),
+    Column("margin", "difference", on_screen=False),
+    Column("p_not_worse", "probability", "p not worse"),
+    Column("p_not_better", "probability", "p not better"),
+    Column("verdict", "text"),
+    Column("documents", "count", on_screen=False),
+    Column("units", "count", on_screen=False),
+    Column("differing", "count", on_screen=False),
+    Column("correlation", "number", on_screen=False),
+    Column("inflation", "number", on_screen=False),
+    Column("ci_low", "difference", "CI", spare=1),
+    Column("ci_high", "difference", "to", upper=True),
+    Column("statistic", "number", on_screen=False),
+    Column("seed", "whole", on_screen=False),
+)
+
+
+BOUNDS = ("difference_low", "difference_high", "p_low", "p_high")
+"""The columns of `missing bounds` and of `optional=bounds`."""
+
+MARGIN = ("margin", "p_not_worse", "p_not_better")
+"""The columns of `margin`."""
+
+
+def own_columns(bounds: bool, margin: bool) -> tuple[Column, ...]:
+    """The columns; those of bounds and of a margin are there where they were wanted for."""
+    unasked = {*(() if bounds else BOUNDS), *(() if margin else MARGIN)}
+    return tuple(column for column in COLUMNS if column.name not in unasked)
+
+
+# === tables of compare against ========================================================================================
+# A table for each measure and test set: the systems in the order of their values, with the system that all are compared
+# with at its place among them. Data keep one row per pair.
+
+SAID_OF_IT = "compared against"
+"""The verdict on the system itself."""
+
+IN_TITLES = frozenset({"test_set", "measure", "system_b", "value_b"})
+"""The columns that say the same in every row of a section."""
+
+HEADINGS = {"system_a": "system", "value_a": "value"}
+
+
+def sections(table: Table, lowest_first: Collection[tuple[Cell, Cell]]) -> tuple[TableSection, ...]:
+    """The rows by measure and test set, best first; where lower values are better of those `lowest_first`."""
+    names = [column.name for column in table.columns]
+    place = {name: names.index(name) for name in ("test_set", "measure", "system_a", "system_b", "value_a", "value_b")}
+    together: dict[tuple[Cell, Cell], list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        together.setdefault((row[place["test_set"]], row[place["measure"]]), []).append(row)
+
+    def order(row: tuple[Cell, ...]) -> tuple[bool, float, str]:
+        key, value = (row[place["test_set"]], row[place["measure"]]), row[place["value_a"]]
+        sign = 1 if key in lowest_first else -1
+        return value is None, sign * float(value or 0), str(row[place["system_a"]])
+
+    found = []
+    for (test_set, measure), rows in together.items():
+        it = dict.fromkeys(names) | {
+            "test_set": test_set,
+            "measure": measure,
+            "system_a": rows[0][place["system_b"]],
+            "value_a": rows[0][place["value_b"]],
+            "verdict": SAID_OF_IT,
+        }
+        ordered = sorted([*rows, tuple(it[name] for name in names)], key=order)
+        title = f"{measure} on {test_set}" if len(together) > 1 else ""
+        found.append(TableSection(title, tuple(ordered)))
+    return tuple(found)
+
+
+# === comparisons that have the same observations ======================================================================
+# Verdicts, bounds, margins and intervals of their pairs, the rows that show them, and the notes on them.
+
+
+class Batch(Struct, frozen=True, eq=False):
+    """Comparisons of one test set and what was found of their pairs. Without margin or intervals there are none."""
+
+    comparisons: Sequence[Comparison]
+    bounds: Bounds
+    margins: Margins
+    limits: Intervals
+
+    @property
+    def resamples(self) -> int:
+        """The most resamples that an interval took."""
+        return max((interval.resamples for interval in self.limits.values()), default=0)
+
+    @property
+    def enough(self) -> list[int | None]:
+        """About how many shuffles would decide each pair that is undecided."""
+        keys = ((one.statistic.label, pair) for one in self.comparisons for pair in one.pairs)
+        return [(self.margins[key] if key in self.margins else self.bounds.decided[key]).enough for key in keys]
+
+    def add_notes(self, tested: TestedPairs) -> None:
+        """Adds the pairs, and what there is to note of them."""
+        tested.noted.extend(self.bounds.notes)
+        for comparison in self.comparisons:
+            tested.add(comparison, self.bounds.decided, margin_notes(comparison, self.margins))
+            tested.look_at_pairs(comparison, self.bounds.decided)
+            if self.limits:
+                tested.noted.extend(comparison_interval_notes(comparison, self.limits))
+
+    def add_rows(self, rows: TableRows) -> None:
+        """Adds one row per pair."""
+        for comparison in self.comparisons:
+            of_all = _of_all(comparison)
+            test_statistics = statistics(comparison)
+            differing = [None] * len(comparison.pairs) if comparison.replicates else comparison.differing
+            beside = zip(_units(comparison), differing, comparison.correlations, comparison.inflations, strict=True)
+            for pair, (units, unlike, r, inflated) in zip(comparison.pairs, beside, strict=True):
+                rows.add(
+                    **of_all,
+                    **_of_systems(comparison, pair),
+                    **self._of_verdict(comparison, pair, test_statistics.get(pair)),
+                    **(self._of_bounds(comparison, pair) if BOUNDS[0] in rows.names else {}),
+                    units=units,
+                    differing=unlike,
+                    correlation=r,
+                    inflation=inflated,
+                )
+
+    def _of_verdict(self, comparison: Comparison, pair: Pair, statistic: float | None) -> dict[str, Cell]:
+        """The cells of the test and of the interval; the statistic is that of the outcome where None is given."""
+        key = comparison.statistic.label, pair
+        decided, margin, interval = self.bounds.decided[key], self.margins.get(key), self.limits.get(key)
+        outcome = decided.outcome
+        statistic = outcome.statistic if statistic is None else statistic
+        return {
+            "method": INTERVAL if margin is not None and margin.by_interval else outcome.method,
+            "shuffles": outcome.shuffles,
+            "nge": outcome.nge,
+            "p": outcome.p,
+            "p_adjusted": decided.adjusted,
+            "confidence": decided.confidence,
+            "verdict": decided.verdict if margin is None else margin.verdict,
+            "ci_low": None if interval is None else interval.low,
+            "ci_high": None if interval is None else interval.high,
+            "statistic": statistic if statistic is None or isfinite(statistic) else None,
+            **_of_margin(comparison.how.margin, margin),
+        }
+
+    def _of_bounds(self, comparison: Comparison, pair: Pair) -> dict[str, Cell]:
+        bounds = self.bounds.of_pairs.get((comparison.statistic.label, pair))
+        return {name: None if bounds is None else getattr(bounds, name) for name in BOUNDS}
+
+
+def batch_of(
+    comparisons: Sequence[Comparison], facts: Facts, workforce: Workforce, pairs: int, with_intervals: bool
+) -> Batch:
+    """What is found of comparisons of one test set. The statement makes verdicts on `pairs` in all.
+
+    Raises QueryError where a test refuses a pair.
+    """
+    bounds = bounds_of(comparisons, decisions(comparisons, workforce, pairs), facts, workforce, pairs)
+    margins = margined(comparisons, bounds.decided, workforce, pairs)
+    return Batch(comparisons, bounds, margins, intervals(comparisons, workforce) if with_intervals else {})
+
+
+def _of_all(comparison: Comparison) -> dict[str, Cell]:
+    """The cells that all pairs of a comparison have alike."""
+    how, entry = comparison.how, comparison.entry
+    return {
+        "test_set": entry.test_set.name,
+        "task": entry.task.name,
+        "measure": comparison.statistic.label,
+        "test": how.test_name,
+        "sides": how.sides,
+        "level": float(how.level),
+        "documents": comparison.observations.documents,
+        "seed": how.seed,
+    }
+
+
+def _of_systems(comparison: Comparison, pair: Pair) -> dict[str, Cell]:
+    """The cells of the two systems."""
+    (a, b), systems = pair, comparison.entry.systems
+    return {
+        "system_a": systems[a].name,
+        "system_b": systems[b].name,
+        "value_a": comparison.values[a],
+        "value_b": comparison.values[b],
+        "difference": comparison.difference(a, b),
+    }
+
+
+def _units(comparison: Comparison) -> list[int]:
+    """How many units each pair has: where whole runs change sides, its runs."""
+    if runs := comparison.replicates:
+        return [len(runs[a]) + len(runs[b]) for a, b in comparison.pairs]
+    return [comparison.observations.units] * len(comparison.pairs)
+
+
+def _of_margin(wanted: Decimal | None, margin: Margined | None) -> dict[str, Cell]:
+    if margin is None or wanted is None:
+        return {}
+    return dict(zip(MARGIN, (float(wanted), margin.not_worse, margin.not_better), strict=True))
+
+
+# === the statement ====================================================================================================
 
 
 class ComparePlan(Struct, frozen=True):
@@ -86,7 +310,7 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
 
 
 def compile(plan: ComparePlan) -> Queries:
-    from warehouse.query.comparison.pairs import comparison_queries
+    from evalhouse.warehouse.comparing.pairs import comparison_queries
 
     return tuple(
         query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against, plan.over)
@@ -98,12 +322,10 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
-    from warehouse.query.comparison.interval_notes import contradictions
-    from warehouse.query.comparison.macro import batches
-    from warehouse.query.comparison.margins import FAMILIES, margin_caption
-    from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.tested_pairs import TestedPairs
-    from warehouse.statements.compare_batch import batch_of
+    from evalhouse.warehouse.comparing.answering import TestedPairs
+    from evalhouse.warehouse.comparing.margins import FAMILIES, margin_caption
+    from evalhouse.warehouse.comparing.notes import contradictions
+    from evalhouse.warehouse.comparing.pairs import batches, count_of_pairs
 
     with_bounds = plan.how.missing == "bounds" or plan.over_labellings
     all_pairs, entries = plan.all_pairs, plan.compared_entries
@@ -140,7 +362,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
             *contradictions(plan.how, table),
         ),
         triangle=triangle_of(plan, table) if all_pairs else None,
-        sections=compare_against.sections(table, _lowest_first(plan)) if in_sections else (),
+        sections=sections(table, _lowest_first(plan)) if in_sections else (),
     )
 
 
@@ -184,7 +406,7 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
     varies.
     """
     pair = [set(rows.cells(name)) for name in ("system_a", "system_b")]
-    from warehouse.query.comparison.intervals import interval_heading
+    from evalhouse.warehouse.comparing.intervals import interval_heading
 
     headings = {"ci_low": interval_heading(plan.how.level)}
     hidden: set[str] = set()
@@ -195,7 +417,7 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
         hidden = {"system_a", "system_b"}
         spare = dict.fromkeys(("value_a", "value_b"), 0)  # they name the systems
     if in_sections:
-        headings, hidden = headings | compare_against.HEADINGS, set(compare_against.IN_TITLES)
+        headings, hidden = headings | HEADINGS, set(IN_TITLES)
     shown = {"test_set"} if len(plan.entries) > 1 and not plan.over else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
@@ -230,7 +452,7 @@ def _in_doubt(rows: TableRows) -> bool:
 
 def _undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
     """What would decide the undecided pairs: a few one by one, many as a count."""
-    from warehouse.query.comparison.notes import ONE_BY_ONE
+    from evalhouse.warehouse.comparing.notes import ONE_BY_ONE
 
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
     unsure = f"at confidence {how.confidence} the exact p could be on either side of {how.level}"
@@ -254,8 +476,8 @@ def _who(row: Mapping[str, Cell]) -> str:
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
-    from warehouse.query.comparison.macro import batches
-    from warehouse.statements.explaining_tests import tested_lines
+    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.pairs import batches
 
     return tested_lines(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
 

@@ -7,23 +7,21 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile import presence
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on, some
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.entries import named
-from warehouse.query.resolving.names import Scope, like
-from warehouse.query.resolving.systems import systems_of
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Column, Result
-from warehouse.store.catalog import KnownTestSet
-from warehouse.tasks import TASKS, VALUES, Task
-from warehouse.tasks.observed import plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds import TASKS, VALUES, Task
+from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.plans import fact_rows
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.entries import named
+from evalhouse.warehouse.plans.labels import noun_of, on, some
+from evalhouse.warehouse.plans.names import Scope, like
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.systems import systems_of
+from evalhouse.warehouse.results import Column, Result, TableRows
+from evalhouse.warehouse.store.catalog import KnownTestSet
 
 NAMED = 5
 """How many missing documents are named."""
@@ -150,13 +148,13 @@ def compile(plan: CoveragePlan) -> Queries:
 
 def _queries(entry: p.Entry) -> Queries:
     return (
-        Query(_name("scored", entry), presence.documents_scored(entry)),
-        Query(_name("by measure", entry), presence.scored(entry)),
-        Query(_name("by any", entry), presence.scored_by_any(entry)),
-        Query(_name("absent", entry), presence.absent(entry, NAMED)),
-        Query(_name("failed", entry), presence.failed(entry)),
-        Query(_name("names failed", entry), presence.failed_names(entry, NAMED)),
-        Query(_name("failed elsewhere", entry), presence.failed_elsewhere(entry)),
+        Query(_name("scored", entry), fact_rows.documents_scored(entry)),
+        Query(_name("by measure", entry), fact_rows.scored(entry)),
+        Query(_name("by any", entry), fact_rows.scored_by_any(entry)),
+        Query(_name("absent", entry), fact_rows.absent(entry, NAMED)),
+        Query(_name("failed", entry), fact_rows.failed(entry)),
+        Query(_name("names failed", entry), fact_rows.failed_names(entry, NAMED)),
+        Query(_name("failed elsewhere", entry), fact_rows.failed_elsewhere(entry)),
     )
 
 

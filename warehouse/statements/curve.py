@@ -1,44 +1,441 @@
-"""`curve`: measures at every threshold of confidence, bands that hold at all of them, the best threshold, and areas."""
+"""`curve`: measures at every threshold of confidence, with bands, the best threshold, and areas.
+
+The bands hold at all thresholds at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile.fact_rows import dimensions
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, sizes, some
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.entries import Wanted, entries_on
-from warehouse.query.resolving.names import Scope
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Result
-from warehouse.statements.curve_notes import notes_of, said_of_areas
-from warehouse.statements.curve_plan import Curved, CurvePlan
-from warehouse.statements.curve_rows import (
-    CELLS,
-    SUMMARY,
-    SystemRows,
-    add_guesses,
-    add_system,
-    data_columns,
-    section,
-    summarize,
-    summary_columns_of,
-)
-from warehouse.tasks import FILTERING
-from warehouse.tasks.observed import plural
+from msgspec import Struct
+
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds import FILTERING
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.entries import Wanted, entries_on
+from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.labels import Size, on, sizes, some
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.curving import AreaTests
+    from evalhouse.warehouse.comparing.curves import AreaTests, OwnDecisions
+    from evalhouse.warehouse.significance.curves import Curves, Known
+
+
+# === the plan =========================================================================================================
+
+MOST_THRESHOLDS = 10_000
+"""A system with more thresholds than this shows some of them by default, evenly spread."""
+
+
+class CurvePlan(Struct, frozen=True):
+    """The statistics of the entries are the measures asked for; the one at the place `chosen` is that which the
+    threshold is to be best for.
+    """
+
+    text: str
+    entries: tuple[p.Entry, ...]
+    where: p.Filter | None
+    chosen: int
+    resamples: int
+    seed: int
+    level: Decimal
+    limit: int | None
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return self.entries[0].statistics
+
+    @property
+    def best_for(self) -> Statistic:
+        return self.statistics[self.chosen]
+
+    @property
+    def optional(self) -> str:
+        """How optional documents count for areas: as in the measure whose best threshold is sought."""
+        return str(self.best_for.settings.get("optional", "credit"))
+
+
+class Curved(Struct, frozen=True):
+    """A system with its curves."""
+
+    entry: p.Entry
+    system: OwnDecisions
+    curves: Curves
+    roc: Known | None
+
+    @property
+    def has_thresholds(self) -> bool:
+        return not self.system.lacking
+
+
+# === rows and columns =================================================================================================
+# Those of the data, those that a screen shows, and those of the summary.
+
+SHOWN = 20
+"""About this many thresholds of each system are shown on screen and on paper by default."""
+
+SAID = 3
+"""For more systems than this, the numbers of shown thresholds are not listed one by one."""
+
+CELLS = ("a", "b", "c", "d", "x", "y")
+
+
+class SystemRows(Struct, frozen=True):
+    """The rows of a system, or of those that guess: where they begin, and which of them stand on a screen, None where
+    all do.
+    """
+
+    curve: Curved | None
+    begins: int
+    shown: Sequence[int] | None
+
+    @property
+    def has_thresholds(self) -> bool:
+        return self.curve is not None and self.curve.has_thresholds
+
+
+def add_system(plan: CurvePlan, one: Curved, rows: TableRows) -> Sequence[int] | None:
+    """Adds the rows of a system, and gives those of them that stand on a screen; None where all do.
+
+    A system without confidences has one row, of its decisions.
+    """
+    from evalhouse.warehouse.comparing.curves import spread
+
+    of_rows = {"test_set": one.entry.test_set.name, "system": one.system.system.name}
+    thresholds, curves = one.system.thresholds, one.curves
+    if not one.has_thresholds:
+        values = {
+            statistic.label: (known.value, known.low, known.high)
+            for statistic, known in zip(plan.statistics, curves.own, strict=True)
+        }
+        rows.add(**of_rows, **_cells(None, thresholds.own.tolist()), **_measured(values))
+        return None
+    best = () if curves.best is None else (curves.best.place,)
+    places = spread(thresholds, plan.limit or MOST_THRESHOLDS, *best)
+    at: list[float | None] = [None, *thresholds.at.tolist()]
+    limits = [[part[places].tolist() for part in (band.value, band.low, band.high)] for band in curves.bands]
+    for number, (place, cells) in enumerate(zip(places.tolist(), thresholds.cells[:, places].T.tolist(), strict=True)):
+        values = {
+            statistic.label: (of[0][number], of[1][number], of[2][number])
+            for statistic, of in zip(plan.statistics, limits, strict=True)
+        }
+        rows.add(**of_rows, **_cells(at[place], cells), **_measured(values))
+    if plan.limit is not None:
+        return None
+    shown = set(spread(thresholds, _shown(plan), *best).tolist())
+    return [number for number, place in enumerate(places.tolist()) if place in shown]
+
+
+def _shown(plan: CurvePlan) -> int:
+    """How many thresholds of each system stand on a screen: of many systems fewer."""
+    systems = sum(len(entry.systems) for entry in plan.entries)
+    return SHOWN if systems <= 2 else max(6, 2 * SHOWN // systems)
+
+
+def _cells(threshold: float | None, cells: Sequence[int]) -> dict[str, Cell]:
+    of = dict(zip(CELLS, cells, strict=True))
+    return {"threshold": threshold, "decided": of["a"] + of["b"] + of["x"], **of}
+
+
+def _measured(values: dict[str, tuple[float, float, float]]) -> dict[str, Cell]:
+    """The cells of measures with their limits."""
+    cells: dict[str, Cell] = {}
+    for label, (known, low, high) in values.items():
+        cells |= {label: _known(known), f"low({label})": _known(low), f"high({label})": _known(high)}
+    return cells
+
+
+def _known(number: float) -> float | None:
+    return None if number != number else float(number)
+
+
+def add_guesses(plan: CurvePlan, entry: p.Entry, facts: Facts, rows: TableRows, summary: TableRows) -> None:
+    """Adds the rows of systems that guess: what is to be expected of them."""
+    from evalhouse.warehouse.comparing.curves import curve_measure, guessed
+
+    nothing = float("nan")
+    for baseline in entry.baselines:
+        cells = guessed(entry, baseline, facts)
+        found = [float(curve_measure(statistic).values(cells)) for statistic in plan.statistics]
+        values = {
+            statistic.label: (known, nothing, nothing) for statistic, known in zip(plan.statistics, found, strict=True)
+        }
+        whole = [int(cell) for cell in cells.tolist()] if baseline.share in (0, 1) else None
+        counted_so = dict.fromkeys(("threshold", "decided", *CELLS)) if whole is None else _cells(None, whole)
+        of_rows = {"test_set": entry.test_set.name, "system": baseline.name}
+        rows.add(**of_rows, **counted_so, **_measured(values))
+        summary.add(**_summary(plan, **of_rows, own_value=_known(found[plan.chosen])))
+
+
+SUMMARY = (
+    "test_set",
+    "system",
+    "measure",
+    "best_threshold",
+    "best_low",
+    "best_high",
+    *(
+        f"{what}{side}"
+        for what in ("best_value", "own_value", "lost", "area_roc", "area_pr")
+        for side in ("", "_low", "_high")
+    ),
+    "contradicting",
+)
+
+
+def _summary(plan: CurvePlan, **cells: Cell) -> dict[str, Cell]:
+    return {**dict.fromkeys(SUMMARY), "measure": plan.best_for.label, **cells}
+
+
+def summarize(plan: CurvePlan, one: Curved, summary: TableRows) -> None:
+    curves, best = one.curves, one.curves.best if one.has_thresholds else None
+    known: dict[str, Known | None] = {"own_value": curves.own[plan.chosen]}
+    cells: dict[str, Cell] = {"test_set": one.entry.test_set.name, "system": one.system.system.name}
+    if one.has_thresholds:
+        known |= {"area_roc": one.roc, "area_pr": curves.area}
+        cells["contradicting"] = one.system.thresholds.contradicting
+    if best is not None:
+        at: list[float | None] = [None, *one.system.thresholds.at.tolist()]
+        # What decides more has the lower threshold.
+        cells |= {"best_threshold": at[best.place], "best_low": at[best.last], "best_high": at[best.first]}
+        known |= {"best_value": best.value, "lost": best.lost}
+    for what, number in known.items():
+        if number is not None:
+            cells |= {
+                what: _known(number.value),
+                f"{what}_low": _known(number.low),
+                f"{what}_high": _known(number.high),
+            }
+    summary.add(**_summary(plan, **cells))
+
+
+# --- what a screen shows ----------------------------------------------------------------------------------------------
+
+
+def section(plan: CurvePlan, table: Table, parts: Sequence[SystemRows]) -> tuple[TableSection, ...]:
+    """What a screen shows: some thresholds of each system, those with confidences first, and how many they are."""
+    ends = [*(part.begins for part in parts[1:]), len(table.rows)]
+    rows: list[tuple[Cell, ...]] = []
+    points: list[tuple[Cell, ...]] = []
+    said = []
+    for part, end in zip(parts, ends, strict=True):
+        own = table.rows[part.begins : end]
+        if part.curve is None or not part.curve.has_thresholds:
+            points += own
+            continue
+        shown = own if part.shown is None else [own[number] for number in part.shown]
+        rows += shown
+        there = part.curve.system.thresholds.at.size + 1
+        if len(shown) < there:
+            name = part.curve.system.system.name
+            where = f"{name} on {part.curve.entry.test_set.name}" if len(plan.entries) > 1 else name
+            said.append(f"{len(shown):,} of {there:,} thresholds of {where}")
+    title = ", ".join(said) if len(said) <= SAID else "some thresholds of each system"
+    return (TableSection(title, (*rows, *points)),)
+
+
+def _kind(statistic: Statistic) -> CellKind:
+    return "number" if statistic.in_counts else "proportion"
+
+
+def data_columns(plan: CurvePlan) -> tuple[Column, ...]:
+    of_measures: list[Column] = []
+    for statistic in plan.statistics:
+        label, kind = statistic.label, _kind(statistic)
+        of_measures += [
+            Column(label, kind),
+            Column(f"low({label})", kind, "band"),
+            Column(f"high({label})", kind, upper=True),
+        ]
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        Column("system", "name", on_screen=any(len(entry.systems) > 1 for entry in plan.entries)),
+        Column("threshold", "number"),
+        Column("decided", "count", "yes", spare=1),
+        *(Column(cell, "count", on_screen=False) for cell in CELLS),
+        *of_measures,
+    )
+
+
+def summary_columns_of(plan: CurvePlan, curved: bool) -> tuple[Column, ...]:
+    from evalhouse.warehouse.comparing.intervals import percent
+
+    kind, label, interval = _kind(plan.best_for), plan.best_for.label, f"{percent(plan.level)} CI"
+    difference: CellKind = "number" if kind == "number" else "difference"
+
+    def known(what: str, kind: CellKind, heading: str, spare: int = 0, limits: int | None = None) -> Iterator[Column]:
+        """A number, and its limits, on screen where they are given a place in the order of what is left out."""
+        shown = curved or what == "own_value"
+        yield Column(what, kind, heading, on_screen=shown, spare=spare)
+        yield Column(f"{what}_low", kind, interval, on_screen=shown and limits is not None, spare=limits or 0)
+        yield Column(f"{what}_high", kind, on_screen=shown and limits is not None, upper=True)
+
+    return (
+        Column("test_set", "name", on_screen=len(plan.entries) > 1),
+        Column("system", "name"),
+        Column("measure", "name", on_screen=False),
+        Column("best_threshold", "number", "best at", on_screen=curved),
+        Column("best_low", "number", f"{percent(plan.level)} of resamples", on_screen=curved, spare=3),
+        Column("best_high", "number", on_screen=curved, upper=True),
+        *known("best_value", kind, f"best {label}"),
+        *known("own_value", kind, "own" if curved else f"own {label}"),
+        *known("lost", difference, "lost", 2, 4),
+        *known("area_roc", "proportion", "ROC area", 1, 6),
+        *known("area_pr", "proportion", "PR area", 5, 7),
+        Column("contradicting", "count", on_screen=False),
+    )
+
+
+# === notes ============================================================================================================
+# What a reader has to know, and the tests between areas.
+
+FEW = 10
+"""A best threshold among this few says nothing about its measure."""
+
+TESTED = 3
+"""The areas of so many systems have a note for every pair; more are counted."""
+
+
+def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterator[str]:
+    """What a reader has to know."""
+    from evalhouse.warehouse.significance.curves import NONRELEVANT, RELEVANT, is_flat
+
+    test_set, units = entry.test_set.name, plural(entry.units.noun)
+    drawn = [one for one in found if one.has_thresholds]
+    without = [one for one in found if not one.has_thresholds]
+    if silent := [one.system.system.name for one in without if one.system.lacking == len(one.system.document)]:
+        have = "has no confidences, so it" if len(silent) == 1 else "have no confidences, so each"
+        yield f"{test_set}: {some(silent)} {have} is a single point, with its own interval"
+    for one in without:
+        if (lacking := one.system.lacking) < len(one.system.document):
+            yield (
+                f"{test_set}: {one.system.system.name} has no confidence for {lacking:,} of "
+                f"{counted(len(one.system.document), entry.units.noun)}, so its decisions are a single point"
+            )
+    if absent := [s.name for s in entry.stored_systems if s.name not in {one.system.system.name for one in found}]:
+        yield f"no decisions of {some(absent)} on {test_set}"
+    if len({len(one.system.document) for one in found}) > 1:
+        yield f"{test_set}: systems decided on different numbers of {units}; coverage lists them"
+    for one in drawn:
+        name, thresholds = one.system.system.name, one.system.thresholds
+        if thresholds.contradicting:
+            do = "does" if thresholds.contradicting == 1 else "do"
+            yield (
+                f"{test_set}: {counted(thresholds.contradicting, 'decision')} of {name} {do} not fit any threshold: "
+                "a 'no' has a confidence at least as high as a 'yes'"
+            )
+        if thresholds.at.size == 1:
+            yield f"{test_set}: {name} has the same confidence for all {units}, so it can only accept all or none"
+    for one in found[:1]:
+        kinds = one.system.thresholds.of_kinds.sum(axis=1)
+        for kind, called in ((RELEVANT, "relevant"), (NONRELEVANT, "nonrelevant")):
+            if not kinds[kind]:
+                yield (
+                    f"{test_set}: no {entry.units.noun} is {called}, so there are no areas, and some measures are "
+                    "undefined"
+                )
+    yield from _without_intervals(plan, test_set, drawn)
+    for one in drawn:
+        if is_flat(one.curves.bands[plan.chosen].value):
+            yield (
+                f"{test_set}: {plan.best_for.label} of {one.system.system.name} is the same at every threshold, so "
+                "none is best"
+            )
+    if drawn and all(_at_an_end(one) for one in drawn):
+        yield (
+            f"{plan.best_for.label} is best where nothing, almost nothing or everything is accepted, so that "
+            "threshold says little; name F first, or a utility"
+        )
+    if plan.limit is None and any(one.system.thresholds.at.size > MOST_THRESHOLDS for one in drawn):
+        yield "only some thresholds are shown, evenly spread; limit sets how many"
+    if entry.units.shared:
+        yield (
+            f"{test_set}: {units} of one {entry.units.exchange_noun} are treated as independent here, so bands "
+            "may be too narrow"
+        )
+
+
+def _fixed(plan: CurvePlan, one: Curved) -> bool:
+    """Whether there are documents enough for an interval of the ROC area, but nothing varies."""
+    from evalhouse.warehouse.comparing.curves import LABELS
+    from evalhouse.warehouse.measures.filtering import sides
+    from evalhouse.warehouse.significance.areas import LEAST
+
+    kinds = one.system.thresholds.of_kinds.sum(axis=1)
+    enough = all(kinds[side].sum() >= LEAST for side in sides(LABELS, plan.optional))
+    return enough and one.roc is not None and isnan(one.roc.low)
+
+
+def _without_intervals(plan: CurvePlan, test_set: str, drawn: Sequence[Curved]) -> Iterator[str]:
+    """Which numbers have no interval since nothing varies, and which measure has no band at the ends."""
+    from evalhouse.warehouse.comparing.curves import curve_measure
+    from evalhouse.warehouse.significance.curves import LEAST
+
+    fixed = [one.system.system.name for one in drawn if _fixed(plan, one)]
+    if fixed:
+        yield f"{test_set}: the ROC area of {some(fixed)} does not vary between documents, so it has no interval"
+    alike = [one.system.system.name for one in drawn if one.curves.best and isnan(one.curves.best.lost.low)]
+    if alike:
+        are = "equal those" if len(alike) == 1 else "each equal those"
+        yield (
+            f"{test_set}: the decisions of {some(alike)} {are} at the best threshold here, but perhaps not on "
+            "other documents, so lost has no interval"
+        )
+    of = [statistic.label for statistic in plan.statistics if not curve_measure(statistic).share]
+    if drawn and of:
+        yield f"{some(of)}: no band where fewer than {LEAST} documents are accepted, or fewer than {LEAST} rejected"
+
+
+def _at_an_end(one: Curved) -> bool:
+    """Whether the best threshold decides none, one of the highest confidence, or all."""
+    best, places = one.curves.best, one.system.thresholds.at.size
+    return best is not None and (best.place <= 1 or best.place == places) and places > FEW
+
+
+def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator[str]:
+    """The tests between areas under ROC curves: each where they are few, else how many differ."""
+    from evalhouse.warehouse.charts import p_written
+
+    tests = found.tests
+    for first, second, difference in found.untested[:TESTED]:
+        yield (
+            f"{entry.test_set.name}: ROC area of {first} − {second} {100 * difference:+.2f} is the same on every "
+            f"{entry.units.noun}, so DeLong cannot test it, and the adjustment leaves it out"
+        )
+    if len(found.untested) > TESTED:
+        yield (
+            f"{entry.test_set.name}: {counted(len(found.untested) - TESTED, 'more difference of ROC areas')} cannot be "
+            "tested either"
+        )
+    adjusted = ", Holm-adjusted" if len(tests) > 1 else ""
+    if len(tests) <= TESTED:
+        for test in tests:
+            yield (
+                f"{entry.test_set.name}: ROC area of {test.first} − {test.second} {100 * test.difference:+.2f}, "
+                f"DeLong {p_written(test.adjusted)}{adjusted}"
+            )
+    elif tests:
+        different = sum(test.adjusted <= float(plan.level) for test in tests)
+        yield (
+            f"{entry.test_set.name}: the ROC areas of {different:,} of {len(tests):,} pairs differ at level "
+            f"{plan.level} (DeLong, Holm-adjusted); compare auc names them"
+        )
+
+
+# === the statement ====================================================================================================
 
 RESAMPLES = 1000
 """How many resamples are drawn by default."""
@@ -108,7 +505,7 @@ def _utility(statement: n.Curve, scope: Scope) -> n.MeasureCall | None:
 
 
 def compile(plan: CurvePlan) -> Queries:
-    from warehouse.query.comparison.curving import curve_queries
+    from evalhouse.warehouse.comparing.curves import curve_queries
 
     return tuple(query for entry in plan.entries for query in curve_queries(entry, plan.where))
 
@@ -118,8 +515,8 @@ def compile(plan: CurvePlan) -> Queries:
 
 def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system and threshold; the summary has one row per system."""
-    from warehouse.query.comparison.curving import labelled
-    from warehouse.query.comparison.intervals import percent
+    from evalhouse.warehouse.comparing.curves import labelled
+    from evalhouse.warehouse.comparing.intervals import percent
 
     columns = data_columns(plan)
     rows, summary = TableRows.of(columns), TableRows(SUMMARY)
@@ -173,8 +570,8 @@ def _why_empty(plan: CurvePlan) -> str:
 
 
 def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:
-    from warehouse.query.comparison.curving import CurveRequest, curve_measure, curves_of, decided
-    from warehouse.significance.draws import Draws
+    from evalhouse.warehouse.comparing.curves import CurveRequest, curve_measure, curves_of, decided
+    from evalhouse.warehouse.significance.draws import Draws
 
     measures = [curve_measure(statistic) for statistic in entry.statistics]
     draws = Draws(plan.resamples, plan.seed, entry.test_set.stream)
@@ -186,7 +583,7 @@ def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce,
 
 
 def _tests(plan: CurvePlan, found: Sequence[Curved], workforce: Workforce) -> AreaTests:
-    from warehouse.query.comparison.curving import area_tests
+    from evalhouse.warehouse.comparing.curves import area_tests
 
     return area_tests([one.system for one in found], plan.optional, workforce)
 
@@ -199,8 +596,8 @@ def subject(entry: p.Entry) -> str:
 
 def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
     """How bands and areas would be computed."""
-    from warehouse.query.comparison.curving import decided
-    from warehouse.significance.curves.thresholds import GRID
+    from evalhouse.warehouse.comparing.curves import decided
+    from evalhouse.warehouse.significance.curves import GRID
 
     for entry in plan.entries:
         for system in decided(entry, facts):

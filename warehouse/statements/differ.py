@@ -9,26 +9,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, sizes, some, whole_said
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.conditions import dimension_of
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.taking_apart import pairs_of
-from warehouse.query.resolving.testing import MOST_SHUFFLES, exchanging
-from warehouse.query.table_rows import TableRows
-from warehouse.results import CellKind, Column, Result, Table, TableSection
-from warehouse.tasks.observed import counted, plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import dimension_of
+from evalhouse.warehouse.plans.labels import Size, on, sizes, some, whole_said
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, exchanging, pairs_of
+from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.pairs import Comparison, Pair
-    from warehouse.query.comparison.sliced_values import Slices
-    from warehouse.query.comparison.slicing import Cut, Split
+    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
+    from evalhouse.warehouse.comparing.slices import Cut, Slices, Split
 
 SHUFFLES = 9_999
 """How many shuffles are made by default."""
@@ -69,7 +65,7 @@ class DifferPlan(Struct, frozen=True):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        from warehouse.query.comparison.slicing import Split
+        from evalhouse.warehouse.comparing.slices import Split
 
         return tuple(Split(dimension, dimension in self.numeric) for dimension in self.by)
 
@@ -116,7 +112,7 @@ def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p
 
 
 def compile(plan: DifferPlan) -> Queries:
-    from warehouse.query.comparison.slicing import slicing_queries
+    from evalhouse.warehouse.comparing.slices import slicing_queries
 
     return tuple(query for entry in plan.entries for query in slicing_queries(plan.how, entry, plan.splits))
 
@@ -156,7 +152,7 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     measures = ", ".join(dict.fromkeys(taken.comparison.statistic.label for taken in families))
     one = families[0] if len(families) == 1 else None
     what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
-    from warehouse.query.comparison.captions import missing_said
+    from evalhouse.warehouse.comparing.notes import missing_said
 
     whole = _whole(one) if one else ""
     how = "; ".join(filter(None, (whole, _how(plan, families), missing_said(plan.how, plan.entries))))
@@ -197,9 +193,8 @@ def _sections(
 
 
 def _taken_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
-    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.sliced_values import SliceRequest, slices_of
-    from warehouse.query.comparison.slicing import cuts, exchange_units, observed_entry
+    from evalhouse.warehouse.comparing.pairs import comparisons, count_of_pairs
+    from evalhouse.warehouse.comparing.slices import SliceRequest, cuts, exchange_units, observed_entry, slices_of
 
     total, done = count_of_pairs(plan.entries, None), 0
     shuffles = plan.how.shuffles
@@ -380,7 +375,7 @@ def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Colum
 
 def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
     """What a reader has to know."""
-    from warehouse.query.comparison.verdicts import missing_notes
+    from evalhouse.warehouse.comparing.notes import missing_notes
 
     entry, found = taken.entry, taken.slices
     test_set, called = entry.test_set.name, plural(entry.units.noun)

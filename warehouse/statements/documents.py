@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.editing.hints import hints
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.charts import written
-from warehouse.measures import Function
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile.texts import LONGEST_SHOWN, texts
-from warehouse.query.compile.unit_rows import document_ids
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import on, whole_said
-from warehouse.query.path import Facts, Line, Queries, Query, Statement, Usage
-from warehouse.query.resolving.names import Scope, text_of
-from warehouse.query.resolving.taking_apart import pairs_of
-from warehouse.query.table_rows import TableRows
-from warehouse.results import CellKind, Column, Result, Table, TableSection
-from warehouse.tasks.observed import counted, plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.hints import hints
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.charts import written
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.measures import Function
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import on, whole_said
+from evalhouse.warehouse.plans.names import Scope, text_of
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.scores import LONGEST_SHOWN, texts
+from evalhouse.warehouse.plans.testing import pairs_of
+from evalhouse.warehouse.plans.unit_rows import document_ids
+from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.contributing import Listed
-    from warehouse.significance.paired import Places
+    from evalhouse.warehouse.comparing.slices import Listed
+    from evalhouse.warehouse.significance.arrays import Places
 
 SHOWN = 20
 """This many documents of each pair are shown on screen and on paper by default."""
@@ -92,7 +90,7 @@ def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str |
 
 
 def compile(plan: DocumentsPlan) -> Queries:
-    from warehouse.query.comparison.contributing import listed_queries
+    from evalhouse.warehouse.comparing.slices import listed_queries
 
     listing = tuple(query for entry in plan.entries for query in listed_queries(plan.how, entry))
     return (*listing, *{query.name: query for query in map(_texts, plan.entries)}.values())
@@ -131,7 +129,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     if with_texts and any(entry.units.documents > MANY for entry in plan.entries):
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
     called = plural(plan.entries[0].units.noun)
-    from warehouse.query.comparison.captions import missing_said
+    from evalhouse.warehouse.comparing.notes import missing_said
 
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
     how = "; ".join(filter(None, (whole, missing_said(plan.how, plan.entries))))
@@ -157,7 +155,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def listed_pairs(plan: DocumentsPlan, facts: Facts) -> Iterator[Listed]:
     """Every pair of the plan; where documents are to speak for one system, those with that system."""
-    from warehouse.query.comparison.contributing import listed
+    from evalhouse.warehouse.comparing.slices import listed
 
     for entry in plan.entries:
         yield from (one for one in listed(plan.how, entry, facts) if plan.only in (None, *one.systems))
@@ -280,7 +278,7 @@ def _whole(one: Listed) -> str:
 
 def _notes(one: Listed) -> Iterator[str]:
     """How many documents favour each system, and by how much."""
-    from warehouse.query.comparison.verdicts import missing_notes
+    from evalhouse.warehouse.comparing.notes import missing_notes
 
     yield from missing_notes(one.comparison)
     noun, unit = one.comparison.entry.units.noun, one.comparison.entry.unit

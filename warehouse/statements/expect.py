@@ -13,17 +13,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query.comparison.intervals import interval_heading, percent
-from warehouse.query.comparison.margins import written_margin
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Met, Result
-from warehouse.statements.questions import question
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.intervals import interval_heading, percent
+from evalhouse.warehouse.comparing.margins import written_margin
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
+from evalhouse.warehouse.statements.questions import question
 
 COMPARED = (
     Column("test_set", "name"),

@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.results import Column, Result, Table
-from warehouse.statements.questions import question
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Column, Result, Table
+from evalhouse.warehouse.statements.questions import question
 
 
 class ExplainPlan(Struct, frozen=True):

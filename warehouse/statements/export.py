@@ -6,13 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope, text_of
-from warehouse.results import Result
-from warehouse.statements.questions import question
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans.names import Scope, text_of
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.statements.questions import question
 
 
 class ExportPlan(Struct, frozen=True):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.filtering.generality import KeyCounts, generalities
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile import keys
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import noun_of, on
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.conditions import dimension_of, key_filter
-from warehouse.query.resolving.names import Scope
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Result
-from warehouse.tasks import FILTERING
-from warehouse.tasks.observed import plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.filtering.generality import KeyCounts, generalities
+from evalhouse.warehouse.kinds import FILTERING
+from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.conditions import dimension_of, key_filter
+from evalhouse.warehouse.plans.labels import noun_of, on
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 
 LABELS = ("relevant", "optional", "nonrelevant")
 
@@ -43,7 +41,7 @@ def resolve(statement: n.Generality, scope: Scope) -> GeneralityPlan:
 
 
 def compile(plan: GeneralityPlan) -> Queries:
-    return tuple(Query(_name(entry), keys.key_counts(entry, plan.by, plan.where)) for entry in plan.entries)
+    return tuple(Query(_name(entry), scores.key_counts(entry, plan.by, plan.where)) for entry in plan.entries)
 
 
 def _name(entry: p.Entry) -> str:

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.query import conventions
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import on
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, CellKind, Column, Result
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.plans import conventions
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
+from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRows
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.deciding import Decided
-    from warehouse.query.comparison.pairs import Comparison, Pair
+    from evalhouse.warehouse.comparing.decisions import Decided
+    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
@@ -43,16 +41,16 @@ def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
 
 
 def compile(plan: GroupPlan) -> Queries:
-    from warehouse.query.comparison.pairs import comparison_queries
+    from evalhouse.warehouse.comparing.pairs import comparison_queries
 
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system in the order of its value, with its letters; the summary has one row per group."""
-    from warehouse.query.comparison.deciding import decisions
-    from warehouse.query.comparison.pairs import comparisons, count_of_pairs
-    from warehouse.query.comparison.tested_pairs import TestedPairs
+    from evalhouse.warehouse.comparing.answering import TestedPairs
+    from evalhouse.warehouse.comparing.decisions import decisions
+    from evalhouse.warehouse.comparing.pairs import comparisons, count_of_pairs
 
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     tested = TestedPairs.by(plan.how)
@@ -112,7 +110,7 @@ def _grouped(
     """Adds the rows of one statistic on one test set, and yields the notes."""
     import numpy as np
 
-    from warehouse.significance.groups import letters
+    from evalhouse.warehouse.significance.groups import letters
 
     names = [system.name for system in comparison.entry.systems]
     values = [value or 0.0 for value in comparison.values]
@@ -153,8 +151,8 @@ def _grouped(
 
 
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
-    from warehouse.query.comparison.pairs import comparisons
-    from warehouse.statements.explaining_tests import tested_lines
+    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
     return tested_lines(batches, plan.how)

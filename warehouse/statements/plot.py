@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import kinds, on, simulated
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope, one_line, text_of
-from warehouse.results import Result
-from warehouse.statements.pictures import PICTURES
-from warehouse.statements.questions import question
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import kinds, on, simulated
+from evalhouse.warehouse.plans.names import Scope, one_line, text_of
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.statements.pictures import PICTURES
+from evalhouse.warehouse.statements.questions import question
 
 if TYPE_CHECKING:
-    from warehouse.statements.pictures.drawn import Drawn
+    from evalhouse.warehouse.statements.pictures.picture import Drawn
 
 
 class PlotPlan(Struct, frozen=True):
@@ -82,9 +81,9 @@ def compile(plan: PlotPlan) -> Queries:
 
 def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     """The answer to the question, with its chart. Raises QueryError where there is nothing to draw, or too much."""
-    from warehouse.charts import MOST_PANELS, Chart
-    from warehouse.charts.axes import shared
-    from warehouse.statements.pictures.drawn import labels
+    from evalhouse.warehouse.charts import MOST_PANELS, Chart
+    from evalhouse.warehouse.charts.axes import shared
+    from evalhouse.warehouse.statements.pictures.picture import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
     drawn: Drawn = PICTURES[plan.statement.word].draw(plan.question, result, facts, workforce)

@@ -16,27 +16,25 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.clauses import as_typed
-from grammar.editing.hints import written
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, sizes
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import check_two, tested_entries, testing_of
-from warehouse.query.table_rows import TableRows
-from warehouse.results import CellKind, Column, Result
-from warehouse.significance.tests import ADJUSTMENTS, TESTS
-from warehouse.tasks.observed import counted, plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.clauses import as_typed
+from evalhouse.grammar.editing.hints import written
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import Size, on, sizes
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
+from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.pairs import Comparison, Pair
-    from warehouse.significance.power.populations import Population
-    from warehouse.significance.power.simulation import Simulation
+    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
+    from evalhouse.warehouse.significance.power.populations import Population
+    from evalhouse.warehouse.significance.power.simulation import Simulation
 
 DEFAULT_WANTED = Decimal("0.8")
 SIMULATIONS = 2000
@@ -127,13 +125,13 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
 
 
 def _cells(plan: PowerPlan) -> int:
-    from warehouse.query.comparison.pairs import count_of_pairs
+    from evalhouse.warehouse.comparing.pairs import count_of_pairs
 
     return count_of_pairs(plan.entries, None) * (len(plan.detect) or 3) * (len(plan.documents) or len(SHARES))
 
 
 def compile(plan: PowerPlan) -> Queries:
-    from warehouse.query.comparison.pairs import comparison_queries
+    from evalhouse.warehouse.comparing.pairs import comparison_queries
 
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
@@ -143,7 +141,7 @@ def compile(plan: PowerPlan) -> Queries:
 
 def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair, difference and number of documents; the summary has one row per pair and difference."""
-    from warehouse.query.comparison.verdicts import comparison_notes
+    from evalhouse.warehouse.comparing.notes import comparison_notes
 
     columns, summary_columns = _columns(plan), _summary_columns(plan)
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
@@ -176,7 +174,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
-    from warehouse.query.comparison.pairs import comparisons
+    from evalhouse.warehouse.comparing.pairs import comparisons
 
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts):
@@ -187,7 +185,7 @@ def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
 def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
     """What the documents of two systems are resampled as, the better of which is to be the first; None where the two
     never differ."""
-    from warehouse.significance.power.populations import population_of
+    from evalhouse.warehouse.significance.power.populations import population_of
 
     a, b = reversed(pair) if comparison.statistic.measure.lower_is_better else pair
     sums = comparison.data_of(a, b)
@@ -206,7 +204,7 @@ def _add(
     summary: TableRows,
 ) -> Iterator[str]:
     """Adds the rows of a pair, and yields the notes."""
-    from warehouse.query.comparison.notes import who
+    from evalhouse.warehouse.comparing.notes import who
 
     simulation = _simulation(plan, comparison, population)
     observations, a_and_b = comparison.observations, [comparison.entry.systems[place].name for place in pair]
@@ -279,8 +277,8 @@ def _hopeless(simulation: Simulation, units: int, plan: PowerPlan) -> bool:
 
 def _simulation(plan: PowerPlan, comparison: Comparison, population: Population) -> Simulation:
     """The simulation of a pair. Its chance depends on the seed, the test set and the number of documents alone."""
-    from warehouse.significance.draws import Draws
-    from warehouse.significance.power.simulation import Criterion, Simulation
+    from evalhouse.warehouse.significance.draws import Draws
+    from evalhouse.warehouse.significance.power.simulation import Criterion, Simulation
 
     how = plan.how
     most = _most_extreme(how, how.shuffles) if how.shuffles is not None else 0
@@ -306,7 +304,7 @@ def _check_shuffles(plan: PowerPlan) -> None:
 def _most_extreme(how: p.Testing, shuffles: int) -> int:
     """How many of so many shuffles may be as extreme as what was observed for the verdict to be significant; −1 where
     none may be."""
-    from warehouse.significance.shuffles.confidence import confidence, verdict
+    from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
 
     level, gamma = float(how.level), float(how.confidence)
     low, high = -1, shuffles
@@ -345,7 +343,7 @@ def _size(comparison: Comparison) -> Size:
 
 
 def _way(population: Population) -> str:
-    from warehouse.significance.power.populations import Shifted
+    from evalhouse.warehouse.significance.power.populations import Shifted
 
     return "shifted" if isinstance(population, Shifted) else "oriented"
 

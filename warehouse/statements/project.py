@@ -9,32 +9,29 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.measures import Measure, PrintedFigure, Statistic, measure_named, settle
-from warehouse.measures.filtering import COLUMNS
-from warehouse.measures.formula import LinearForm, ratio
-from warehouse.measures.measure import SHARE
-from warehouse.measures.values import printed
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile import keys
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import known_size, some
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.entries import Wanted, entry_on
-from warehouse.query.resolving.names import Scope
-from warehouse.query.table_rows import TableRows
-from warehouse.results import EMPTY, Column, Result, Table
-from warehouse.statements.projecting import ProjectPlan
-from warehouse.statements.projecting_streams import stream_of, subject
-from warehouse.tasks import FILTERING, TASKS
-from warehouse.tasks.observed import plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds import FILTERING, TASKS
+from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, measure_named, settle
+from evalhouse.warehouse.measures.filtering import COLUMNS
+from evalhouse.warehouse.measures.forms import LinearForm, ratio
+from evalhouse.warehouse.measures.measure import SHARE
+from evalhouse.warehouse.measures.values import printed
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.entries import Wanted, entry_on
+from evalhouse.warehouse.plans.labels import known_size, some
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.results import EMPTY, Column, Result, Table, TableRows
+from evalhouse.warehouse.statements.projection import ProjectPlan, stream_of, subject
 
 if TYPE_CHECKING:
-    from warehouse.statements.projecting import Projection
+    from evalhouse.warehouse.statements.projection import Projection
 
 _GENERALITY = Measure(
     "generality",
@@ -80,7 +77,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
 
 
 def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> None:
-    from warehouse.statements.projecting import formula_of
+    from evalhouse.warehouse.statements.projection import formula_of
 
     of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
     if TASKS[of].has_key and formula_of(statistic) is not None:
@@ -110,10 +107,10 @@ def _needed(entry: p.Entry, statistic: Statistic, name: str) -> Statistic:
 
 def compile(plan: ProjectPlan) -> Queries:
     of_stream = () if plan.stream is None else plan.stream.queries
-    queries = (*plan.valued.queries(), Query("key", keys.key_totals(plan.entry)), *of_stream)
+    queries = (*plan.valued.queries(), Query("key", scores.key_totals(plan.entry)), *of_stream)
     if plan.resampled is None:
         return queries
-    from warehouse.query.comparison.observations import observation_queries
+    from evalhouse.warehouse.comparing.observations import observation_queries
 
     return (*queries, *observation_queries(p.Testing.plain(plan.where), plan.resampled))
 
@@ -125,7 +122,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure, system and generality; the summary has one row per measure and pair. Raises QueryError where
     the test set has no key or no system has recall and fallout, and for a stream that has a key.
     """
-    from warehouse.statements.projecting import assumption, projection
+    from evalhouse.warehouse.statements.projection import assumption, projection
 
     entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
@@ -165,7 +162,7 @@ def _drawn(plan: ProjectPlan) -> str:
     """How intervals were computed, if there are any."""
     if plan.resampled is None:
         return ""
-    from warehouse.filtering.weighted_documents import DRAWS
+    from evalhouse.warehouse.filtering.unlabelled import DRAWS
 
     over = plural(plan.entry.units.exchange_noun)
     return f"95% CI by the Bayesian bootstrap over {over} with Jeffreys' prior, {DRAWS:,} draws, seed {p.DEFAULT_SEED}"
@@ -173,7 +170,7 @@ def _drawn(plan: ProjectPlan) -> str:
 
 def _sums(plan: ProjectPlan) -> tuple[str, ...]:
     """How sums over documents are projected."""
-    from warehouse.statements.projecting import summed
+    from evalhouse.warehouse.statements.projection import summed
 
     sums = [statistic.label for statistic in plan.entry.statistics if summed(statistic)]
     noun = plan.entry.units.noun
@@ -182,7 +179,7 @@ def _sums(plan: ProjectPlan) -> tuple[str, ...]:
 
 def _rows(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, ...]]:
     """The rows, and notes on where measures are undefined."""
-    from warehouse.statements.projecting import assumption
+    from evalhouse.warehouse.statements.projection import assumption
 
     kind, drawn, estimated = plan.entry.unit, plan.resampled is not None, plan.stream is not None
     columns = (

@@ -12,28 +12,19 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Line, Queries, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import (
-    carried_over,
-    check_tested,
-    check_two,
-    exchanging,
-    test_of,
-    testing_of,
-)
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Result
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import carried_over, check_tested, check_two, exchanging, test_of, testing_of
+from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.deciding import Decided
-    from warehouse.query.comparison.pairs import Comparison, Pair
-    from warehouse.query.comparison.tested_pairs import TestedPairs
+    from evalhouse.warehouse.comparing.answering import TestedPairs
+    from evalhouse.warehouse.comparing.decisions import Decided
+    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 
 
 class ReplicatePlan(Struct, frozen=True):
@@ -59,7 +50,7 @@ def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
 
 
 def compile(plan: ReplicatePlan) -> Queries:
-    from warehouse.query.comparison.pairs import comparison_queries
+    from evalhouse.warehouse.comparing.pairs import comparison_queries
 
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
@@ -79,8 +70,8 @@ class DecidedComparison(Struct, frozen=True):
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure and pair, with what was found on both test sets; the summary has one row per measure."""
-    from warehouse.query.comparison.pairs import count_of_pairs
-    from warehouse.query.comparison.tested_pairs import TestedPairs
+    from evalhouse.warehouse.comparing.answering import TestedPairs
+    from evalhouse.warehouse.comparing.pairs import count_of_pairs
 
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
@@ -120,8 +111,8 @@ def _decided(
     plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int, tested: TestedPairs
 ) -> list[DecidedComparison]:
     """Each statistic of an entry with the verdict on each pair, which is added to the tested ones."""
-    from warehouse.query.comparison.deciding import decisions
-    from warehouse.query.comparison.pairs import comparisons
+    from evalhouse.warehouse.comparing.decisions import decisions
+    from evalhouse.warehouse.comparing.pairs import comparisons
 
     found_on: list[DecidedComparison] = []
     for batch in comparisons(plan.how, entry, None, facts):
@@ -155,7 +146,7 @@ def _carried(first: DecidedComparison, second: DecidedComparison, pair: Pair) ->
 
 def _summed(first: DecidedComparison, second: DecidedComparison) -> dict[str, Cell]:
     """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
-    from warehouse.significance.correlation import kendall
+    from evalhouse.warehouse.significance.correlation import kendall
 
     differing = [pair for pair in first.comparison.pairs if first.differs(pair)]
     effects = [(first.difference(pair), second.difference(pair)) for pair in differing]
@@ -220,8 +211,8 @@ def _summary_columns() -> tuple[Column, ...]:
 
 
 def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
-    from warehouse.query.comparison.pairs import comparisons
-    from warehouse.statements.explaining_tests import tested_lines
+    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
     return tested_lines(batches, plan.how)

@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.editing.hints import listing
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
-from warehouse.measures.expression import has_calls
-from warehouse.query import conventions
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.compile.fact_rows import dimensions
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import (
-    AS_PRINTED,
-    LEFT_OUT_AS_0,
-    Size,
-    noun_of,
-    on,
-    said_of_measures,
-    sizes,
-    some,
-)
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.conditions import dimension_of, filter_of
-from warehouse.query.resolving.entries import Wanted, check_filled, entries_on
-from warehouse.query.resolving.means_by_attribute import check_groups
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.testing import check_replicates
-from warehouse.query.standardizing import standardized, with_deviations
-from warehouse.query.table_rows import TableRows
-from warehouse.query.valuing import Valued, ValueLine
-from warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table
-from warehouse.statements.score_corrected import (
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.hints import listing
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardized, with_deviations
+from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
+from evalhouse.warehouse.measures.forms import has_calls
+from evalhouse.warehouse.plans import conventions, scores
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
+from evalhouse.warehouse.plans.entries import Wanted, check_filled, check_groups, entries_on
+from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.labels import AS_PRINTED, LEFT_OUT_AS_0, Size, noun_of, on, said_of_measures, sizes, some
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import check_replicates
+from evalhouse.warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table, TableRows
+from evalhouse.warehouse.statements.score_corrected import (
     CORRECTED_EXECUTOR,
     CorrectedPlan,
     corrected_answer,
     corrected_plan,
     corrected_queries,
-)
-from warehouse.statements.score_documents import documents_notes, documents_query, unlike
-from warehouse.statements.score_intervals import (
     interval_caption,
     interval_cells,
     interval_columns,
@@ -59,10 +44,101 @@ from warehouse.statements.score_intervals import (
     resampling_of,
     score_interval_notes,
 )
-from warehouse.tasks.observed import plural
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.resampling import OwnIntervals
+    from evalhouse.warehouse.comparing.intervals import OwnIntervals
+
+
+# === systems scored on different documents ============================================================================
+# Whether such systems stand side by side, and the notes on that.
+
+MOST_ROWS = 10_000_000
+"""With more rows than this, systems with equal counts of documents are not checked for the same documents."""
+
+NamedCounts = tuple[tuple[str, int], ...]
+"""Systems, and on how many documents each was scored."""
+
+
+class Unlike(Struct, frozen=True):
+    """A statistic whose values rest on different documents; `counts` are empty where rows are split."""
+
+    label: str
+    counts: NamedCounts
+
+
+def documents_query(valued: Valued) -> Queries:
+    """What tells whether systems that were scored on as many documents were scored on the same ones."""
+    entry = valued.entry
+    rows = len(entry.stored_systems) * entry.units.documents
+    if valued.by or not entry.task.by_document or len(entry.stored_systems) < 2 or rows > MOST_ROWS:
+        return ()
+
+    def needed(facts: Facts) -> bool:
+        lines = valued.lines(facts)
+        counts = (_counts(entry, lines, place) for place in range(len(entry.statistics)))
+        return any(_alike(known) and known[0][1] < entry.units.documents for known in counts if known)
+
+    return (Query(_name(valued), scores.documents_of_any(entry, valued.where), needed=needed),)
+
+
+def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unlike]:
+    """The statistics by which systems were scored on different documents, wherever rows are split."""
+    entry = valued.entry
+    if not entry.task.by_document:
+        return []
+    own = [line for line in lines if isinstance(line.system, p.StoredSystem)]
+    shared = [place for place, dimension in enumerate(valued.by) if dimension.of != "system"]
+    parts: dict[tuple[object, ...], list[ValueLine]] = {}
+    for line in own:
+        parts.setdefault(tuple(line.by[place] for place in shared), []).append(line)
+    of_any: Mapping[str, int] = dict(facts.get(_name(valued), ()))
+    found = []
+    for place, statistic in enumerate(entry.statistics):
+        counts = [_counts(entry, part, place) for part in parts.values()]
+        same = all(_alike(of_part) for of_part in counts)
+        if same and len(counts) == 1 and counts[0]:
+            measure = statistic.measure.name if entry.task.by_measure else ""
+            same = of_any.get(measure, counts[0][0][1]) == counts[0][0][1]
+        if not same:
+            found.append(Unlike(statistic.label, () if valued.by else counts[0]))
+    return found
+
+
+def documents_notes(entry: p.Entry, by: Sequence[p.Dimension], found: Sequence[Unlike]) -> list[str]:
+    """A note for the statistics that rest on different documents, each time those with the same counts."""
+    labels: dict[NamedCounts, list[str]] = {}
+    for statistic in found:
+        labels.setdefault(statistic.counts, []).append(statistic.label)
+    notes = []
+    for counts, of_counts in labels.items():
+        where = f" for every {', '.join(dimension.name for dimension in by)}" if by else ""
+        listed = f": {some([f'{count:,} for {system}' for system, count in counts])}" if counts else ""
+        if counts and _alike(counts):
+            listed = f", though on {counts[0][1]:,} each"
+        notes.append(
+            f"{', '.join(of_counts)} on {entry.test_set.name}: not all systems were scored on the same "
+            f"{plural(entry.units.noun)}{where}{listed}; coverage lists the absent ones"
+        )
+    return notes
+
+
+def _name(valued: Valued) -> str:
+    return valued.name("documents of any system")
+
+
+def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
+    """On how many documents each system was scored; by imported values, on how many by a statistic."""
+    return tuple(
+        (line.system.name, (line.documents or 0) - (0 if entry.task.is_counted else line.left_out[place]))
+        for line in lines
+    )
+
+
+def _alike(counts: NamedCounts) -> bool:
+    return len({count for _, count in counts}) < 2
+
+
+# === the statement ====================================================================================================
 
 Key = tuple[Cell, ...]
 

@@ -8,23 +8,20 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.measures import MEASURES
-from warehouse.measures.measure import plain
-from warehouse.query.compile import inventory
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.query.resolving.stored_counts import is_made_of
-from warehouse.query.resolving.user_measures import defined
-from warehouse.query.table_rows import TableRows
-from warehouse.results import Cell, Column, Result, Table
-from warehouse.significance.tests import TESTS
-from warehouse.store.catalog import KnownTestSet
-from warehouse.store.sql import Sql
-from warehouse.tasks import TASKS, Task
-from warehouse.tasks.observed import PLAIN_NOUN, counted
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted
+from evalhouse.warehouse.measures import MEASURES
+from evalhouse.warehouse.measures.measure import plain
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.user_measures import defined, is_made_of
+from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows
+from evalhouse.warehouse.significance.tests import TESTS
+from evalhouse.warehouse.store.catalog import KnownTestSet
+from evalhouse.warehouse.store.sql import Sql
 
 CountNames = tuple[str, ...]
 """The names of counts."""
@@ -197,7 +194,7 @@ _LISTED: Mapping[str, Callable[[Scope], Table]] = {"measures": _measures, "tests
 
 _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
     "systems": (
-        inventory.ALL_SYSTEMS,
+        scores.ALL_SYSTEMS,
         (
             Column("system", "name"),
             Column("test_sets", "text"),
@@ -209,7 +206,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "test sets": (
-        inventory.ALL_TEST_SETS,
+        scores.ALL_TEST_SETS,
         (
             Column("test_set", "name"),
             Column("evaluation", "name"),
@@ -221,9 +218,9 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
             Column("nonrelevant", "count"),
         ),
     ),
-    "evaluations": (inventory.ALL_EVALUATIONS, (Column("evaluation", "name"), Column("test_sets", "count"))),
+    "evaluations": (scores.ALL_EVALUATIONS, (Column("evaluation", "name"), Column("test_sets", "count"))),
     "imports": (
-        inventory.ALL_IMPORTS,
+        scores.ALL_IMPORTS,
         (
             Column("import", "whole"),
             Column("source", "name"),
@@ -238,7 +235,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "texts": (
-        inventory.ALL_TEXTS,
+        scores.ALL_TEXTS,
         (
             Column("test_set", "name"),
             Column("evaluation", "name"),
@@ -250,7 +247,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "attributes": (
-        inventory.ALL_ATTRIBUTES,
+        scores.ALL_ATTRIBUTES,
         (Column("attribute", "name"), Column("rows", "count"), Column("values", "text")),
     ),
 }

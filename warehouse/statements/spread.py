@@ -9,27 +9,25 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.printer import to_text
-from warehouse.query import plan as p
-from warehouse.query.answering import result_of
-from warehouse.query.engine import Workforce
-from warehouse.query.labels import Size, on, sizes, some
-from warehouse.query.path import Facts, Queries, Statement, Usage
-from warehouse.query.resolving.conditions import filter_of
-from warehouse.query.resolving.entries import Wanted, entries_on, named, unsaid_replicates
-from warehouse.query.resolving.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scope
-from warehouse.query.resolving.testing import check_replicates
-from warehouse.query.table_rows import TableRows
-from warehouse.results import CellKind, Column, Result
-from warehouse.statements.score_intervals import resampled_entries
-from warehouse.tasks.observed import counted, plural
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.entries import Wanted, entries_on, named, unsaid_replicates
+from evalhouse.warehouse.plans.labels import Size, on, sizes, some
+from evalhouse.warehouse.plans.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import check_replicates
+from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.statements.score_corrected import resampled_entries
 
 if TYPE_CHECKING:
-    from warehouse.query.comparison.crossed import Crossed
-    from warehouse.significance.components import Components
-    from warehouse.significance.work import Work
+    from evalhouse.warehouse.comparing.intervals import Crossed
+    from evalhouse.warehouse.significance.components import Components
+    from evalhouse.warehouse.significance.draws import Work
 
 FEW = 5
 """With fewer replicates than this, their variation is poorly known."""
@@ -104,7 +102,7 @@ def _replicated(entry: p.Entry) -> bool:
 
 
 def compile(plan: SpreadPlan) -> Queries:
-    from warehouse.query.comparison.crossed import crossed_queries
+    from evalhouse.warehouse.comparing.intervals import crossed_queries
 
     return tuple(query for entry in plan.entries for query in crossed_queries(plan.how, entry))
 
@@ -114,7 +112,7 @@ def compile(plan: SpreadPlan) -> Queries:
 
 def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per test set, measure and system."""
-    from warehouse.query.comparison.crossed import crossed
+    from evalhouse.warehouse.comparing.intervals import crossed
 
     rows, notes = TableRows(ROWS), list[str]()
     known: list[tuple[str, Size]] = []
@@ -144,7 +142,7 @@ def _how(plan: SpreadPlan) -> str:
 
 def _estimated(of: Crossed, work: Work) -> Components | None:
     """The variances of a table, which are computed without threads and without progress."""
-    from warehouse.significance.components import components
+    from evalhouse.warehouse.significance.components import components
 
     return None if of.value is None or len(of.present) < 2 else components(of.values, of.present)
 

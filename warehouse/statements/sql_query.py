@@ -8,13 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from grammar import nodes as n
-from grammar.printer import to_text
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries, Query, Statement, Usage
-from warehouse.query.resolving.names import Scope
-from warehouse.results import Cell, CellKind, Column, Result, Table
-from warehouse.store.sql import Sql
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table
+from evalhouse.warehouse.store.sql import Sql
 
 
 class SqlPlan(Struct, frozen=True):

@@ -1,5 +1,6 @@
-"""Answers questions about what a warehouse contains: evaluations, test sets, systems, attributes, imported measures. It
-queries the database no more often than it must. It does not decide what a query means.
+"""Answers questions about what a warehouse contains: evaluations, test sets, systems, attributes, measures.
+
+It queries the database no more often than it must. It must not decide what a query means.
 """
 
 from __future__ import annotations
@@ -7,18 +8,83 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct
 
-from warehouse.measures.correctness import ACCURACY
-from warehouse.store.database import Database
-from warehouse.store.declarations import Declaration, declarations, observed_in
-from warehouse.store.sql import Sql, value, values
-from warehouse.tasks import TASKS
-from warehouse.tasks.observed import PLAIN_NOUN, Observed
+from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
+from evalhouse.warehouse.measures.values import ACCURACY
+from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql, value, values
+
+# === declarations about documents =====================================================================================
+# What loads declared about the documents of test sets, and which declaration counts if they differ. A setting goes
+# before a reader's declaration, and a later load before an earlier one. A declaration about one kind of rows and one
+# about all kinds have equal rank.
+
+
+class Declaration(Struct, frozen=True):
+    """The latest of all equal declarations about a test set, made by a setting (`by_setting`) or by a reader. An empty
+    `task` means all kinds of rows.
+    """
+
+    by_setting: bool
+    import_id: int
+    test_set: int
+    task: str
+    noun: str
+    cluster: str
+
+    @property
+    def observed(self) -> Observed:
+        return Observed(self.noun, self.cluster)
+
+    def is_about(self, task: str, test_set: int) -> bool:
+        return self.test_set == test_set and self.task in ("", task)
+
+
+def declarations(database: Database) -> tuple[Declaration, ...]:
+    """All declarations by loads; the one that counts most is the last."""
+    rows = database.rows(Sql("select by_setting, import_id, test_set_id, task, noun, cluster from observed"))
+    latest: dict[tuple[bool, int, str, str, str], int] = {}
+    for by_setting, number, test_set, *words in rows:
+        task, noun, cluster = (word or "" for word in words)
+        said = (by_setting, test_set, task, noun, cluster)
+        latest[said] = max(number, latest.get(said, 0))
+    # A setting counts more than a reader's declaration, and a later load more than an earlier one.
+    ordered = sorted((said[0], number, said) for said, number in latest.items())
+    return tuple(Declaration(by_setting, number, *said[1:]) for by_setting, number, said in ordered)
+
+
+def observed_in(declared: Iterable[Declaration], task: str, test_set: int) -> Observed:
+    """What holds for the rows of a task on a test set, given declarations in their order."""
+    observed = Observed()
+    for declaration in declared:
+        if declaration.is_about(task, test_set):
+            observed = declaration.observed.or_else(observed)
+    return observed
+
+
+# === definitions of measures ==========================================================================================
+# The measures that users define: the text of each statement under the name of its measure. What the text means is not
+# known here.
+
+
+def keep(database: Database, name: str, text: str) -> None:
+    """Stores a definition. It replaces one of the same name, ignoring case."""
+    with database.transaction():
+        database.run(Sql("delete from definition where lower(name) = lower(?)", (name,)))
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        database.run(Sql("insert into definition values (?, ?, ?::timestamp)", (name, text, now)))
+        fingerprints.keep(database)
+
+
+# === the catalog ======================================================================================================
 
 _MANY_ROWS = 1_000_000
 """A table with at least this many rows is large: reading all of it is avoided if a detour is cheaper."""

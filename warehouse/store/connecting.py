@@ -1,7 +1,7 @@
 """Opens warehouse files, in memory or on disk, to ask, to export or to load.
 
-For queries, a warehouse is opened read-only and never changed; `warehouse.store.replacement` makes and changes
-warehouses. What is done with an open warehouse is in `warehouse.store.database`.
+For queries, a warehouse is opened read-only and never changed; `evalhouse.warehouse.store.replacement` makes and
+changes warehouses. What is done with an open warehouse is in `evalhouse.warehouse.store.database`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from warehouse import publishing
-from warehouse.faults import WarehouseError
-from warehouse.memory import of_database, of_loading
-from warehouse.store.database import Database
-from warehouse.store.duckdb_errors import as_warehouse_error
-from warehouse.store.file_header import Extent, check_file, cut_off, extent_of
-from warehouse.store.library import duckdb
-from warehouse.store.schema import Asking, check_schema, statements
-from warehouse.store.sql import Sql, name
-from warehouse.threads import allowed
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.process import publishing
+from evalhouse.warehouse.process.memory import of_database, of_loading, threads_allowed
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.files import Extent, as_warehouse_error, check_file, cut_off, duckdb, extent_of
+from evalhouse.warehouse.store.schema import Asking, check_schema, statements
+from evalhouse.warehouse.store.sql import Sql, name
 
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -185,7 +182,7 @@ def _connect(path: Path | None, memory: str | None = None) -> Database:
         own: dict[str, str | int] = {
             "memory_limit": memory or of_database(),
             "temp_directory": str(spill),
-            "threads": allowed(),
+            "threads": threads_allowed(),
         }
         connection = duckdb.connect(config={**_CONFIGURATION, **own})
         if not hasattr(sys.modules["__main__"], "__file__"):

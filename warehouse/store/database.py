@@ -1,5 +1,5 @@
-"""An open warehouse: runs SQL on it. `warehouse.store.connecting` opens one. Loading and the query compiler know what
-the tables mean; this module does not.
+"""An open warehouse: runs SQL on it. `evalhouse.warehouse.store.connecting` opens one. Loading and the query compiler
+know what the tables mean; this module does not.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse import ending, publishing
-from warehouse.faults import DataError, Fault
-from warehouse.memory import of_database
-from warehouse.store import duckdb_errors
-from warehouse.store.duckdb_errors import as_warehouse_error, first_sentence, sentences, while_reading, while_writing
-from warehouse.store.library import RELEASE, duckdb
-from warehouse.store.schema import DATABASE
-from warehouse.store.sql import PLACEHOLDER, Sql, join, name, pattern_of
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.process import publishing, stopping
+from evalhouse.warehouse.process.memory import of_database
+from evalhouse.warehouse.store import files as duckdb_errors
+from evalhouse.warehouse.store.files import (
+    RELEASE,
+    as_warehouse_error,
+    duckdb,
+    first_sentence,
+    sentences,
+    while_reading,
+    while_writing,
+)
+from evalhouse.warehouse.store.schema import DATABASE
+from evalhouse.warehouse.store.sql import PLACEHOLDER, Sql, join, name, pattern_of
 
 if TYPE_CHECKING:
     import numpy
@@ -251,7 +258,7 @@ class Database:
         try:
             self.run(Sql("begin transaction"))
             yield
-            with ending.PATIENCE:
+            with stopping.PATIENCE:
                 self.run(Sql("commit" if keep else "rollback"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):

@@ -1,12 +1,7 @@
 """Fingerprints of what is stored: for each part of a table, a number that changes when any of its rows changes.
 
-They are stored beside the rows, and `evalhouse check` compares the two. They find damage and mistakes, but no forgery,
-because anyone can compute them again. What the rows mean is not known here.
-
-A fingerprint is a sum over rows, mod 2^64, so it does not depend on the order of the rows. For tables that grow with
-every load, the sum is over x·y, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1.
-These are integers, so every version of the database gets the same result. For smaller tables it is a sum of hashes of
-the rows, computed in Python, because the database would need more time to plan a query.
+They are stored beside the rows, and `evalhouse check` compares the two. They find damage and mistakes, but no
+forgery, because anyone can compute them again. What the rows mean is not known here.
 """
 
 from __future__ import annotations
@@ -14,10 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
-from warehouse.store.database import Database
-from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.records import FACT_TABLES
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.kinds.records import FACT_TABLES
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.files import duckdb
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
+
+# === sums over rows ===================================================================================================
+# A fingerprint is a sum over rows, mod 2^64, so it does not depend on the order of the rows. For tables that grow with
+# every load, the sum is over x·y, where x and y are each a sum of the row's cells times fixed factors, mod 2^31 - 1.
+# These are integers, so every version of the database gets the same result. For smaller tables it is a sum of hashes of
+# the rows, computed in Python, because the database would need more time to plan a query.
 
 _PRIME = 2**31 - 1
 _FACTORS = (48_271, 69_621), (16_807, 39_373)
@@ -218,3 +223,42 @@ def _mixed(cells: Iterable[str], first: int, ratio: int) -> str:
         terms.append(f"{cell} * {first}")
         first = first * ratio % _LARGEST_FACTOR
     return f"({' + '.join(terms)}) % {_PRIME}"
+
+
+# === tables in memory =================================================================================================
+# Writes a DataFrame or an Arrow table to a Parquet file.
+
+
+def write_frame(frame: Any, path: Path) -> None:
+    """Writes a table in memory, or a Parquet file of another program, to a new Parquet file. NaN becomes null, and
+    equal tables give equal bytes. Raises DataError if the table has a column that Parquet cannot hold.
+    """
+    connection = duckdb.connect(config={"pandas_analyze_sample": "0"})
+    try:
+        rows = "frame"
+        if isinstance(frame, Path):
+            rows = f"read_parquet({_literal(frame)})"
+        else:
+            connection.register("frame", frame)
+        described = connection.execute(f"select column_name, column_type from (describe from {rows})").fetchall()
+        columns = ", ".join(_column(name, kind) for name, kind in described)
+        # The rows go through a table: rows that are copied while they are read are written in the chunks in which they
+        # are read.
+        connection.execute(f"create table rows as select {columns} from {rows}")
+        connection.execute(f"copy rows to {_literal(path)} (format parquet)")
+    except duckdb.Error as error:
+        why = str(error).partition("\n")[0]
+        raise DataError((Fault(path.stem, None, f"the table cannot be read: {why}"),)) from None
+    finally:
+        connection.close()
+
+
+def _literal(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _column(name: str, kind: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    if kind in ("FLOAT", "DOUBLE"):
+        return f"if(isnan({quoted}), null, {quoted}) as {quoted}"
+    return f"{quoted}::varchar as {quoted}" if kind.startswith("ENUM") else quoted

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from warehouse.measures.lists import (
+from evalhouse.warehouse.measures.rankings import (
     AveragePrecision,
     BinaryPreference,
     CumulatedGain,
@@ -27,7 +27,7 @@ from warehouse.measures.lists import (
     RPrecision,
     SuccessAt,
 )
-from warehouse.store.sql import Sql, join, value, values
+from evalhouse.warehouse.store.sql import Sql, join, value, values
 
 _SHARES = 100
 """Terms between 0 and 1 are multiplied by 2 to this power. The sum of a million of them fits into 128 bits."""

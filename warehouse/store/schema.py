@@ -16,9 +16,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warehouse.faults import WarehouseError
-from warehouse.store.library import RELEASE, duckdb
-from warehouse.store.sql import Sql
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.store.files import RELEASE, duckdb
+from evalhouse.warehouse.store.sql import Sql
 
 SCHEMA_VERSION = 8
 
@@ -101,7 +101,7 @@ def statements(*, comments: bool) -> str:
     """The SQL that creates the tables and views of an empty warehouse, in one transaction."""
     from importlib.resources import files
 
-    text = files("warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    text = files("evalhouse.warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
     if not comments:
         # Comments are for other tools that open the file. A warehouse in memory does not need them, and they would be a
         # fifth of the cost.

@@ -1,14 +1,59 @@
-"""Addresses of pages: the kind of page, the names that it is about, and the choices in its form; and how an address is
-written as a path. A path can contain any name, whatever its letters.
-"""
+"""Addresses of pages, the file names that stand for them, and the targets of links."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Protocol
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
 from msgspec import Struct
+
+from evalhouse.warehouse.render.site.contents import Link
+
+# === file names =======================================================================================================
+# Turns names into file names that every file system and web server accepts. No two are equal, even if case is ignored.
+# What the files contain is not known here.
+
+LONGEST = 60
+"""A longer name is shortened and made unique with digits."""
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+"""Names that Windows reserves for devices, whatever their extension."""
+
+
+class FileNames:
+    """The file names that were assigned so far. The same names requested in the same order get the same file names."""
+
+    def __init__(self) -> None:
+        self._given: dict[tuple[str, str], str] = {}
+        self._taken: set[tuple[str, str]] = set()
+
+    def of(self, folder: str, name: str) -> str:
+        """The file name for a name in a folder, without an extension: the name itself if possible, otherwise with
+        digits that make it unique.
+        """
+        known = self._given.get((folder, name))
+        if known is not None:
+            return known
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
+        written, shortened = plain, plain.replace(".", "-")[:40]
+        if plain != name or not plain or len(plain) > LONGEST or _RESERVED.fullmatch(plain):
+            written = f"{shortened}-{digest[:8]}".strip("-")
+        digits = 4
+        while (folder, written.casefold()) in self._taken:
+            digits += 4
+            written = f"{shortened}-{digest[:digits]}".strip("-")
+        self._taken.add((folder, written.casefold()))
+        self._given[folder, name] = written
+        return written
+
+
+# === addresses ========================================================================================================
+# The kind of page, the names that it is about, and the choices in its form; and how an address is written as a path. A
+# path can contain any name, whatever its letters.
 
 AddressKind = Literal["warehouse", "test set", "pair", "document", "system"]
 
@@ -98,3 +143,76 @@ def _name(segment: str) -> str | None:
     except UnicodeDecodeError:
         return None
     return name.removeprefix("~") or None
+
+
+# === targets of links =================================================================================================
+# Only `Links` knows whether pages are served or written as files.
+
+HOME = Address("warehouse")
+
+
+class Links(Protocol):
+    """Makes the links of a page. `database` is the name of the warehouse's file, empty for the sample data."""
+
+    database: str
+
+    def to(self, address: Address) -> str:
+        """The target for an address; empty if there is none."""
+
+    def asking(self, statement: str) -> str:
+        """The target for asking a statement; empty if no server answers."""
+
+    def files(self, statement: str) -> tuple[Link, ...]:
+        """The files with the answer to a statement."""
+
+    @property
+    def completing(self) -> str:
+        """Where a page requests completions; empty if no server answers."""
+
+    def asset(self, name: str) -> str:
+        """The target of a style sheet or script that all pages share."""
+
+    @property
+    def documents_at_once(self) -> int:
+        """The number of documents that are listed on a page."""
+
+
+FILES = (("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON"), ("markdown", "Markdown"))
+"""The formats in which answers can be downloaded, with their labels."""
+
+
+class Served:
+    """Links of served pages. Each is the path of an address."""
+
+    def __init__(self, database: str = "") -> None:
+        self.database = database
+
+    def to(self, address: Address) -> str:
+        """The path of an address."""
+        return address.path
+
+    def asking(self, statement: str) -> str:
+        """The page of any statement."""
+        return "/?" + urlencode({"q": statement})
+
+    def files(self, statement: str) -> tuple[Link, ...]:
+        """An answer in each format."""
+        return tuple(
+            Link(called, "/answer?" + urlencode({"q": statement, "format": format})) for format, called in FILES
+        )
+
+    @property
+    def completing(self) -> str:
+        """The target for completions."""
+        return "/complete"
+
+    def asset(self, name: str) -> str:
+        """The target of a shared file."""
+        from evalhouse.warehouse.render.site.drawing import version
+
+        return f"/assets/{name}?{version(name)}"
+
+    @property
+    def documents_at_once(self) -> int:
+        """Only a few, because the others are one click away."""
+        return 25

@@ -1,18 +1,25 @@
-"""Prevents other sites from misusing the pages through a browser. Only known hosts are answered, so that another site
-cannot pose as this one. Only GET and HEAD are allowed. Other sites may link to pages, but cannot start a computation
-without the reader's knowledge. A page may load and run only what comes from this server.
-"""
+"""Protects the pages from other sites and from slow readers. It must not decide what a response contains."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+# === requests from other sites ========================================================================================
+# Other sites must not misuse the pages through a browser. Only known hosts are answered, so that another site cannot
+# pose as this one. Only GET and HEAD are allowed. Other sites may link to pages, but cannot start a computation without
+# the reader's knowledge. A page may load and run only what comes from this server.
+
 HttpScope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[HttpScope, Receive, Send], Awaitable[None]]
+AnyReceive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+AnySend = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[HttpScope, AnyReceive, AnySend], Awaitable[None]]
 
 POLICY = "; ".join(
     (
@@ -54,7 +61,7 @@ class Guard:
         self._app = app
         self._names = {name.casefold().rstrip(".") for name in (*names, "localhost")}
 
-    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: HttpScope, receive: AnyReceive, send: AnySend) -> None:
         """Answers a request, or refuses it."""
         if scope["type"] != "http":
             return
@@ -92,7 +99,7 @@ def _opened(headers: Mapping[bytes, bytes]) -> bool:
     return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: AnySend) -> AnySend:
     async def sent(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *HEADERS]
@@ -101,8 +108,64 @@ def _with_headers(send: Send) -> Send:
     return sent
 
 
-async def _refuse(send: Send, status: int, why: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+async def _refuse(send: AnySend, status: int, why: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
     sent = _with_headers(send)
     kind = (b"content-type", b"text/plain; charset=utf-8")
     await sent({"type": "http.response.start", "status": status, "headers": [kind, *headers]})
     await sent({"type": "http.response.body", "body": f"{why}\n".encode()})
+
+
+# === sending a response ===============================================================================================
+# As long as its reader is connected and receives it.
+
+PIECE = 65_536
+"""The number of bytes that are sent at once."""
+
+SLOWEST = 30.0
+"""A reader who needs more than this many seconds for one piece is considered gone."""
+
+
+class SlowReaderError(Exception):
+    """The reader does not receive anything."""
+
+
+class Attended(Response):
+    """A response that `sends` makes and sends. It is stopped if the reader leaves or stops receiving."""
+
+    def __init__(self, sends: Callable[[Send], Awaitable[None]]) -> None:
+        super().__init__()
+        self._sends = sends
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the response until it is complete or the reader has left."""
+        sending = asyncio.ensure_future(self._sends(_in_pieces(send)))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            sending.cancel()
+            with suppress(asyncio.CancelledError, SlowReaderError):
+                await sending
+
+
+def _in_pieces(send: Send) -> Send:
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        body = message.get("body", b"")
+        for start in range(0, max(len(body), 1), PIECE):
+            piece = dict(message)
+            if body:
+                piece["body"] = body[start : start + PIECE]
+                piece["more_body"] = message.get("more_body", False) or start + PIECE < len(body)
+            try:
+                await asyncio.wait_for(send(piece), SLOWEST)
+            except TimeoutError:
+                raise SlowReaderError from None
+
+    return sent
+
+
+async def _left(receive: Receive) -> None:
+    """Returns when the reader has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

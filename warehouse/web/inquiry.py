@@ -1,26 +1,34 @@
-"""The statements that a page asks, in one session. Each is answered only once as long as the warehouse does not change.
-Statements that would change something, or read or write a file, are refused.
-"""
+"""The statements that pages ask: each in a session, answered once, and a few at a time."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from grammar import nodes as n
-from grammar.errors import QueryError
-from grammar.lexicon import is_bare_name, quoted
-from grammar.parser import parse
-from grammar.printer import to_text
-from warehouse.query.compile.texts import texts
-from warehouse.results import Cell, Result, Table
-from warehouse.session import Session
-from warehouse.statements.only_questions import OnlyQuestions
-from warehouse.store.catalog import Catalog, KnownTestSet
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.lexicon import is_bare_name, quoted
+from evalhouse.grammar.parser import parse
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.scores import texts
+from evalhouse.warehouse.process.stopping import Interruptible, stop
+from evalhouse.warehouse.results import Cell, Result, Table
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.statements.questions import OnlyQuestions
+from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
+
+# === the questions of a page ==========================================================================================
+# In one session. Each is answered only once as long as the warehouse does not change. Statements that would change
+# something, or read or write a file, must be refused.
 
 MOST_CELLS = 2_000_000
 """The number of cells of answers that are cached."""
@@ -201,3 +209,239 @@ def _without_passages(result: Result) -> Result:
 def typed(name: str) -> str:
     """A name as it is written in a statement."""
     return name if is_bare_name(name) else quoted(name)
+
+
+# === what can be asked ================================================================================================
+# The kinds of rows of a test set, and the measures of each.
+
+MOST_SHOWN = 4
+"""The number of measures that are shown by default."""
+
+
+class Offer(Struct, frozen=True):
+    """A kind of rows on a test set, and its measures as they are written in a statement."""
+
+    task: Task
+    measures: tuple[str, ...]
+    several: bool
+    """Whether the test set also has other kinds."""
+    wanted: tuple[str, ...] = ()
+    """The measures that are shown instead of the default ones, if some were named."""
+
+    @property
+    def of(self) -> str:
+        """The clause that names the kind, if it is necessary."""
+        return f" of {self.task.name}" if self.several else ""
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The measures that are shown by default."""
+        if self.wanted:
+            return self.wanted
+        wanted = [name for name in self.task.shown_first if name.partition("@")[0] in self.measures]
+        return tuple(wanted or self.measures[:MOST_SHOWN])
+
+    def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """The measures that were chosen, or the default ones."""
+        return chosen or self.first
+
+
+def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
+    """Everything that can be asked about a test set, the most informative kind first."""
+    scope = Scope(inquiry.catalog)
+    found = []
+    for task in TASKS.values():
+        if inquiry.catalog.has_rows(task.name, test_set.id):
+            if task.imported is not None:
+                names = list(inquiry.catalog.measures_of(task.name, test_set.id))
+            else:
+                names = scope.measures_of(task, test_set)
+            if names:
+                found.append((task, tuple(dict.fromkeys(map(typed, names)))))
+    return tuple(
+        Offer(task, measures, len(found) > 1, tuple(name for name in inquiry.measures if is_one_of(name, measures)))
+        for task, measures in found
+    )
+
+
+def is_one_of(measure: str, measures: Iterable[str]) -> bool:
+    """Whether a measure is one of these. It may have parameters, as F(beta=2) and P@10 do."""
+    name = measure.partition("(")[0].partition("@")[0]
+    return {measure.casefold(), name.strip().casefold()} & {known.casefold() for known in measures} != set()
+
+
+def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:
+    """The kind of rows with this name, or the first kind; None if nothing can be asked about the test set."""
+    there = offers(inquiry, test_set)
+    return next((offer for offer in there if offer.task.name == wanted), there[0] if there else None)
+
+
+# === the queue for questions ==========================================================================================
+# A few are answered at a time, each with its own session, in a thread that ends when nobody waits for the answer any
+# more or when it takes too long.
+
+AT_ONCE = 2
+"""The number of questions that are answered at the same time."""
+
+MOST_WAITING = 32
+"""The number of further questions that may wait."""
+
+PACE = 0.5
+"""How often the progress of an answer is reported, in seconds."""
+
+
+class BusyError(Exception):
+    """Too many questions are already waiting."""
+
+
+class TimeIsUpError(Exception):
+    """A question took longer than allowed."""
+
+
+class _End(Struct, frozen=True):
+    """The end of the pieces; `error` is what went wrong, if anything."""
+
+    error: Exception | None
+
+
+class Desk:
+    """Sessions on one warehouse, and the questions that they answer."""
+
+    def __init__(self, open: Callable[[], Session], timeout: float, at_once: int = AT_ONCE) -> None:
+        self.timeout = timeout
+        self._open = open
+        self._free = asyncio.Semaphore(at_once)
+        self._waiting = 0
+        self._idle: list[Session] = []
+        self._running: dict[Interruptible[None], Session] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def running(self) -> int:
+        """The number of questions that are being answered."""
+        return len(self._running)
+
+    async def pieces(self, make: Callable[[Session], Iterator[str]]) -> AsyncGenerator[str | float, None]:
+        """The pieces that are made with a session, each as soon as it is ready. A number between them is the progress
+        of a long computation. If the caller stops iterating, the work ends. A caller who takes the pieces slowly
+        neither delays the work nor makes the next question wait.
+
+        Raises BusyError, TimeIsUpError, and whatever making the pieces raises.
+        """
+        if self._waiting >= MOST_WAITING:
+            raise BusyError
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        arrived: asyncio.Queue[str | _End] = asyncio.Queue()
+        share = [0.0]
+        working = asyncio.ensure_future(self._work(make, arrived, share))
+        try:
+            while True:
+                try:
+                    piece = await asyncio.wait_for(arrived.get(), PACE)
+                except TimeoutError:
+                    yield share[0]
+                    continue
+                if isinstance(piece, str):
+                    yield piece
+                elif piece.error is None:
+                    return
+                else:
+                    raise piece.error
+        finally:
+            working.cancel()
+            await asyncio.wait({working})
+
+    async def _work(
+        self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
+    ) -> None:
+        """Does the work until it is finished or its time is up, and then lets the next question begin."""
+        error: Exception | None = None
+        try:
+            await self._made(make, arrived, share)
+        except Exception as raised:
+            error = raised
+        finally:
+            self._free.release()
+            arrived.put_nowait(_End(error))
+
+    async def _made(
+        self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+
+        def tell(hear: Callable[[], None]) -> None:
+            # If the program is ending, nobody is listening any more.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(hear)
+
+        def heard(done: float) -> None:
+            share[0] = done
+
+        session = await asyncio.to_thread(self._taken)
+
+        def work() -> None:
+            try:
+                with session.watched(heard):
+                    for piece in make(session):
+                        tell(partial(arrived.put_nowait, piece))
+            finally:
+                tell(ended.set)
+
+        task = Interruptible(work)
+        with self._lock:
+            if self._closed:
+                session.close()
+                raise BusyError
+            self._running[task] = session
+        task.start()
+        try:
+            try:
+                await asyncio.wait_for(ended.wait(), self.timeout)
+            except TimeoutError:
+                raise TimeIsUpError from None
+            while not task.done.is_set():
+                await asyncio.sleep(0.001)
+            try:
+                task.result()
+            except KeyboardInterrupt:
+                # The desk was closed in the meantime.
+                raise BusyError from None
+        finally:
+            await asyncio.shield(asyncio.to_thread(self._given_back, task, session))
+
+    def _taken(self) -> Session:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._open()
+
+    def _given_back(self, task: Interruptible[None], session: Session) -> None:
+        """Ends the work if it is still running. In that case its session may be in the middle of something and is not
+        reused.
+        """
+        finished = task.done.is_set()
+        if not finished:
+            stop(task, session.interrupt)
+        with self._lock:
+            self._running.pop(task, None)
+            if finished and not self._closed:
+                self._idle.append(session)
+                return
+        session.close()
+
+    def close(self) -> None:
+        """Ends all work, and closes all sessions. Any thread may call it."""
+        with self._lock:
+            self._closed = True
+            running, idle = list(self._running.items()), self._idle[:]
+            self._idle.clear()
+        for task, session in running:
+            stop(task, session.interrupt)
+        for session in idle:
+            session.close()

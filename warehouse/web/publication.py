@@ -1,31 +1,258 @@
-"""A site as files: the same pages that the server shows, in one folder, including every page that another page links
-to. The same warehouse gives exactly the same files.
+"""A site as files: the pages that the server shows, and every page that another page links to, in one folder.
+
+The same warehouse gives exactly the same files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import os
+import posixpath
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from html import escape
+from itertools import islice
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from grammar.editing.hints import hints
-from grammar.errors import QueryError
-from grammar.parser import parse
-from warehouse.render import Style, format_named
-from warehouse.render.diagnostics import diagnosis
-from warehouse.render.site import assets
-from warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings
-from warehouse.render.site.drawing import Drawing
-from warehouse.session import Session
-from warehouse.version import __version__
-from warehouse.web.addresses import Address
-from warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
-from warehouse.web.links import HOME
-from warehouse.web.offered import is_one_of, offers
-from warehouse.web.pages import page_of
-from warehouse.web.site_links import ASSETS, DOCUMENTS_AT_ONCE, SiteFiles, SiteLinks
+from evalhouse.grammar.editing.hints import hints
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.parser import parse
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.process.publishing import folder_at
+from evalhouse.warehouse.render import Style, format_named
+from evalhouse.warehouse.render.diagnostics import diagnosis
+from evalhouse.warehouse.render.site import drawing as assets
+from evalhouse.warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings
+from evalhouse.warehouse.render.site.drawing import Drawing
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.version import __version__
+from evalhouse.warehouse.web.addresses import HOME, Address, FileNames
+from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, is_one_of, offers
+from evalhouse.warehouse.web.pages import page_of
+
+# === links between files ==============================================================================================
+# They are relative, so a site works at any address, and from a disk.
+
+FILES = (("csv", "CSV"), ("latex", "LaTeX"))
+"""The formats of the answers that are written beside the pages, with their labels."""
+
+WITHOUT_FILES = ("document",)
+"""The kinds of pages whose answers are not written as files, because there are thousands of them."""
+
+ASSETS = "assets"
+
+DOCUMENTS_AT_ONCE = 1000
+"""The number of documents that the page of a pair lists. A site has no further pages of documents."""
+
+
+class SiteFiles:
+    """The file of each page, and the pages that were linked to so far. `first_of` gives the kind of rows of a test
+    set's page if its address does not.
+    """
+
+    def __init__(self, first_of: Callable[[str], str]) -> None:
+        self._first_of = first_of
+        self._names = FileNames()
+        self.pages: dict[str, Address] = {}
+        """The pages that were linked to, by file, in the order of the first link."""
+        self._answers: dict[str, tuple[str, str]] = {}
+        self.pages_made = self._answers_made = 0
+        self.of(HOME)
+
+    def next_page(self) -> tuple[str, Address] | None:
+        """The next page to make: its file and its address; None after the last."""
+        found = next(islice(self.pages.items(), self.pages_made, None), None)
+        self.pages_made += found is not None
+        return found
+
+    def next_answer(self) -> tuple[str, str, str] | None:
+        """The next answer to write: its file, the statement and the format; None after the last."""
+        found = next(islice(self._answers.items(), self._answers_made, None), None)
+        self._answers_made += found is not None
+        return None if found is None else (found[0], *found[1])
+
+    def of(self, address: Address) -> str:
+        """The file of a page, which is then marked as linked to; empty if the page does not become a file."""
+        if any(name not in ("of", "measure") for name, _ in address.chosen):
+            return ""
+        file = self._file(address)
+        self.pages.setdefault(file, address)
+        return file
+
+    def _file(self, address: Address) -> str:
+        match address.kind:
+            case "warehouse":
+                return "index.html"
+            case "system":
+                return f"systems/{self._names.of('systems', address.names[0])}.html"
+            case "test set":
+                return f"{self._folder(address)}/{self._kind_of_rows(address) or 'index'}.html"
+            case "document":
+                folder = f"{self._folder(address)}/documents"
+                return f"{folder}/{self._names.of(folder, address.names[1])}.html"
+            case "pair":
+                kind = self._kind_of_rows(address)
+                pairs = f"{self._folder(address)}/pairs{f'-of-{kind}' if kind else ''}"
+                first, second = address.names[1:]
+                folder = f"{pairs}/{self._names.of(pairs, first)}"
+                return f"{folder}/{self._names.of(folder, second)}.html"
+
+    def _folder(self, address: Address) -> str:
+        """The folder of a test set."""
+        return f"test-sets/{self._names.of('test-sets', address.names[0])}"
+
+    def _kind_of_rows(self, address: Address) -> str:
+        """The kind of rows that a page shows of its test set; empty for the one that is shown first."""
+        kind = address.one_of("of")
+        return "" if kind == self._first_of(address.names[0]) else kind
+
+    def answer(self, statement: str, format: str, suffix: str) -> str:
+        """The file of an answer."""
+        file = f"answers/{hashlib.sha256(statement.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}{suffix}"
+        self._answers.setdefault(file, (statement, format))
+        return file
+
+
+class SiteLinks:
+    """The links of one page of a site."""
+
+    def __init__(self, files: SiteFiles, file: str, kind: str, database: str) -> None:
+        self.database = database
+        self._files = files
+        self._folder = posixpath.dirname(file) or "."
+        self._with_answers = kind not in WITHOUT_FILES
+
+    def _from_here(self, file: str) -> str:
+        return posixpath.relpath(file, self._folder) if file else ""
+
+    def to(self, address: Address) -> str:
+        """The file of a page."""
+        return self._from_here(self._files.of(address))
+
+    def asking(self, statement: str) -> str:
+        """Empty, because no server answers statements."""
+        return ""
+
+    def files(self, statement: str) -> tuple[Link, ...]:
+        """The answer to a statement as files beside the pages."""
+        from evalhouse.warehouse.render import format_named
+
+        if not self._with_answers:
+            return ()
+        return tuple(
+            Link(called, self._from_here(self._files.answer(statement, name, format_named(name).suffix)))
+            for name, called in FILES
+        )
+
+    @property
+    def completing(self) -> str:
+        """Empty, because no server completes statements."""
+        return ""
+
+    @property
+    def documents_at_once(self) -> int:
+        """Many, because there is no second page."""
+        return DOCUMENTS_AT_ONCE
+
+    def asset(self, name: str) -> str:
+        """The target of a shared file."""
+        return self._from_here(f"{ASSETS}/{name}")
+
+
+# === the folder of a site =============================================================================================
+# It distinguishes files that evalhouse wrote from files of others, which must never be touched. A new site replaces the
+# old one as a whole.
+
+MANIFEST = ".evalhouse-site"
+"""The file that lists the files of a site, one per line, including itself."""
+
+
+class SiteFolder:
+    """A folder that a site is written to."""
+
+    def __init__(self, path: Path, draft: Path) -> None:
+        self._path = path
+        self._draft = draft
+        self.written: list[str] = []
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file of the site. Its name is a path with slashes."""
+        file = self._draft / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        self.written.append(name)
+
+
+@contextmanager
+def site_folder(path: Path, *, force: bool) -> Iterator[SiteFolder]:
+    """A draft of a site, which is moved to `path` if everything succeeds and is discarded otherwise.
+
+    Other files in the folder stay. Unless `force` is set, raises DataError if the folder exists and is not a site, or
+    if a file of others has the same name as a file of the site. Raises OSError, too.
+    """
+    path = Path(os.path.realpath(path))
+    check(path, force=force)
+    others = tuple(_others(path)) if path.is_dir() else ()
+    with folder_at(path) as draft:
+        site = SiteFolder(path, draft)
+        yield site
+        site.write(MANIFEST, "".join(f"{name}\n" for name in sorted([*site.written, MANIFEST])).encode())
+        ours = set(site.written)
+        for name in others:
+            if name not in ours:
+                _keep(path / name, draft / name)
+            elif not force:
+                raise _fault(path / name, "does not belong to this site, and would be overwritten")
+
+
+def check(path: Path, *, force: bool) -> None:
+    """Raises DataError if no site can be written to this place: it is a file, it contains the current folder, or,
+    unless `force`, it is a folder with other content.
+    """
+    path = Path(os.path.realpath(path))
+    if os.path.lexists(path) and not path.is_dir():
+        raise _fault(path, "is a file, but a site is a folder")
+    if Path.cwd().is_relative_to(path):
+        raise DataError((Fault(str(path), None, "is the current folder"),), hints=("run the command from outside it",))
+    if path.is_dir() and any(path.iterdir()) and not (path / MANIFEST).is_file() and not force:
+        raise DataError(
+            (Fault(str(path), None, "holds files that do not belong to a site"),),
+            hints=("--force puts the site among them, overwriting those of the same names",),
+        )
+
+
+def _others(path: Path) -> Iterator[str]:
+    """The files in a folder that do not belong to the site written there, as paths with slashes."""
+    try:
+        ours = set((path / MANIFEST).read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError):
+        ours = set()
+    for folder, inner, files in os.walk(path):
+        linked = [name for name in inner if (Path(folder) / name).is_symlink()]
+        for name in (*files, *linked):
+            relative = (Path(folder) / name).relative_to(path).as_posix()
+            if relative not in ours:
+                yield relative
+
+
+def _keep(old: Path, new: Path) -> None:
+    """Keeps the file in the new folder, too, as a hard link if the file system has them."""
+    new.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(old, new, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(old, new, follow_symlinks=False)
+
+
+def _fault(path: Path, message: str) -> DataError:
+    return DataError((Fault(str(path), None, message),), hints=("--force overwrites it",))
+
+
+# === publishing =======================================================================================================
 
 POLICY = "; ".join(
     (

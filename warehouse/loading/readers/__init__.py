@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from warehouse.loading.readers import (
+from evalhouse.warehouse.loading.readers import (
     alpaca_eval,
     brat,
     classes,
@@ -20,7 +20,6 @@ from warehouse.loading.readers import (
     lm_eval,
     mteb,
     muc_report,
-    named_columns,
     segments,
     swe_bench,
     translations,
@@ -28,7 +27,8 @@ from warehouse.loading.readers import (
     trec_eval,
     wide,
 )
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.readers import counts as named_columns
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 
 __all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
 

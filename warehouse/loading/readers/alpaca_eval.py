@@ -12,12 +12,12 @@ import hashlib
 from collections import Counter
 from typing import Any
 
-from warehouse.loading.staging.cells import finite, shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.reader import Evidence, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import DOCUMENTS, FAILURES, VALUES
+from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, VALUES
+from evalhouse.warehouse.loading.staging.cells import finite, shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = """\
 [{"dataset": "koala", "instruction": "How do I wrap a present?", "generator_1": "gpt4_turbo", "output_1": "Fold.",

@@ -14,13 +14,13 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.mentions import COLUMNS, Tally
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import SCORES
+from evalhouse.warehouse.kinds.records import SCORES
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.spans import COLUMNS, Tally
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"
 """One file of an archive."""

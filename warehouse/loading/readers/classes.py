@@ -11,13 +11,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator, Mapping
 
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.mentions import COLUMNS
-from warehouse.loading.staging.reader import Evidence, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import DECISIONS, LABELS, SCORES
+from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.spans import COLUMNS
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "id,y_true,y_pred,score\nD1,1,1,0.93\nD2,0,1,0.58\nD3,0,0,0.11\n"
 

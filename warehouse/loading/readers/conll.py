@@ -15,20 +15,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from warehouse.faults import DataError
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.columns import Columns, TagColumn, columns_of
-from warehouse.loading.staging.mentions import COLUMNS, SCHEMES, Tally, entities, tallies
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
-from warehouse.loading.staging.sheets import Sheet, Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.loading.staging.tag_arrays import TagArrays
-from warehouse.loading.staging.tagging import Scheme, tag_of
-from warehouse.loading.staging.text_sheets import TextSheets
-from warehouse.loading.staging.tokens import TEXT_BEGINS, Sentence, Sentences, sentences
-from warehouse.measures.token_accuracy import RIGHT, TOTAL
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import COUNTS, DOCUMENTS, SCORES
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENTS, SCORES
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets, TextSheets
+from evalhouse.warehouse.loading.staging.spans import (
+    COLUMNS,
+    SCHEMES,
+    Scheme,
+    TagArrays,
+    Tally,
+    entities,
+    tag_of,
+    tally_mentions,
+)
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.tokens import (
+    TEXT_BEGINS,
+    Columns,
+    Sentence,
+    Sentences,
+    TagColumn,
+    columns_of,
+    sentences,
+)
+from evalhouse.warehouse.measures.values import RIGHT, TOTAL
 
 if TYPE_CHECKING:
     import numpy
@@ -143,7 +156,7 @@ def _count(
         if wanted or given:
             schemes[0].add(gold)
             schemes[1].add(answers)
-        tallied = tallies(wanted, given, overlap=overlap)
+        tallied = tally_mentions(wanted, given, overlap=overlap)
         for kind in kinds:
             scores.add(line, number, kind, *(tallied[kind].cells if kind in tallied else nothing))
         tokens.add(line, number, TOTAL, len(gold))

@@ -1,11 +1,8 @@
-"""Logs of lm-evaluation-harness: samples, `samples_<task>_<date>.jsonl`, and the results file of the same date.
+"""Reads logs of lm-evaluation-harness: samples, and the results file of the same date.
 
-A document is a sample, named by its doc_id. Its doc_hash is stored as an attribute, so a log with other samples under
-the same numbers contradicts what is stored. A metric with a number for each sample becomes values. The first metric
-that says whether an answer is right is called `accuracy`; every other metric keeps its name, followed by `:filter`
-unless its first filter is none. A metric that compares labelled spans becomes score tuples by label. If a log has the
-same sample more than once, several runs were appended to it. Figures of tasks and groups without samples become
-published figures.
+Samples are in `samples_<task>_<date>.jsonl`, results in `results_<date>.json`. A document is a sample, named by its
+doc_id. Its doc_hash is stored as an attribute, so a log with other samples under the same numbers contradicts what is
+stored.
 """
 
 from __future__ import annotations
@@ -15,24 +12,207 @@ import math
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
-from warehouse.loading.readers import lm_eval_results, lm_eval_texts
-from warehouse.loading.readers.lm_eval_results import Results, TaskFigure
-from warehouse.loading.staging.cells import finite, shown
-from warehouse.loading.staging.labelled_spans import OTHER, SpanCounts, span_counts, tallies
-from warehouse.loading.staging.lines import Document, documents, filled_lines
-from warehouse.loading.staging.mentions import COLUMNS
-from warehouse.loading.staging.printed import FIGURES, printed
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.measures.correctness import ACCURACY, foremost
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
+from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed, shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.spans import COLUMNS, OTHER, SpanCounts, span_counts, tally_labelled_spans
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.measures.values import ACCURACY, foremost
+
+# === texts of a sample ================================================================================================
+# The prompt, the right answers, and the answers of the model. If the model did not generate text but chose among
+# continuations, the right answer and its choice are continuations.
+
+
+class SampleTexts(Struct, frozen=True):
+    """The texts of a sample; the input is None if the log has none."""
+
+    input: str | None
+    references: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def texts_of(sample: Mapping[str, Any]) -> SampleTexts:
+    """The texts of a sample."""
+    requests = _requests(sample.get("arguments"))
+    prompt = requests[0][0] if requests and requests[0] and isinstance(requests[0][0], str) else None
+    choices = tuple(request[1] for request in requests if len(request) > 1 and isinstance(request[1], str))
+    chosen = _likeliest(sample.get("resps")) if choices and len(choices) == len(requests) else None
+    target: Any = sample.get("target")
+    if chosen is None or chosen >= len(choices):
+        return SampleTexts(prompt, _references(target), _answers(sample.get("resps")))
+    place = int(target) if str(target).isdecimal() and len(str(target)) < 9 else len(choices)
+    references = (choices[place],) if len(choices) > 1 and place < len(choices) else _references(target)
+    return SampleTexts(prompt, references, (choices[chosen],))
+
+
+def _requests(said: Any) -> list[list[Any]]:
+    """The requests, one list of arguments per request, from either form that logs have had."""
+    listed = list(said.values()) if isinstance(said, dict) else said if isinstance(said, list) else []
+    requests = (list(request.values()) if isinstance(request, dict) else request for request in listed)
+    return [request for request in requests if isinstance(request, list)]
+
+
+def _likeliest(said: Any) -> int | None:
+    """The index of the answer with the highest log likelihood, if the answers are log likelihoods."""
+    likelihoods: list[float] = []
+    for answers in said if isinstance(said, list) else ():
+        first = answers[0] if isinstance(answers, list) and answers else None
+        try:
+            number = finite(float(first[0])) if isinstance(first, list) and first else None
+        except (TypeError, ValueError):
+            number = None
+        if number is None:
+            return None
+        likelihoods.append(number)
+    return likelihoods.index(max(likelihoods)) if likelihoods else None
+
+
+def _references(target: Any) -> tuple[str, ...]:
+    """The target, or the targets if it is a list of texts. A target that is not a text is written as JSON."""
+    if target is None:
+        return ()
+    if isinstance(target, list) and all(isinstance(text, str) for text in target):
+        return tuple(target)
+    return (target if isinstance(target, str) else json.dumps(target, ensure_ascii=False),)
+
+
+def _answers(said: Any) -> tuple[str, ...]:
+    """What the model wrote for each request."""
+    listed = said if isinstance(said, list) else []
+    times = (answer for answers in listed for answer in (answers if isinstance(answers, list) else [answers]))
+    return tuple(answer for answer in times if isinstance(answer, str))
+
+
+# === results files ====================================================================================================
+# The model, its tasks and groups, and their figures. The results file says how the samples beside it are to be read.
+# Nothing is stored here.
+
+LARGEST = 16 * 1024 * 1024
+"""The largest results file that is read, in bytes."""
+
+_STDERR = "_stderr"
+
+
+class TaskFigure(Struct, frozen=True):
+    """A figure of a task or group: its metric and filter, the value, and, if the file gives them, its standard error
+    and number of samples.
+    """
+
+    task: str
+    metric: str
+    filtered: str
+    value: float
+    standard_error: float | None
+    samples: int | None
+
+
+class Results(Struct, frozen=True):
+    """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans and
+    its groups, the outermost first; and for each metric, whether lower is better.
+    """
+
+    model: str | None = None
+    figures: tuple[TaskFigure, ...] = ()
+    spans: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lower_is_better: Mapping[str, bool] = field(default_factory=dict)
+
+    def of(self, task: str) -> tuple[TaskFigure, ...]:
+        """The figures of one task."""
+        return tuple(figure for figure in self.figures if figure.task == task)
+
+
+def parsed(said: Any) -> Results:
+    """Parses the JSON of a results file. Raises ValueError if it is not one."""
+    if not isinstance(said, dict) or not isinstance(said.get("results"), dict):
+        raise ValueError("it has no results")
+    configs = _objects(said, "configs")
+    return Results(
+        model=str(said["model_name"]) if said.get("model_name") else None,
+        figures=tuple(_figures(said)),
+        spans={task: _stated_spans(config) for task, config in configs.items()},
+        groups=_groups(said),
+        lower_is_better=_stated_directions(said),
+    )
+
+
+def _objects(said: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
+    """The objects under a key, by name. Anything else under the key is ignored."""
+    there = said.get(key)
+    return (
+        {str(name): item for name, item in there.items() if isinstance(item, dict)} if isinstance(there, dict) else {}
+    )
+
+
+def _figures(said: Mapping[str, Any]) -> Iterator[TaskFigure]:
+    """The figures of tasks and groups. Newer files list groups separately."""
+    counts = _objects(said, "n-samples")
+    for task, of_task in (_objects(said, "results") | _objects(said, "groups")).items():
+        samples = counts.get(task, {}).get("effective")
+        for key, value in of_task.items():
+            metric, comma, filtered = key.partition(",")
+            if not comma or metric.endswith(_STDERR) or not isinstance(value, int | float):
+                continue
+            error = of_task.get(f"{metric}{_STDERR},{filtered}")
+            yield TaskFigure(
+                task,
+                metric,
+                filtered,
+                float(value),
+                float(error) if isinstance(error, int | float) else None,
+                samples if isinstance(samples, int) and samples > 0 else None,
+            )
+
+
+def _stated_spans(config: Mapping[str, Any]) -> frozenset[str]:
+    listed = config.get("metric_list")
+    metrics = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return frozenset(str(item.get("metric")) for item in metrics if "span_f1" in str(item.get("aggregation")))
+
+
+def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """For each task, the groups around it. If a task is in several groups that are not nested, the first one counts."""
+    listed = said.get("group_subtasks")
+    parts = {str(group): tasks for group, tasks in listed.items()} if isinstance(listed, dict) else {}
+    around: dict[str, str] = {}
+    for group, tasks in parts.items():
+        for task in tasks if isinstance(tasks, list) else ():
+            around.setdefault(str(task), group)
+    groups: dict[str, tuple[str, ...]] = {}
+    for task in around:
+        path: list[str] = []
+        inner: str | None = around[task]
+        while inner is not None and inner not in path:
+            path.insert(0, inner)
+            inner = around.get(inner)
+        groups[task] = tuple(path)
+    return groups
+
+
+def _stated_directions(said: Mapping[str, Any]) -> dict[str, bool]:
+    """For each metric, whether lower is better, if all tasks agree."""
+    directions: dict[str, set[bool]] = {}
+    for of_task in _objects(said, "higher_is_better").values():
+        for metric, higher in of_task.items():
+            if isinstance(higher, bool):
+                directions.setdefault(metric, set()).add(not higher)
+    return {metric: lower.pop() for metric, lower in directions.items() if len(lower) == 1}
+
+
+# === logs of samples ==================================================================================================
+# A metric with a number for each sample becomes values. The first metric that says whether an answer is right is called
+# `accuracy`; every other metric keeps its name, followed by `:filter` unless its first filter is none. A metric that
+# compares labelled spans becomes score tuples by label. If a log has the same sample more than once, several runs were
+# appended to it. Figures of tasks and groups without samples become published figures.
 
 EXAMPLE = """\
 {"doc_id": 0, "doc_hash": "9f2c", "filter": "none", "metrics": ["acc"], "acc": 1.0}
@@ -146,7 +326,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                     contents.unmapped[metric] += 1
                     not_finite += isinstance(item, float)
             if sheets.texts.wanted:
-                beside = lm_eval_texts.texts_of(sample)
+                beside = texts_of(sample)
                 of: dict[str, object] = {"test_set": task, "document": name}
                 sheets.texts.references(number, beside.references, member=document.member, **of)
                 sheets.texts.input(number, beside.input, member=document.member, **of, system=system)
@@ -161,7 +341,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
         labels = {label for *_, counts in contents.spans for label, (possible, _, _) in counts.items() if possible}
         for number, system, name, counts in contents.spans:
-            for label, tally in tallies(counts, [*sorted(labels), OTHER]).items():
+            for label, tally in tally_labelled_spans(counts, [*sorted(labels), OTHER]).items():
                 scores.add(number, task, system, name, label, *tally.cells)
         directions = _directions(results, naming, contents.values)
         return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions, naming.accuracy)
@@ -171,7 +351,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
     """Stages the figures of tasks and groups that have no samples beside the file."""
     results = Results()
     for document in documents(staging):
-        results = _parsed(staging, document.whole(lm_eval_results.LARGEST), "this")
+        results = _parsed(staging, document.whole(LARGEST), "this")
     named = _RESULTS.fullmatch(staging.source.name)
     date = named[1] if named else None
     said = results.model or _model_of_folder(staging)
@@ -224,13 +404,13 @@ def _model_of_folder(staging: Staging) -> str | None:
 
 
 def _results_beside(staging: Staging, name: str) -> Results:
-    written = staging.beside(name, lm_eval_results.LARGEST)
+    written = staging.beside(name, LARGEST)
     return Results() if written is None else _parsed(staging, written, f"the results file beside it, {name},")
 
 
 def _parsed(staging: Staging, written: bytes, called: str) -> Results:
     try:
-        return lm_eval_results.parsed(staging.json(written, called))
+        return parsed(staging.json(written, called))
     except ValueError:
         raise staging.refusal(f"{called} is not a results file of lm-evaluation-harness") from None
 

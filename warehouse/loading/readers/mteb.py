@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.loading.staging.cells import finite
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.printed import FIGURES, printed
-from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import PUBLISHED
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import PUBLISHED
+from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = """\
 {"dataset_revision": "e8379541", "mteb_version": "1.14.0", "task_name": "Banking77Classification",

@@ -15,13 +15,13 @@ from operator import add
 
 from msgspec import Struct, field
 
-from warehouse.faults import DataError
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.reader import Evidence, Reader, Start
-from warehouse.loading.staging.sheets import Sheet, Sheets
-from warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
-from warehouse.tasks.records import DECISIONS, SCORES
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import DECISIONS, SCORES
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 
 EXAMPLE = """\
 Configuration: /muc/GE/config-tst3.el

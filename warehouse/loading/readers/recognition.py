@@ -17,25 +17,26 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
-from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.lines import (
+from evalhouse.warehouse.faults import DataError, Fault, UnreadableError
+from evalhouse.warehouse.kinds.records import FORMS
+from evalhouse.warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
     COMPRESSIONS,
     EMPTY,
+    MORE,
     compression_of,
     damage,
     damages,
+    has_no_record,
     is_archive,
     open_bytes,
+    with_records,
 )
-from warehouse.loading.staging.long_records import MORE, has_no_record, with_records
-from warehouse.loading.staging.staged import Staging
-from warehouse.loading.staging.tabular import first_rows
-from warehouse.loading.staging.workbooks import WORKBOOKS
-from warehouse.store.database import Database
-from warehouse.tasks.records import FORMS
+from evalhouse.warehouse.loading.staging.staged import Staging
+from evalhouse.warehouse.loading.staging.tabular import WORKBOOKS, first_rows
+from evalhouse.warehouse.store.database import Database
 
 START = 65_536
 """How many bytes of a file are read, after unpacking; more if they do not contain one whole record."""

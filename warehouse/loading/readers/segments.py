@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from warehouse.loading.staging.cells import is_number, shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.mentions import COLUMNS
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.records import SCORES, VALUES
+from evalhouse.warehouse.kinds.records import SCORES, VALUES
+from evalhouse.warehouse.loading.staging.cells import is_number, shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.spans import COLUMNS
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.reader import Evidence, Reader, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.measures.correctness import ACCURACY
-from warehouse.tasks.records import FAILURES, VALUES
+from evalhouse.warehouse.kinds.records import FAILURES, VALUES
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.measures.values import ACCURACY
 
 EXAMPLE = """\
 {"total_instances": 3, "submitted_instances": 3, "completed_instances": 2, "resolved_instances": 1,

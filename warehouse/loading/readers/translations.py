@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.lines import documents
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.measures.translation import TER_COUNTS, TOKENIZERS, TRANSLATION
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import BETWEEN, COUNTS
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import BETWEEN, COUNTS
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.lines import documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.measures.translation import TER_COUNTS, TOKENIZERS, TRANSLATION
 
 EXAMPLE = "system\tmt\tref\nbase\tthe cat sits\tthe cat sat\nbase\ta dog\ta dog barks\n"
 

@@ -12,18 +12,18 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from warehouse.loading.staging.cells import is_number, shown
-from warehouse.loading.staging.lines import Document, documents
-from warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
-from warehouse.loading.staging.sheets import Sheets
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.measures import CUTOFF, ListMean, ListValue, Setting, measure_named, settle, without_cutoff
-from warehouse.measures.rankings import REL
-from warehouse.store.ranked_lists import ranked_lists
-from warehouse.store.sql import Sql
-from warehouse.tasks import RANKINGS
-from warehouse.tasks.observed import counted
-from warehouse.tasks.records import VALUES
+from evalhouse.warehouse.kinds import RANKINGS
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.records import VALUES
+from evalhouse.warehouse.loading.staging.cells import is_number, shown
+from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.measures import CUTOFF, ListMean, ListValue, Setting, measure_named, settle, without_cutoff
+from evalhouse.warehouse.measures.rankings import REL
+from evalhouse.warehouse.store.ranked_lists import ranked_lists
+from evalhouse.warehouse.store.sql import Sql
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
 
@@ -76,7 +76,7 @@ def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
     values: dict[tuple[str, str], float] = {}
     known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
     for test_set_id, system_id in staging.database.rows(known):
-        from warehouse.store.catalog import relevance  # readers are listed without DuckDB
+        from evalhouse.warehouse.store.catalog import relevance  # readers are listed without DuckDB
 
         level = relevance(staging.database, test_set_id)
         wanted = {measure_name(measure): of for measure in printed if (of := _computation(measure, level)) is not None}

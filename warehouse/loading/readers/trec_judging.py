@@ -7,10 +7,10 @@ for them, and not here.
 
 from __future__ import annotations
 
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.staged import Staging, list_names, list_of
-from warehouse.store.sql import Sql, value
-from warehouse.tasks.records import DOCUMENT, ITEM, SYSTEM
+from evalhouse.warehouse.kinds.records import DOCUMENT, ITEM, SYSTEM
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.staged import Staging, list_names, list_of
+from evalhouse.warehouse.store.sql import Sql, value
 
 _TABLES = (
     "trec_key",

@@ -13,45 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from warehouse.loading.readers.counts import sure_counts
-from warehouse.loading.staging import tabular
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
-from warehouse.loading.staging.sheets import refuse_settings
-from warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
-from warehouse.loading.staging.wide_columns import (
-    REPLICATES,
-    TEXTS,
-    CellColumn,
-    Roles,
-    UnclearError,
-    column_of,
-    noun_of,
-    plain,
-    roles_of,
-    texts_of,
-)
-from warehouse.loading.staging.wide_rows import (
-    BY_SYSTEMS,
-    CELLS,
-    ROWS,
-    RUNS_NAMED,
-    WideTable,
-    attributes_of,
-    check_cluster,
-    check_numbers,
-    counted_columns,
-    document_of,
-    held_instead,
-    hold_long_rows,
-    joined,
-    make_rows,
-    staged_texts,
-    staged_values,
-)
-from warehouse.store.sql import Sql
-from warehouse.tasks.observed import Observed, counted
-from warehouse.tasks.records import (
+from evalhouse.warehouse.kinds.kind import Observed, counted
+from evalhouse.warehouse.kinds.records import (
     DECISIONS,
     DOCUMENTS,
     ITEM,
@@ -64,6 +27,41 @@ from warehouse.tasks.records import (
     SYSTEMS,
     VALUES,
 )
+from evalhouse.warehouse.loading.readers.counts import sure_counts
+from evalhouse.warehouse.loading.staging import tabular
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
+from evalhouse.warehouse.loading.staging.sheets import refuse_settings
+from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
+from evalhouse.warehouse.loading.staging.wide import (
+    BY_SYSTEMS,
+    CELLS,
+    REPLICATES,
+    ROWS,
+    RUNS_NAMED,
+    TEXTS,
+    CellColumn,
+    Roles,
+    UnclearError,
+    WideTable,
+    attributes_of,
+    check_cluster,
+    check_numbers,
+    column_of,
+    counted_columns,
+    document_of,
+    held_instead,
+    hold_long_rows,
+    joined,
+    make_rows,
+    noun_of,
+    plain,
+    roles_of,
+    staged_texts,
+    staged_values,
+    texts_of,
+)
+from evalhouse.warehouse.store.sql import Sql
 
 EXAMPLE = """\
 model,seed,passage,question,acc,f1

@@ -1,9 +1,8 @@
-"""What a cell may contain, by kind of field. One table gives for each kind a check in SQL, a conversion in SQL and a
-sentence for errors.
+"""What a cell may contain, by kind of field: a check in SQL, a conversion in SQL and a sentence for errors.
 
-All input is staged as text and checked here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number. Checks
-see trimmed cells; an empty cell is null. The parts of a check may run in any order, so casts in them must not fail.
-This module builds SQL only from quoted names and its own constants, and runs none.
+All input is staged as text and checked here, because a typed reader rounds 1.5 to 2 and takes 0x10 for a number.
+Checks see trimmed cells; an empty cell is null. The parts of a check may run in any order, so casts in them must not
+fail. This module builds SQL only from quoted names and its own constants, and runs none.
 """
 
 from __future__ import annotations
@@ -13,8 +12,10 @@ import re
 
 from msgspec import Struct
 
-from warehouse.store.sql import Sql
-from warehouse.tasks.records import FieldKind
+from evalhouse.warehouse.kinds.records import FieldKind
+from evalhouse.warehouse.store.sql import Sql
+
+# === kinds of cells ===================================================================================================
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 10_000_000
@@ -180,3 +181,27 @@ def shown(cell: str, longest: int = 60) -> str:
     """A cell in quotes, with control characters escaped, and shortened if it is long."""
     cut = cell if len(cell) <= longest else cell[: longest - 1] + "…"
     return "'" + "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut) + "'"
+
+
+# === printed figures ==================================================================================================
+# Figures without documents as they are stored: the decimal digits of a number, and the size of the last digit.
+
+FIGURES = (
+    *("test_set", "system", "task", "measure", "value", "resolution", "documents", "standard_error"),
+    *("ci_low", "ci_high", "ci_level"),
+)
+"""The columns of a sheet of such figures."""
+
+MOST_DIGITS = 9
+"""How many digits a figure may have on each side of the point. No published figure has more."""
+
+
+def printed(value: float) -> tuple[str, str] | None:
+    """A number as decimal text and the size of its last digit: 0.4486 and 0.0001. None if it is not finite, or has too
+    many digits before the point.
+    """
+    if not math.isfinite(value) or abs(value) >= 10**MOST_DIGITS:
+        return None
+    whole, _, digits = f"{value:.{MOST_DIGITS}f}".partition(".")
+    digits = digits.rstrip("0")
+    return (f"{whole}.{digits}", f"0.{'1'.zfill(len(digits))}") if digits else (whole, "1")

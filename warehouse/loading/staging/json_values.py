@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import shown
 
 LARGEST_VALUE = 16 * 1024 * 1024
 """The longest value that is read, in bytes. DuckDB does not read longer ones."""

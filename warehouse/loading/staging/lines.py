@@ -1,6 +1,7 @@
 """Opens input files, compressed files and members of archives, and reads them as lines of text.
 
 Nothing is unpacked to disk, and the unpacked size is limited, so that a small archive cannot fill a large machine.
+What the bytes mean is not known here.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from warehouse.faults import DataError
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.door import Door
-from warehouse.loading.staging.json_values import JSONError, values
-from warehouse.loading.staging.staged import Staging
-from warehouse.loading.staging.unpacking import Meter
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.door import Door, Meter
+from evalhouse.warehouse.loading.staging.json_values import JSONError, parsed, values
+from evalhouse.warehouse.loading.staging.reader import Start, as_text
+from evalhouse.warehouse.loading.staging.staged import Staging
+from evalhouse.warehouse.store.sql import Sql, join
+
+# === files and lines ==================================================================================================
 
 EMPTY = "the file is empty"
 BLANK = "there are only blank lines in the file"
@@ -81,7 +86,7 @@ def open_bytes(door: Door, source: Path, compression: Compression) -> Iterator[i
             with gzip.open(stored, "rb") as unpacking:
                 yield meter.reading(unpacking)
         elif compression == "zstd":
-            from warehouse.loading.staging.zstandard import zstd
+            from evalhouse.warehouse.loading.staging.zstandard import zstd
 
             with zstd.ZstdFile(stored) as unpacking:
                 yield meter.reading(unpacking)
@@ -97,7 +102,7 @@ def meter_of(staging: Staging) -> Meter:
 
 def damages() -> tuple[type[Exception], ...]:
     """The exceptions that reading raises if compressed data are cut off or damaged."""
-    from warehouse.loading.staging.zstandard import zstd
+    from evalhouse.warehouse.loading.staging.zstandard import zstd
 
     return (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError)
 
@@ -252,3 +257,185 @@ def brief(said: str) -> str:
     """The first sentence of an error message of DuckDB or Python about an input."""
     first = said.strip().split("\n")[0]
     return shown(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]
+
+
+# === surveying a text =================================================================================================
+# All bytes of a text are read once before DuckDB reads it, to check that no line is too long and to count the text that
+# DuckDB must deliver. DuckDB drops rows that it cannot read at the start or end of a file (a last line of 40 MB, a
+# first line if quotes are off), so the text that it was given is compared with the text that it returned. Memory holds
+# one chunk of the file.
+
+LONGEST_ROW = 2_000_000
+"""The longest line of a table, in bytes. DuckDB does not take longer ones."""
+
+_END = re.compile(rb"[\r\n]")
+_LINE_FEED, _BLANK = 10, 32
+_FEW = 64 * 1024
+"""How many bytes of a plain text are counted at a time: so many stay in the cache of a processor."""
+
+_NOT_OF_CELLS = b'"\r\n'
+
+
+class Survey(Struct, frozen=True):
+    """How many bytes of text the cells of a file have, with separators but without quotes and line ends, and whether
+    there are quotes and apostrophes.
+    """
+
+    text: int
+    quotes: bool
+    apostrophes: bool
+
+
+def survey(document: Document, longest: int = LONGEST_ROW) -> Survey:
+    """Reads a text to its end. Raises DataError if a line has more than `longest` bytes, or on a read error."""
+    text, quotes, apostrophes, number, begun = 0, False, False, 1, 0
+    first = True
+    for chunk in _chunks(document):
+        if first:
+            chunk, first = chunk.removeprefix(b"\xef\xbb\xbf"), False
+        end = _END.search(chunk)
+        if begun + (end.start() if end else len(chunk)) > longest:
+            raise document.refusal(f"this line is longer than {longest:,} bytes", number)
+        if end:
+            last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+            begun = len(chunk) - 1 - last
+            number += chunk.count(b"\n")
+        else:
+            begun += len(chunk)
+        text += len(chunk.translate(None, _NOT_OF_CELLS))
+        quotes = quotes or b'"' in chunk
+        apostrophes = apostrophes or b"'" in chunk
+    return Survey(text, quotes, apostrophes)
+
+
+def count_filled_lines(document: Document, longest: int) -> int:
+    """How many lines are not blank. Raises DataError as `survey` does."""
+    count, number, rest = 0, 1, b""
+    for chunk in _chunks(document):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > longest or (lines and max(map(len, lines)) > longest):
+            ahead = next((place for place, line in enumerate((*lines, rest)) if len(line) > longest), 0)
+            raise document.refusal(f"this line is longer than {longest:,} bytes", number + ahead)
+        count += sum(1 for line in lines if line and not line.isspace())
+        number += len(lines)
+    return count + bool(rest.strip())
+
+
+class PlainText(Struct, frozen=True):
+    """A text in which one blank or line feed follows each cell, and nothing else is white space: how many lines and how
+    many cells it has, and whether it is ASCII. A last line without a line feed is counted as if it had one.
+    """
+
+    lines: int
+    cells: int
+    ascii: bool
+
+
+def plain_text(document: Document) -> PlainText | None:
+    """Counts the cells of a text if it is plain; otherwise None. Raises DataError on a read error."""
+    import numpy
+
+    lines, cells, is_ascii, last = 0, 0, True, _LINE_FEED
+    for chunk in _chunks(document, _FEW):
+        if not (lines or cells) and chunk.startswith(b"\xef\xbb\xbf"):
+            return None
+        letters = numpy.frombuffer(chunk, numpy.uint8)
+        ends, white = letters == _LINE_FEED, letters <= _BLANK
+        of_chunk = int(numpy.count_nonzero(ends)), int(numpy.count_nonzero(white))
+        if (last <= _BLANK and white[0]) or (white[1:] & white[:-1]).any():
+            return None  # a blank line, or an empty cell
+        if of_chunk[1] > of_chunk[0] + int(numpy.count_nonzero(letters == _BLANK)):
+            return None
+        lines, cells, last = lines + of_chunk[0], cells + of_chunk[1], chunk[-1]
+        is_ascii = is_ascii and chunk.isascii()
+    if last == _BLANK:
+        return None
+    unended = last != _LINE_FEED
+    return PlainText(lines + unended, cells + unended, is_ascii)
+
+
+def text_of(header: tuple[str, ...]) -> int:
+    """The length of a row with these cells, as a survey counts it."""
+    text = "".join(header).encode(errors="surrogatepass").translate(None, _NOT_OF_CELLS)
+    return len(text) + len(header) - 1
+
+
+def _chunks(document: Document, many: int = CHUNK) -> Iterator[bytes]:
+    with document.unbroken():
+        while chunk := document.binary.read(many):
+            yield chunk
+
+
+def text_of_cells(columns: int, quotes: bool) -> Sql:
+    """The length of a row with the columns c0, c1, … as a survey counts it, in SQL."""
+
+    def cell(place: int) -> str:
+        # A cell may contain the characters that quotes protect; these are not counted.
+        plain = f"strlen(c{place})"
+        if quotes:
+            bare = f"strlen(replace(replace(replace(c{place}, '\"', ''), chr(10), ''), chr(13), ''))"
+            special = " or ".join(f"contains(c{place}, {sign})" for sign in ("'\"'", "chr(10)", "chr(13)"))
+            plain = f"case when {special} then {bare} else {plain} end"
+        return f"coalesce({plain}, 0)"
+
+    # This is a list, because a sum of so many columns would be nested deeper than DuckDB allows.
+    return "list_sum([" + join(", ", (Sql(cell(place)) for place in range(columns))) + f"])::bigint + {columns - 1}"
+
+
+# === first records ====================================================================================================
+# Reads the first records of a table or of JSON lines if the start of the file is too short to contain a record. They
+# only serve to recognize the file: long cells are cut, and an incomplete record is left out.
+
+MORE = 4 * 1024 * 1024
+"""How many bytes of a file are read if its start has no complete record."""
+
+_SHOWN = 1_000
+"""How many characters of a cell are kept. No name is that long."""
+
+_LONG = re.compile(rf'"(?:[^"]|"")*(?:"|\Z)|[^",\t\n]{{{_SHOWN},}}')
+"""A quoted cell, which may go on after the text, or a long cell without quotes."""
+
+
+def has_no_record(start: Start) -> bool:
+    """Whether a file goes on after its start, and the start does not contain even one complete record."""
+    if start.whole:
+        return False
+    if start.first.lstrip().startswith("{"):
+        return not start.records
+    return all(len(record) < len(start.columns) for record in start.records)
+
+
+def with_records(start: Start, text: str, *, whole: bool) -> Start:
+    """The start of a file with the records from more of its text; `whole` says that this is the whole text."""
+    rows = tuple(
+        {name: cell[:_SHOWN] for name, cell in record.items()} for record in _records(start, text, whole=whole)
+    )
+    return replace(start, rows=rows, named=start.columns.union(*rows)) if rows else start
+
+
+def _records(start: Start, text: str, *, whole: bool) -> list[dict[str, str]]:
+    if start.first.lstrip().startswith("{"):
+        return _objects(text)
+    cut = replace(start, text=_LONG.sub(_short, text), whole=whole)
+    return [record for record in cut.records if len(record) == len(start.columns)]
+
+
+def _objects(text: str) -> list[dict[str, str]]:
+    """The first object of JSON lines; empty unless a second object follows."""
+    first, _, others = text.lstrip().partition("\n")
+    if not others.lstrip().startswith("{"):
+        return []
+    try:
+        record = parsed(first)
+    except (JSONError, ValueError):
+        return []
+    return [{key: as_text(item) for key, item in record.items()}] if isinstance(record, dict) else []
+
+
+def _short(cell: re.Match[str]) -> str:
+    """A cell on one line, shortened if it is long."""
+    text = cell[0]
+    if not text.startswith('"'):
+        return text[:_SHOWN]
+    inside = text.strip('"')[:_SHOWN].replace('"', " ").replace("\n", " ").replace("\r", " ")
+    return f'"{inside}"'

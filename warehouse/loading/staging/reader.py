@@ -1,16 +1,7 @@
 """Describes one format: how its files are recognized, how they are read, and what they contain.
 
-Each file in `warehouse.loading.readers` describes its reader with these classes, and the table there lists it. A load
-has three steps, and the reader takes part in each:
-
-1. Every file is shown to `Reader.recognizes` (as a `Start`), which returns the evidence for the reader and the role of
-   the file in the load (`Recognition`, `Role`). If a file could be several things, it is `unsure` and a person decides.
-2. Files are put in order: keys first, then facts, then attributes. A `PART` is read together with another file.
-3. `Reader.stage` gets each file (as a `Staging`). For values that the file does not give, it calls `staging.named`,
-   which falls back on `Reader.unsaid`. `staging.keys` has the keys that the load found for the file.
-   `staging.replicate` names a run of a system. Failures go on a sheet of the form FAILURES.
-
-Nothing here knows which readers there are, and nothing here opens a file.
+Each reader describes itself with these classes, and the table of readers lists it. Nothing here knows which readers
+there are, and nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -27,10 +18,21 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec import field as dataclass_field
 
-from warehouse.loading.staging.json_values import JSONError, parsed, values
-from warehouse.loading.staging.staged import Staged, Staging
-from warehouse.tasks.observed import Observed
-from warehouse.tasks.records import FactForm, Field
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.kinds.records import FactForm, Field
+from evalhouse.warehouse.loading.staging.json_values import JSONError, parsed, values
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+
+# === how a reader works ===============================================================================================
+# A load has three steps, and the reader takes part in each:
+#
+#     1. Every file is shown to `Reader.recognizes` (as a `Start`), which returns the evidence for the reader and the
+#        role of the file in the load (`Recognition`, `Role`). If a file could be several things, it is `unsure` and a
+#        person decides.
+#     2. Files are put in order: keys first, then facts, then attributes. A `PART` is read together with another file.
+#     3. `Reader.stage` gets each file (as a `Staging`). For values that the file does not give, it calls
+#        `staging.named`, which falls back on `Reader.unsaid`. `staging.keys` has the keys that the load found for the
+#        file. `staging.replicate` names a run of a system. Failures go on a sheet of the form FAILURES.
 
 
 class Option(Struct, frozen=True):
@@ -216,3 +218,35 @@ class Reader(Struct, frozen=True):
     def fields(self) -> tuple[Field, ...]:
         """The fields that columns of a file are matched with; empty if files of this reader have no named columns."""
         return self.forms[0].fields if self.columns else ()
+
+
+# === templates of names ===============================================================================================
+# What `{stem}`, `{name}`, `{parent}` and `{parent2}` mean for a file.
+
+PARTS = ("stem", "name", "parent", "parent2")
+
+_PART = re.compile(r"\{([^{}]*)\}")
+_PACKED = re.compile(r"\.(gz|tgz|zst|zip|tar)$", re.IGNORECASE)
+
+
+def filled(templates: Mapping[str, str], file: Path, folder: Path | None = None) -> dict[str, str]:
+    """The templates, filled with the parts of a file's path. If `folder` is given, it replaces the folder of the file.
+    Raises ValueError for an unknown part.
+    """
+    folder = folder or file.absolute().parent
+    unpacked = file.name
+    while _PACKED.search(unpacked):
+        unpacked = _PACKED.sub("", unpacked)
+    parts = {
+        "stem": Path(unpacked).stem,
+        "name": file.name,
+        "parent": folder.name,
+        "parent2": folder.parent.name,
+    }
+
+    def part(found: re.Match[str]) -> str:
+        if found[1] not in parts:
+            raise ValueError(f"{found[0]} is not known; the parts are {', '.join(f'{{{name}}}' for name in PARTS)}")
+        return parts[found[1]]
+
+    return {field: _PART.sub(part, template) for field, template in templates.items()}

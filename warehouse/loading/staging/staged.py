@@ -1,13 +1,7 @@
 """The input and output of a reader: a file and its forms go in, temporary tables of texts come out.
 
-There is one table per form, called `staged_scores` and so on, or a view of the file that looks the same. It has one row
-per record, in the order of the file (row ids count from 0). Each field that the file or a setting gives is a text
-column with the name of the field: trimmed, with names in Unicode NFC, and null for an empty cell. Inputs, references
-and outputs are unchanged. The column `blanks` says whether there were blanks around a name. Attributes have columns of
-their own, `attribute_0`, `attribute_1` and so on. Nothing here checks what the texts say.
-
-A reader of large files may stage numbers instead of names, because the database joins and sorts numbers in a fraction
-of the time. They are the numbers of names in a list, or the numbers that stored names have in the warehouse.
+There is one table per form, called `staged_scores` and so on, or a view of the file that looks the same. It has one
+row per record, in the order of the file (row ids count from 0). Nothing here checks what the texts say.
 """
 
 from __future__ import annotations
@@ -15,25 +9,122 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec import field as dataclass_field
 from msgspec.structs import replace
 
-from warehouse.faults import DataError, Fault
-from warehouse.loading.staging.cells import shown
-from warehouse.loading.staging.door import EVERYWHERE, Door
-from warehouse.loading.staging.json_values import NotReadError, parsed
-from warehouse.loading.staging.model_runs import Brought, Run, system_of
-from warehouse.store.sql import Sql, join, name, value, values
-from warehouse.tasks.observed import Observed
-from warehouse.tasks.records import FactForm, Field
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.kinds.records import FactForm, Field
+from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+from evalhouse.warehouse.loading.staging.json_values import NotReadError, parsed
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 if TYPE_CHECKING:
-    from warehouse.store.database import Database
+    from evalhouse.warehouse.store.database import Database
+
+
+# === runs of a model ==================================================================================================
+# A second run is a replicate: a system of its own beside the first, and never a contradiction. The first run of a model
+# on a test set is stored under the name of the model, and later ones as `model#2`, `model#3` and so on. A run is
+# identified by its id, or by its date if it has no id. A run that is already stored keeps its name, so loading its
+# files again adds nothing.
+
+
+class Run(Struct, frozen=True):
+    """A run of a model on a test set, with its id and date, and the name of the system under which it is stored."""
+
+    test_set: str
+    model: str
+    id: str | None
+    date: str | None
+    system: str = ""
+
+    @property
+    def told_by(self) -> str | None:
+        """What identifies the run among the runs of the model: its id or its date."""
+        return self.id or self.date
+
+
+Brought = dict[tuple[str, str, str], Run]
+"""The runs in a file, by test set, model and what identifies them."""
+
+
+def system_of(database: Database, brought: Brought, run: Run) -> str:
+    """The name of the system under which a run is stored; the run is added to those of the file. If nothing identifies
+    the run, it is the name of the model.
+    """
+    run = replace(run, test_set=_name(run.test_set), model=_name(run.model))
+    if run.told_by is None:
+        return run.model
+    key = run.test_set, run.model, run.told_by
+    if key not in brought:
+        brought[key] = replace(run, system=_free([*_stored(database, run.model), *brought.values()], run))
+    return brought[key].system
+
+
+def systems_of(database: Database, runs: Sequence[Run]) -> list[Run]:
+    """The runs with their system names. If a model has several runs on a test set, they are called `model#1`, `model#2`
+    and so on.
+    """
+    stored: dict[str, list[Run]] = {}
+    for run in _stored(database):
+        stored.setdefault(run.model, []).append(run)
+    several = Counter((run.test_set, run.model) for run in runs)
+    named = []
+    for run in runs:
+        others = stored.setdefault(run.model, [])
+        others.append(replace(run, system=_free(others, run, several[run.test_set, run.model] > 1)))
+        named.append(others[-1])
+    return named
+
+
+def _name(text: str) -> str:
+    """A name as it is stored."""
+    return normalize("NFC", text.strip())
+
+
+def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
+    """The name that the run already has, on its test set, or on another test set if that name is free here; otherwise
+    the next free name.
+
+    With `numbered`, the first run gets a number too.
+    """
+    runs = [other for other in runs if other.model == run.model]
+    here = {other.system: other for other in runs if other.test_set == run.test_set}
+    same = [other for other in runs if other.told_by == run.told_by]
+    for other in sorted(same, key=lambda other: other.test_set != run.test_set):
+        if other.test_set == run.test_set or other.system not in here:
+            return other.system
+    first = f"{run.model}#1" if numbered or any(other.system == f"{run.model}#1" for other in runs) else run.model
+    names = (f"{run.model}#{number}" if number > 1 else first for number in count(1))
+    return next(name for name in names if name not in here)
+
+
+def _stored(database: Database, model: str | None = None) -> list[Run]:
+    rows = database.rows(
+        Sql(
+            "select t.name, r.model, r.run, r.date, s.name from run r join test_set t on t.id = r.test_set_id "
+            "join system s on s.id = r.system_id where r.model = coalesce(?, r.model)",
+            (model,),
+        )
+    )
+    return [Run(*row) for row in rows]
+
+
+# === staged tables ====================================================================================================
+# Each field that the file or a setting gives is a text column with the name of the field: trimmed, with names in
+# Unicode NFC, and null for an empty cell. Inputs, references and outputs are unchanged. The column `blanks` says
+# whether there were blanks around a name. Attributes have columns of their own, `attribute_0`, `attribute_1` and so on.
+# A reader of large files may stage numbers instead of names, because the database joins and sorts numbers in a fraction
+# of the time: the numbers of names in a list, or those that stored names have in the warehouse.
 
 MOST_FAULTS = 20
 """How many faults of a file are reported one by one."""

@@ -1,46 +1,121 @@
-"""Tables with named columns: CSV, TSV, JSON lines, JSON and Parquet, the first three also compressed with gzip or zstd.
+"""Tables with named columns: CSV, TSV, JSON lines, JSON, Parquet and Excel workbooks.
 
-DuckDB reads the file, with every column as text. Python reads it again only if something is wrong, to say on which
-line.
+CSV, TSV and JSON lines may be compressed with gzip or zstd. DuckDB reads the file, with every column as text. Python
+reads it again only if something is wrong, to say on which line.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import io
 import json
 import tempfile
+import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.faults import DataError, Fault, UnreadableError
-from warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets
-from warehouse.loading.staging.json_values import LARGEST_VALUE, JSONError, values
-from warehouse.loading.staging.lines import (
+from evalhouse.warehouse.faults import DataError, Fault, UnreadableError
+from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets, shown
+from evalhouse.warehouse.loading.staging.json_values import LARGEST_VALUE, JSONError, values
+from evalhouse.warehouse.loading.staging.lines import (
     CHUNK,
+    LONGEST_ROW,
     Compression,
     Document,
     brief,
     compression_of,
+    count_filled_lines,
     damage,
     damages,
     open_bytes,
     start_of,
+    survey,
+    text_of,
+    text_of_cells,
 )
-from warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match, staged_columns
-from warehouse.loading.staging.surveying import LONGEST_ROW, filled_lines, survey, text_of, text_of_cells
-from warehouse.loading.staging.workbooks import WORKBOOKS, csv_of_workbook, workbook_rows
-from warehouse.store.sql import Sql, name, pattern_of, value
-from warehouse.tasks.observed import counted
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match, staged_columns
+from evalhouse.warehouse.store.sql import Sql, name, pattern_of, value
 
 if TYPE_CHECKING:
-    from warehouse.store.database import Database
+    from evalhouse.warehouse.store.database import Database
+
+
+# === Excel workbooks ==================================================================================================
+# A workbook is read as CSV: the one sheet that is not empty, one row per line. This needs the package openpyxl, from
+# the extra `excel`.
+
+WORKBOOKS = (".xlsx", ".xlsm")
+"""The file name endings of workbooks."""
+
+
+@contextlib.contextmanager
+def csv_of_workbook(staging: Staging) -> Iterator[Path]:
+    """A temporary CSV file with the rows of a workbook. Missing cells are empty.
+
+    Raises DataError if the file is not a workbook, or if several of its sheets are not empty.
+    """
+    with tempfile.TemporaryDirectory(dir=staging.database.spill) as folder:
+        made = Path(folder) / "sheet.csv"
+        with made.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerows(workbook_rows(staging))
+        yield made
+
+
+def workbook_rows(staging: Staging) -> Iterator[list[str]]:
+    """The rows of a workbook as texts. Raises DataError as `csv_of_workbook` does."""
+    try:
+        import openpyxl
+    except ModuleNotFoundError:
+        said = 'reading a workbook needs the package openpyxl: pip install "evalhouse[excel]"'
+        raise staging.refusal(said) from None
+    with staging.door.open(staging.source) as binary, warnings.catch_warnings():
+        # What openpyxl leaves out, such as pictures, does not matter here.
+        warnings.simplefilter("ignore")
+        try:
+            book = openpyxl.load_workbook(binary, read_only=True, data_only=True)
+        except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError):
+            raise staging.refusal("this is not a sound Excel workbook") from None
+        sheets = [sheet for sheet in book.worksheets if any(_texts(row) for row in sheet.iter_rows(values_only=True))]
+        if len(sheets) != 1:
+            names = ", ".join(shown(sheet.title) for sheet in sheets)
+            several = f"several sheets have rows: {names}; save the one that is meant as a file of its own"
+            raise staging.refusal(several if sheets else "no sheet of the workbook has rows")
+        width = 0
+        for row in sheets[0].iter_rows(values_only=True):
+            texts = _texts(row)
+            width = width or len(texts)
+            yield texts + [""] * (width - len(texts))
+        book.close()
+
+
+def _texts(row: tuple[Any, ...]) -> list[str]:
+    """The cells of a row as texts, up to the last one that is not empty."""
+    texts = [_text(cell) for cell in row]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
+
+
+# === tables ===========================================================================================================
 
 LONGEST_CELL = 1_000_000
 
@@ -362,7 +437,7 @@ class _Text(Struct, frozen=True):
         """
         if by_line:
             with self.document() as document:
-                count = filled_lines(document, LARGEST_VALUE)
+                count = count_filled_lines(document, LARGEST_VALUE)
             yield self.staging.source, self.compression, count
             return
         with tempfile.TemporaryDirectory(dir=self.staging.database.spill) as folder:

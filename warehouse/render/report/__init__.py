@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from warehouse.lazy import lazy
-from warehouse.render import files
-from warehouse.render.report.description import Passage, Report, ReportedStatement, Section, Source
-from warehouse.render.site.pieces import Piece
-from warehouse.render.style import Style
+from evalhouse.warehouse.process.lazy import lazy
+from evalhouse.warehouse.render import files
+from evalhouse.warehouse.render.report.prose import Passage, Report, ReportedStatement, Section, Source
+from evalhouse.warehouse.render.site.contents import Piece
+from evalhouse.warehouse.render.style import Style
 
 __all__ = ["REPORTS", "Passage", "Piece", "Report", "ReportedStatement", "Section", "Source", "check", "write"]
 
@@ -25,9 +25,9 @@ DrawReport = Callable[[Report, str, Style], Files]
 
 
 REPORTS: dict[str, DrawReport] = {
-    ".html": lazy("warehouse.render.report.page:draw"),
-    ".md": lazy("warehouse.render.report.plain:draw"),
-    ".tex": lazy("warehouse.render.report.typeset:draw"),
+    ".html": lazy("evalhouse.warehouse.render.report.page:draw"),
+    ".md": lazy("evalhouse.warehouse.render.report.typeset:draw_plain"),
+    ".tex": lazy("evalhouse.warehouse.render.report.typeset:draw_typeset"),
 }
 """What draws a report, by file extension: as a self-contained page, as Markdown with its pictures as SVG files, or as a
 LaTeX document with its pictures as PDF files. The modules that draw are imported only then.

@@ -10,16 +10,25 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files as resources
 
-from warehouse.render.data import csv
-from warehouse.render.latex import latex
-from warehouse.render.report.description import LONGEST, Report, ReportedStatement, shortened
-from warehouse.render.report.prose import MarkdownText, read_sections
-from warehouse.render.report.wording import SOURCES, above, provenance, sources_rectangle
-from warehouse.render.site.drawn_answers import highlighted, lines, listed_notes, picture, signature, tables
-from warehouse.render.site.page_frame import SKIP, head, looks
-from warehouse.render.style import Style
-from warehouse.render.web import NUMBERS, SORTING, table, text
-from warehouse.results import Result
+from evalhouse.warehouse.render.data import csv
+from evalhouse.warehouse.render.html import NUMBERS, SORTING, table, text
+from evalhouse.warehouse.render.latex import latex
+from evalhouse.warehouse.render.report.prose import (
+    LONGEST,
+    SOURCES,
+    MarkdownText,
+    Report,
+    ReportedStatement,
+    above,
+    provenance,
+    read_sections,
+    shortened,
+    sources_rectangle,
+)
+from evalhouse.warehouse.render.site.contents import highlighted, lines, listed_notes, picture, signature, tables
+from evalhouse.warehouse.render.site.drawing import SKIP, head, looks
+from evalhouse.warehouse.render.style import Style
+from evalhouse.warehouse.results import Result
 
 LARGEST = 3_000_000
 """The size of a page in bytes. If a report would be larger, fewer rows of each table are shown."""
@@ -87,7 +96,7 @@ def _page(report: Report, style: Style) -> str:
 
 
 def _resource(name: str) -> str:
-    return resources("warehouse.render.report").joinpath(name).read_text(encoding="utf-8")
+    return resources("evalhouse.warehouse.render.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(script: str) -> str:

@@ -1,5 +1,6 @@
-"""Draws the prose of a study, which is Markdown, as HTML, LaTeX or Markdown. Anything that is not Markdown is text:
-markup of other languages is shown as it is written, and pictures from elsewhere are named but not loaded.
+"""The content of a report, its wording, and its prose in Markdown, HTML or LaTeX.
+
+Everything is kept as it was written or computed. The formats decide how much of it is shown, and how.
 """
 
 from __future__ import annotations
@@ -11,11 +12,174 @@ from html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
+from msgspec import Struct
+from msgspec.structs import replace
 
-from warehouse.render.latex import typeset
-from warehouse.render.markup import escaped, longest_run, markdown_word
-from warehouse.render.report.description import Passage, Report, ReportedStatement
-from warehouse.render.style import clean
+from evalhouse.warehouse.render.latex import typeset
+from evalhouse.warehouse.render.markup import escaped, longest_run, markdown_word
+from evalhouse.warehouse.render.panels import Rectangle
+from evalhouse.warehouse.render.site.contents import Piece
+from evalhouse.warehouse.render.style import clean
+from evalhouse.warehouse.results import Result, Table
+
+# === a report as data =================================================================================================
+# Prose, statements with their results, and the sources of the numbers. Nothing is drawn here.
+
+LONGEST = 1000
+"""A report shows no more rows of one table than this."""
+
+LONGEST_TITLE = 80
+"""A statement used as a caption is cut after this many characters."""
+
+
+class Passage(Struct, frozen=True):
+    """Prose, in Markdown."""
+
+    text: str
+
+
+class ReportedStatement(Struct, frozen=True):
+    """A statement with its outcome: a result, an error drawn with its caret, or neither if the statement only sets
+    something. Statements with something to show are numbered.
+    """
+
+    pieces: tuple[Piece, ...]
+    number: int | None = None
+    result: Result | None = None
+    error: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The statement as it was written."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def title(self) -> str:
+        """The title of its result, or a note that it has no result."""
+        if self.result is None:
+            return "not answered"
+        statement = " ".join(self.result.statement.split())
+        return self.result.caption or (f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement)
+
+
+Section = Passage | ReportedStatement
+
+
+class Source(Struct, frozen=True):
+    """A file that was loaded into the warehouse. `settings` holds the options for its fields and columns."""
+
+    number: int
+    name: str
+    reader: str
+    rows: int
+    simulated: bool
+    sha256: str
+    version: str
+    settings: str
+
+
+class Report(Struct, frozen=True):
+    """A study and its answers.
+
+    `study` is the name of its file, and `sha256` is the digest of its text. `given` holds the variables that were set
+    from outside, with their values. `warehouse` describes in words which data were used. `version` and `made` tell
+    which version made the report, and when. For the same study, variables, warehouse and version, only `made` changes.
+    """
+
+    title: str
+    study: str
+    sha256: str
+    given: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    warehouse: str
+    sources: tuple[Source, ...]
+    version: str
+    made: str
+
+    @property
+    def statements(self) -> tuple[ReportedStatement, ...]:
+        """The statements, in order."""
+        return tuple(section for section in self.sections if isinstance(section, ReportedStatement))
+
+    @property
+    def wrong(self) -> int:
+        """The number of statements with an error."""
+        return sum(section.error is not None for section in self.statements)
+
+
+def shortened(report: Report, longest: int = LONGEST) -> Report:
+    """The report with at most this many rows per table. A note gives the full number."""
+    return replace(report, sections=tuple(_shortened(section, longest) for section in report.sections))
+
+
+def _shortened(section: Section, longest: int) -> Section:
+    if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
+        return section
+    if section.result.grid is not None and len(section.result.grid.systems) <= longest:
+        # Each of its lines is a system, which has many rows.
+        return section
+    table = section.result.table
+    note = f"the first {longest:,} of {len(table.rows):,} rows, also in copies; evalhouse query prints them all"
+    cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None, grid=None)
+    return replace(section, result=replace(cut, notes=(note, *cut.notes)))
+
+
+# === wording of all formats ===========================================================================================
+# In plain text: the sentences at the top, the notes, and the sources of the numbers.
+
+SOURCES = "Where the numbers come from"
+
+
+def above(report: Report) -> list[str]:
+    """What readers should know first, one sentence each."""
+    sentences = [f"{report.study}, answered from {report.warehouse}."]
+    if report.given:
+        sentences.append(f"Set from outside: {', '.join(f'${name} = {value}' for name, value in report.given)}.")
+    if any(source.simulated for source in report.sources):
+        sentences.append("Some rows of this warehouse are simulated data; the captions of results on them say so.")
+    if report.wrong:
+        count = "1 statement was" if report.wrong == 1 else f"{report.wrong} statements were"
+        places = ", ".join(str(statement.number) for statement in report.statements if statement.error is not None)
+        sentences.append(f"{count} not answered: {places}.")
+    return sentences
+
+
+def provenance(report: Report) -> list[str]:
+    """The text and the files that determine the numbers."""
+    files = "1 file" if len(report.sources) == 1 else f"{len(report.sources)} files"
+    rows = sum(source.rows for source in report.sources)
+    return [
+        f"{report.study} has the SHA-256 digest {report.sha256}. {report.warehouse} holds {rows:,} rows from {files}.",
+        "Each signature names everything that decides a result; the same signature means the same numbers.",
+    ]
+
+
+def sources_rectangle(sources: Sequence[Source]) -> Rectangle:
+    """The files as a table."""
+    columns = (
+        ("import", [str(source.number) for source in sources]),
+        ("file", [source.name for source in sources]),
+        ("read as", [source.reader + (f" ({source.settings})" if source.settings else "") for source in sources]),
+        ("rows", [f"{source.rows:,}" for source in sources]),
+        ("simulated", ["yes" if source.simulated else "no" for source in sources]),
+        ("version", [source.version for source in sources]),
+        ("SHA-256", [source.sha256 for source in sources]),
+    )
+    headings = tuple(heading for heading, _ in columns)
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    limits = tuple(max(len(heading), *map(len, cells)) for heading, cells in columns)
+    return Rectangle(headings, rows, tuple(heading in ("import", "rows") for heading in headings), limits)
+
+
+def picture_name(report_name: str, number: int | None, suffix: str) -> str:
+    """The name of a picture's file, in letters that every program accepts in a path."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report_name.rpartition(".")[0]).strip(".-") or "report"
+    return f"{stem}-{number}{suffix}"
+
+
+# === prose of a study =================================================================================================
+# The prose is Markdown. Anything that is not Markdown is text: markup of other languages is shown as it is written, and
+# pictures from elsewhere are named but not loaded.
 
 HIGHEST, DEEPEST = 2, 4
 """The levels that headings of prose may have, below the title of the report."""

@@ -1,6 +1,4 @@
-"""Draws a report as a LaTeX document with its pictures as PDF files. It is tested with pdfLaTeX; the preamble also
-supports LuaLaTeX and XeLaTeX.
-"""
+"""Draws a report as LaTeX or Markdown, with its pictures beside it."""
 
 from __future__ import annotations
 
@@ -8,16 +6,30 @@ import re
 from collections.abc import Iterable
 from html.entities import codepoint2name
 
-from warehouse.render.latex import breakable, longtable, typeset
-from warehouse.render.panels import Rectangle
-from warehouse.render.paper import on_paper
-from warehouse.render.rectangle import unbounded_rectangles
-from warehouse.render.report.description import Report, ReportedStatement, shortened
-from warehouse.render.report.prose import MarkdownText, latex_lines, read_sections
-from warehouse.render.report.wording import SOURCES, above, picture_name, provenance, sources_rectangle
-from warehouse.render.site.drawn_answers import notes
-from warehouse.render.site.pieces import Piece
-from warehouse.render.style import Style, clean
+from evalhouse.warehouse.render.latex import breakable, longtable, typeset
+from evalhouse.warehouse.render.markup import escaped, grid, grids, listed, markdown_word
+from evalhouse.warehouse.render.panels import Rectangle
+from evalhouse.warehouse.render.paper import on_paper
+from evalhouse.warehouse.render.rectangle import unbounded_rectangles
+from evalhouse.warehouse.render.report.prose import (
+    SOURCES,
+    MarkdownText,
+    Report,
+    ReportedStatement,
+    above,
+    latex_lines,
+    markdown_code,
+    picture_name,
+    provenance,
+    read_sections,
+    shortened,
+    sources_rectangle,
+)
+from evalhouse.warehouse.render.site.contents import Piece, described, notes
+from evalhouse.warehouse.render.style import Style, clean
+
+# === LaTeX ============================================================================================================
+# Pictures are PDF files. It is tested with pdfLaTeX; the preamble also supports LuaLaTeX and XeLaTeX.
 
 LINE = 114
 """The most characters of a table, as many digits as a line has in \\scriptsize."""
@@ -54,7 +66,7 @@ _MATHEMATICS = {letter: codepoint2name[ord(letter)] for letter in _GREEK} | {
 """The commands for letters of mathematics."""
 
 
-def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
+def draw_typeset(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The document and its pictures. Raises WarehouseError where pictures cannot be drawn."""
     report = shortened(report)
     pictures: dict[str, bytes] = {}
@@ -78,7 +90,7 @@ def _answered(statement: ReportedStatement, name: str, style: Style, pictures: d
     if result is None:
         return [*parts, latex_lines("\n".join(map(clean, statement.error.split("\n"))))] if statement.error else parts
     if result.chart is not None:
-        from warehouse.render.vega import pdf
+        from evalhouse.warehouse.render.vegalite import pdf
 
         picture = picture_name(name, statement.number, ".pdf")
         pictures[picture] = pdf(result.chart)
@@ -136,3 +148,48 @@ def _letters(text: str) -> str:
 def _instead(letter: str) -> str:
     command = _MATHEMATICS.get(letter)
     return rf"\ensuremath{{\{command}}}" if command else rf"\texttt{{U+{ord(letter):04X}}}"
+
+
+# === Markdown =========================================================================================================
+# Pictures are SVG files.
+
+
+def draw_plain(report: Report, name: str, style: Style) -> dict[str, bytes]:
+    """The text and its pictures. Raises WarehouseError where pictures cannot be drawn."""
+    report = shortened(report)
+    pictures: dict[str, bytes] = {}
+    parts = [f"# {escaped(report.title)}", listed(above(report))]
+    for section, level in read_sections(report):
+        if isinstance(section, MarkdownText):
+            parts.append(section.markdown())
+        else:
+            parts += _plain_statement(section, level + 1, name, style, pictures)
+    parts += [f"## {SOURCES}", *(escaped(sentence) for sentence in provenance(report))]
+    if report.sources:
+        parts.append(grid(sources_rectangle(report.sources)))
+    parts.append(f"evalhouse {escaped(report.version)}\n{escaped(report.made)}")
+    return {name: ("\n\n".join(parts) + "\n").encode(), **pictures}
+
+
+def _plain_statement(
+    statement: ReportedStatement, level: int, name: str, style: Style, pictures: dict[str, bytes]
+) -> list[str]:
+    parts = [f"{'#' * level} {statement.number} {escaped(statement.title)}"] if statement.number is not None else []
+    parts.append(_code(statement.text))
+    result = statement.result
+    if result is None:
+        return [*parts, _code(statement.error)] if statement.error else parts
+    if result.chart is not None:
+        from evalhouse.warehouse.render.vegalite import svg
+
+        picture = picture_name(name, statement.number, ".svg")
+        pictures[picture] = svg(result.chart).encode()
+        parts.append(f"![{escaped(described(result.chart))}]({picture})")
+    else:
+        parts += grids(result, style)
+    below = listed(notes(result))
+    return [*parts, *([below] if below else []), f"Signature: {markdown_word(clean(result.signature))}"]
+
+
+def _code(text: str) -> str:
+    return markdown_code("\n".join(map(clean, text.split("\n"))))

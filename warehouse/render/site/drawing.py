@@ -1,16 +1,22 @@
-"""Draws the pages of the site as HTML. A page is a beginning, its blocks and an end, so that it can be sent while it is
-still being computed. Every name and every text is escaped by `text` or `lines`; no element has an inline script or
-style.
+"""Draws the pages of the site as HTML.
+
+A page is a beginning, its blocks and an end, so that it can be sent while it is still being computed. Every name and
+every text is escaped by `text` or `lines`; no element has an inline script or style.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files as resources
 
-from warehouse.faults import WarehouseError
-from warehouse.render.site.contents import (
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.render import vegalite as dark
+from evalhouse.warehouse.render.html import NUMBERS, SORTING, text
+from evalhouse.warehouse.render.site.contents import (
     Beside,
     Failure,
     Form,
@@ -30,12 +36,87 @@ from warehouse.render.site.contents import (
     Texts,
     VerdictSentence,
     Views,
+    coloured,
+    lines,
+    listed_notes,
+    picture,
+    pieces_of,
+    signature,
+    tables,
 )
-from warehouse.render.site.drawn_answers import coloured, lines, listed_notes, picture, signature, tables
-from warehouse.render.site.page_frame import SKIP, head
-from warehouse.render.site.pieces import pieces_of
-from warehouse.render.style import Style, clean_lines
-from warehouse.render.web import NUMBERS, text
+from evalhouse.warehouse.render.style import Style, clean_lines
+
+# === the frame of every page ==========================================================================================
+# The head, with title and style, and the link that skips to the content.
+
+SKIP = '<a class="skip" href="#content">Skip to the content</a>'
+"""The first element that the keyboard reaches."""
+
+
+def head(title: str, first: Sequence[str], last: Sequence[str]) -> list[str]:
+    """The lines before the body. `first` is the policy of what may be loaded, and `last` is the style."""
+    return [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        *first,
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{text(title)}</title>",
+        *last,
+        "</head>",
+    ]
+
+
+def looks() -> str:
+    """The style sheet that all pages share."""
+    return resource("page.css") + dark.rules(".picture svg")
+
+
+def resource(name: str) -> str:
+    """A file of this package."""
+    return resources("evalhouse.warehouse.render.site").joinpath(name).read_text(encoding="utf-8")
+
+
+# === files that all pages share =======================================================================================
+# The style sheet, the script and the icon.
+
+
+@cache
+def asset(name: str) -> bytes:
+    """A file by its name. Raises KeyError if there is none."""
+    return _MADE[name]().encode()
+
+
+@cache
+def version(name: str) -> str:
+    """A version that changes when the file changes."""
+    return hashlib.sha256(asset(name)).hexdigest()[:12]
+
+
+def _looks() -> str:
+    return looks() + resource("site.css")
+
+
+def _script() -> str:
+    return SORTING + resource("site.js")
+
+
+def _icon() -> str:
+    return resource("icon.svg")
+
+
+_MADE = {"evalhouse.css": _looks, "evalhouse.js": _script, "evalhouse.svg": _icon}
+
+NAMES = tuple(_MADE)
+"""The names of all files."""
+
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""The media types of the files by their extensions."""
+
+
+# === blocks of a page =================================================================================================
 
 
 class Drawing:

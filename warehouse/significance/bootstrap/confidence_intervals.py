@@ -18,28 +18,34 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.significance.bootstrap.averages import Averages, OfTestSet, OverAverages
-from warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
-from warehouse.significance.bootstrap.estimates import (
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.bootstrap.bootstrap_t import BEYOND, Standardized, Student, quantile_of_largest
+from evalhouse.warehouse.significance.bootstrap.estimates import (
+    Averages,
     CountedByKind,
     Differences,
+    OfTestSet,
+    OverAverages,
     OverResamples,
     Supply,
     SystemEstimates,
     standard_errors,
 )
-from warehouse.significance.bootstrap.interval_kinds import (
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     ConfidenceLimits,
     IntervalPlan,
     LimitSides,
     StudentizedDeviations,
 )
-from warehouse.significance.bootstrap.percentiles import between, corrected_tails
-from warehouse.significance.bootstrap.resamples import FOR_INTERVALS, VERY_MANY_UNITS, Resamples
-from warehouse.significance.draws import Draws
-from warehouse.significance.paired import Booleans, Floats, Integers, Places
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work, in_order
+from evalhouse.warehouse.significance.bootstrap.resamples import (
+    FOR_INTERVALS,
+    VERY_MANY_UNITS,
+    Resamples,
+    between,
+    corrected_tails,
+)
+from evalhouse.warehouse.significance.draws import ALONE, Draws, Work, in_order
+from evalhouse.warehouse.significance.sums import Sums
 
 AT_ONCE = 32
 """The number of estimates whose resampled values each thread holds at once."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from warehouse.significance.paired import Booleans, Floats, Integers
+    from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
 
 LimitSides = Literal["both", "lower", "upper"]
 """The limits of an interval; a one-sided interval has only one."""

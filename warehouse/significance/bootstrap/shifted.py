@@ -6,15 +6,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warehouse.significance.bootstrap.bootstrap_t import Student
-from warehouse.significance.bootstrap.estimates import Differences, standard_errors
-from warehouse.significance.bootstrap.percentiles import TIE, SystemValues
-from warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS, Resamples, resampled, resampled_kinds
-from warehouse.significance.draws import RESAMPLES, Draws
-from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
-from warehouse.significance.paired import Floats
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work
+from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.bootstrap.bootstrap_t import Student
+from evalhouse.warehouse.significance.bootstrap.estimates import Differences, standard_errors
+from evalhouse.warehouse.significance.bootstrap.resamples import (
+    CHUNK,
+    TIE,
+    VERY_MANY_UNITS,
+    Resamples,
+    SystemValues,
+    resampled,
+    resampled_kinds,
+)
+from evalhouse.warehouse.significance.draws import (
+    ALONE,
+    RESAMPLES,
+    Draws,
+    Outcome,
+    Sides,
+    Work,
+    approximate,
+    check_sides,
+)
+from evalhouse.warehouse.significance.sums import Sums
 
 FAR = 0.001
 """The tail probability at which a difference of very many units must be near to normal to be drawn from a normal

@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 from msgspec.structs import replace
 
-from warehouse.significance.analytic.fair_coins import binomial_tail
-from warehouse.significance.distinct import Distinct
-from warehouse.significance.exact import dynamic, enumeration, fourier
-from warehouse.significance.exact.cost import Cost, Way
-from warehouse.significance.exact.lattice import Lattice
-from warehouse.significance.extreme import Extreme
-from warehouse.significance.outcome import Outcome, Sides
-from warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.distributions import binomial_tail
+from evalhouse.warehouse.significance.draws import Outcome, Sides
+from evalhouse.warehouse.significance.exact import dynamic, fourier
+from evalhouse.warehouse.significance.exact import lattice as enumeration
+from evalhouse.warehouse.significance.exact.lattice import Cost, Lattice, Way
+from evalhouse.warehouse.significance.extreme import Extreme
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.two_systems import Distinct
 
 _SMALL_TABLE = 1e7
 """The table is the most accurate method. Up to this cost it is used even if another method is cheaper."""

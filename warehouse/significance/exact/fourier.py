@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.exact.lattice import Lattice
-from warehouse.significance.extreme import Extreme
-from warehouse.significance.paired import Floats, Integers
+from evalhouse.warehouse.significance.arrays import Floats, Integers
+from evalhouse.warehouse.significance.exact.lattice import Lattice
+from evalhouse.warehouse.significance.extreme import Extreme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

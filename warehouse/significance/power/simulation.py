@@ -14,10 +14,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.significance.draws import POWER, Draws
-from warehouse.significance.outcome import SMALLEST, Sides
-from warehouse.significance.paired import Booleans, Floats
-from warehouse.significance.power.populations import Population
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
+from evalhouse.warehouse.significance.draws import POWER, SMALLEST, Draws, Sides
+from evalhouse.warehouse.significance.power.populations import Population
 
 MOST_UNITS = 10**9
 """The largest number of needed units that is reported."""

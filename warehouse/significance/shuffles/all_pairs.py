@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.draws import Draws
-from warehouse.significance.extreme import Extreme, fraction
-from warehouse.significance.outcome import Sides, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.shuffles import lookup, randomization
-from warehouse.significance.shuffles.signed_sums import Reals, Shuffler, Slice
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work, in_order
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
+from evalhouse.warehouse.significance.draws import ALONE, Draws, Sides, Work, check_sides, in_order
+from evalhouse.warehouse.significance.extreme import Extreme, fraction
+from evalhouse.warehouse.significance.shuffles import coins, randomization
+from evalhouse.warehouse.significance.shuffles.coins import Reals, Shuffler, Slice
+from evalhouse.warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -358,7 +356,7 @@ def _count_by_pairs(measures: Sequence[Sums], draws: Draws, sides: Sides, nge: I
         for a, b in pairs:
             paired = many.pair(a, b)
             extreme = Extreme.of(paired, sides)
-            for numerator, denominator in lookup.sums_over_exchanged(paired.differences(), draws):
+            for numerator, denominator in coins.sums_over_exchanged(paired.differences(), draws):
                 u, v = extreme.u - 2 * numerator, extreme.v - 2 * denominator
                 nge[index, a, b] += int(np.count_nonzero(extreme.contains(u, v)))
         work.progress((index + 1) / len(measures))

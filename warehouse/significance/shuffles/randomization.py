@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from msgspec import Struct
 
-from warehouse.significance.distinct import Distinct
-from warehouse.significance.draws import GROUPED, Draws
-from warehouse.significance.extreme import Extreme, ExtremeFunction
-from warehouse.significance.outcome import Outcome, Sides, approximate
-from warehouse.significance.paired import Integers
-from warehouse.significance.shuffles import binomial, coins, lookup, own_coins
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work
+from evalhouse.warehouse.significance.arrays import Integers
+from evalhouse.warehouse.significance.draws import ALONE, GROUPED, Draws, Outcome, Sides, Work, approximate
+from evalhouse.warehouse.significance.extreme import Extreme, ExtremeFunction
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles import coins as binomial
+from evalhouse.warehouse.significance.shuffles import coins as lookup
+from evalhouse.warehouse.significance.shuffles import coins as own_coins
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.two_systems import Distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,13 +64,13 @@ def _method(paired: Sums) -> tuple[ShuffleMethod, Distinct | None]:
     distinct = few_distinct(paired)
     if distinct is not None:
         reason = f"{differing} differing units have only {distinct.size} distinct differences"
-        memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory, set(distinct.count.tolist())))
+        memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory_of_tables, set(distinct.count.tolist())))
         return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
-    reason, memory = "8 coins are read at once from tables of sums", lookup.memory(paired.units)
+    reason, memory = "8 coins are read at once from tables of sums", lookup.memory_of_lookup(paired.units)
     if _has_own_coins(paired.units, differing):
-        width = own_coins.WIDTH
-        reason += f", and after {own_coins.FIRST:,} shuffles {width} coins of the {differing} differing units"
-        memory = max(memory, own_coins.memory(differing))
+        width = own_coins.OWN_WIDTH
+        reason += f", and after {own_coins.COMMON_FIRST:,} shuffles {width} coins of the {differing} differing units"
+        memory = max(memory, own_coins.memory_of_own_coins(differing))
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
 
 
@@ -83,7 +84,7 @@ def few_distinct(paired: Sums) -> Distinct | None:
 
 def _has_own_coins(units: int, differing: int) -> bool:
     """Whether a pair that is shuffled by coins has its own in a long run."""
-    return differing >= own_coins.DIFFERING and units < GROUPED_UNITS
+    return differing >= own_coins.OWN_DIFFERING and units < GROUPED_UNITS
 
 
 def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
@@ -174,12 +175,14 @@ def _differences(
         for u, v in _grouped(distinct, draws):
             yield sign * u, sign * v
         return
-    common, own = draws.parted(own_coins.FIRST) if _has_own_coins(chosen.units, chosen.differing) else (draws, None)
+    common, own = (
+        draws.parted(own_coins.COMMON_FIRST) if _has_own_coins(chosen.units, chosen.differing) else (draws, None)
+    )
     sums: list[Iterator[list[Integers]]] = []
     if common is not None:
         sums.append(lookup.sums_over_exchanged(paired.differences(), common, threads))
     if own is not None:
-        sums.append(own_coins.sums_over_exchanged(paired.differences(), own, threads))
+        sums.append(own_coins.sums_by_own_coins(paired.differences(), own, threads))
     for numerator, denominator in chain(*sums):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 

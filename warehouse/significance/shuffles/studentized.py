@@ -1,15 +1,15 @@
-"""The studentized exchange: shuffles that compare differences over their standard errors, one pair or all at once.
+"""The studentized exchange: shuffles that compare differences divided by their standard errors.
 
-A plain exchange tests whether two systems are exchangeable. Systems with equal measures are not exchangeable if one of
-them answers much less than the other. Here every difference is divided by its own standard error, which is recomputed
-in each shuffle. In large samples this is a test of equal measures (Janssen 1997; Chung and Romano 2013), and it remains
-exact for exchangeable systems. The statistic is in `standardized`. The coins are those of randomization, and p = (nge +
-1) / (shuffles + 1).
+A plain exchange tests whether two systems are exchangeable. Systems with equal measures are not exchangeable if one
+of them answers much less than the other. Here every difference is divided by its own standard error, which is
+recomputed in each shuffle. In large samples this is a test of equal measures (Janssen 1997; Chung and Romano 2013),
+and it remains exact for exchangeable systems. The coins are those of randomization, and p = (nge + 1) / (shuffles +
+1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,20 +17,38 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from warehouse.significance.draws import Draws
-from warehouse.significance.outcome import Outcome, Sides, approximate, check_sides
-from warehouse.significance.paired import Booleans, Floats, Integers
-from warehouse.significance.shuffles import lookup
-from warehouse.significance.shuffles.all_pairs import all_pairs_test, draw_by_themselves, pairs_by_themselves
-from warehouse.significance.shuffles.randomization import randomization_test
-from warehouse.significance.shuffles.signed_sums import Shuffler, Slice
-from warehouse.significance.standardized import ROUNDING, RatioPairs, beyond, centred, whole
-from warehouse.significance.standardized_functions import TIE, FunctionPair
-from warehouse.significance.sums import Sums
-from warehouse.significance.work import ALONE, Work, in_order
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.draws import (
+    ALONE,
+    Draws,
+    Outcome,
+    Sides,
+    Work,
+    approximate,
+    check_sides,
+    in_order,
+)
+from evalhouse.warehouse.significance.multiple import MAXIMUM_TIE, Family, SpreadFamily
+from evalhouse.warehouse.significance.shuffles import coins
+from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test, draw_by_themselves, pairs_by_themselves
+from evalhouse.warehouse.significance.shuffles.coins import Shuffler, Slice
+from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
+from evalhouse.warehouse.significance.standardized import (
+    FUNCTION_TIE,
+    ROUNDING,
+    FunctionPair,
+    RatioPairs,
+    beyond,
+    centred,
+    whole,
+)
+from evalhouse.warehouse.significance.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# === one pair, and all pairs ==========================================================================================
 
 _PRODUCT = 2.0**51
 """Sums in a matrix product stay below this, so that floating point adds and subtracts integers without rounding."""
@@ -104,7 +122,7 @@ def _of_function(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iter
     """The same for a function of sums."""
     pair = FunctionPair.of(paired)
     observed = abs(pair.observed) if sides == "two-sided" else pair.observed
-    least = observed - TIE * max(abs(observed), 1.0)
+    least = observed - FUNCTION_TIE * max(abs(observed), 1.0)
     for sums in _exchanged(pair, draws, threads):
         statistics = pair.statistics(sums)
         # "not below" also counts undefined values.
@@ -112,7 +130,7 @@ def _of_function(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iter
 
 
 def _exchanged(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[Integers]]:
-    return lookup.sums_over_exchanged(pair.changes, draws, threads)
+    return coins.sums_over_exchanged(pair.changes, draws, threads)
 
 
 def _signed(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -121,7 +139,7 @@ def _signed(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, 
     squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
     columns = [*paired.differences(), squares]
     totals = [int(column.sum()) for column in columns]
-    for exchanged in lookup.sums_over_exchanged(columns, draws, threads):
+    for exchanged in coins.sums_over_exchanged(columns, draws, threads):
         u, v, w = ((total - 2 * part).astype(np.float64) for total, part in zip(totals, exchanged, strict=True))
         yield u, v, w * worth
 
@@ -250,3 +268,60 @@ def _moments(many: Sums) -> Iterator[tuple[Integers, float]]:
             yield first if second is None else first * second, 1.0
         else:
             yield whole(product, _PRODUCT)
+
+
+# === families of pairs ================================================================================================
+# The statistics of many pairs over common shuffles, as step-down maxima need them.
+
+
+def studentized_family(many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> Family:
+    """The family of t statistics of some pairs of systems. If all denominators are equal, `SpreadFamily` has the same
+    order.
+    """
+    if many.is_function:
+        return _Functions(many, pairs, sides)
+    return SpreadFamily(many, pairs, sides) if steady(many) else _Ratios(many, pairs, sides)
+
+
+class _Ratios:
+    """The family for ratios: all pairs from one matrix product over systems."""
+
+    def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+        self._two_sided = sides == "two-sided"
+        self._moments = Moments([many])
+        self._pairs = RatioPairs.of(many, pairs, self._moments.rounding)
+        self._first, self._second = np.array(pairs, dtype=np.intp).T
+        self.observed = np.abs(self._pairs.observed) if self._two_sided else self._pairs.observed
+        self.bounds = self.observed - MAXIMUM_TIE * np.maximum(np.abs(self.observed), 1.0)
+
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of all pairs at once, for a slice of the shuffles."""
+        for part in self._moments.shuffler.slices(draws):
+            yield (self._statistics(part)[order],)
+
+    def _statistics(self, part: Slice) -> Floats:
+        u, v, w, spare = np.empty((4, len(self._first), part.shuffles))
+        sums, slopes = self._moments.of(0, part), self._pairs.slope[:, None]
+        sums.differences(self._first, self._second, slopes, u, v, w, spare)
+        return self._pairs.statistics(u, v, w, self._two_sided)
+
+
+class _Functions:
+    """The family for functions of sums."""
+
+    def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
+        self._two_sided = sides == "two-sided"
+        self._pairs = [many.pair(a, b) for a, b in pairs]
+        observed = np.array([FunctionPair.of(pair).observed for pair in self._pairs])
+        self.observed = np.abs(observed) if self._two_sided else observed
+        self.bounds = self.observed - FUNCTION_TIE * np.maximum(np.abs(self.observed), 1.0)
+
+    def blocks(self, draws: Draws, order: Places) -> Iterator[Iterable[Floats]]:
+        """The statistics of one pair after another, for a chunk of shuffles."""
+        for chunk, used in draws.chunks(coins.CHUNK):
+            part = replace(draws, shuffles=used, before=chunk * coins.CHUNK)
+            yield (self._of_pair(place, part) for place in order)
+
+    def _of_pair(self, place: int, draws: Draws) -> Floats:
+        statistics = null_statistics(self._pairs[place], draws)[None]
+        return np.abs(statistics) if self._two_sided else statistics

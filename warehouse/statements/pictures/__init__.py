@@ -1,5 +1,5 @@
 """The pictures of statements: what is drawn of an answer, by the first word of the statement. Only `plot` asks here; a
-statement knows nothing of its picture. `warehouse.charts` says what a panel is made of.
+statement knows nothing of its picture. `evalhouse.warehouse.charts` says what a panel is made of.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from warehouse.lazy import lazy
-from warehouse.query.engine import Workforce
-from warehouse.query.path import Facts, Queries
-from warehouse.results import Result
+from evalhouse.warehouse.plans.path import Facts, Queries, Workforce
+from evalhouse.warehouse.process.lazy import lazy
+from evalhouse.warehouse.results import Result
 
 
 def _nothing(plan: Any) -> Queries:
@@ -28,19 +27,21 @@ class Picture(Struct, frozen=True):
 
 PICTURES = {
     "score": Picture(
-        lazy("warehouse.statements.pictures.scored:scored"), lazy("warehouse.statements.pictures.scored:queries")
+        lazy("evalhouse.warehouse.statements.pictures.rankings:scored"),
+        lazy("evalhouse.warehouse.statements.pictures.rankings:score_queries"),
     ),
-    "compare": Picture(lazy("warehouse.statements.pictures.compared:compared")),
+    "compare": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:compared")),
     "group": Picture(
-        lazy("warehouse.statements.pictures.grouped:grouped"), lazy("warehouse.statements.pictures.grouped:queries")
+        lazy("evalhouse.warehouse.statements.pictures.rankings:grouped"),
+        lazy("evalhouse.warehouse.statements.pictures.rankings:group_queries"),
     ),
-    "rank": Picture(lazy("warehouse.statements.pictures.ranked:ranked")),
-    "power": Picture(lazy("warehouse.statements.pictures.powered:powered")),
-    "change": Picture(lazy("warehouse.statements.pictures.changed:changed")),
-    "replicate": Picture(lazy("warehouse.statements.pictures.carried:carried")),
-    "project": Picture(lazy("warehouse.statements.pictures.projected:projected")),
-    "documents": Picture(lazy("warehouse.statements.pictures.sorted_documents:listed")),
-    "differ": Picture(lazy("warehouse.statements.pictures.sliced:sliced")),
-    "curve": Picture(lazy("warehouse.statements.pictures.curved:curved")),
+    "rank": Picture(lazy("evalhouse.warehouse.statements.pictures.rankings:ranked")),
+    "power": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:powered")),
+    "change": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:changed")),
+    "replicate": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:carried")),
+    "project": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:projected")),
+    "documents": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:listed")),
+    "differ": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:sliced")),
+    "curve": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:curved")),
 }
 """In display order."""

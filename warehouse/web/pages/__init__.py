@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from warehouse.render.site.contents import PageBlock, PageHeading
-from warehouse.web.addresses import Address
-from warehouse.web.inquiry import Inquiry
-from warehouse.web.links import Links
-from warehouse.web.pages import document_page, leaderboard, overview, pair_page, statement_page, system_page
+from evalhouse.warehouse.render.site.contents import PageBlock, PageHeading
+from evalhouse.warehouse.web.addresses import Address, Links
+from evalhouse.warehouse.web.inquiry import Inquiry
+from evalhouse.warehouse.web.pages import document, leaderboard, overview, pair, parts, system
 
 
 class PageKind(Struct, frozen=True):
@@ -25,11 +24,11 @@ class PageKind(Struct, frozen=True):
 
 PAGES: Mapping[str, PageKind] = {
     "warehouse": PageKind(overview.heading, overview.blocks),
-    "statement": PageKind(statement_page.heading, statement_page.blocks),
+    "statement": PageKind(parts.heading, parts.blocks),
     "test set": PageKind(leaderboard.heading, leaderboard.blocks),
-    "pair": PageKind(pair_page.heading, pair_page.blocks),
-    "document": PageKind(document_page.heading, document_page.blocks),
-    "system": PageKind(system_page.heading, system_page.blocks),
+    "pair": PageKind(pair.heading, pair.blocks),
+    "document": PageKind(document.heading, document.blocks),
+    "system": PageKind(system.heading, system.blocks),
 }
 """The pages by kind of address. If the address of the warehouse's page contains a statement, the page is that of the
 statement.

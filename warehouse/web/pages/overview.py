@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
-from warehouse.render.site.contents import (
+from evalhouse.warehouse.render.site.contents import (
     Headline,
     Link,
     ListCell,
@@ -15,11 +15,10 @@ from warehouse.render.site.contents import (
     PageHeading,
     Paragraphs,
 )
-from warehouse.results import Cell
-from warehouse.web.addresses import Address
-from warehouse.web.inquiry import Inquiry
-from warehouse.web.links import Links
-from warehouse.web.pages.parts import answer
+from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.web.addresses import Address, Links
+from evalhouse.warehouse.web.inquiry import Inquiry
+from evalhouse.warehouse.web.pages.parts import answer
 
 MOST_LISTED = 500
 """The number of systems or imports that are listed."""

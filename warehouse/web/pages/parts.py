@@ -1,6 +1,4 @@
-"""The parts that several pages share: answers with their links, the copies and files of an answer, and the text shown
-if a question has no answer.
-"""
+"""The parts that several pages share, and the page of any statement."""
 
 from __future__ import annotations
 
@@ -9,15 +7,27 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from grammar.errors import QueryError
-from warehouse.render.diagnostics import diagnosis
-from warehouse.render.panels import Rectangle
-from warehouse.render.site.contents import Copies, Failure, Link, ShownAnswer, Views
-from warehouse.render.style import clean
-from warehouse.results import Cell, Result, Table
-from warehouse.web.addresses import Address, AddressKind
-from warehouse.web.inquiry import Inquiry
-from warehouse.web.links import Links
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.render.diagnostics import diagnosis
+from evalhouse.warehouse.render.panels import Rectangle
+from evalhouse.warehouse.render.site.contents import (
+    Copies,
+    Failure,
+    Form,
+    FormField,
+    Link,
+    PageBlock,
+    PageHeading,
+    ShownAnswer,
+    Views,
+)
+from evalhouse.warehouse.render.style import clean
+from evalhouse.warehouse.results import Cell, Result, Table
+from evalhouse.warehouse.web.addresses import HOME, Address, AddressKind, Links
+from evalhouse.warehouse.web.inquiry import Inquiry
+
+# === shared parts =====================================================================================================
+# Answers with their links, the copies and files of an answer, and the text shown if a question has no answer.
 
 MOST_ROWS = 500
 """A page shows at most this many rows of a table. The files contain all of them."""
@@ -146,3 +156,30 @@ def _only(result: Result, column: str) -> str:
         return ""
     values: set[Cell] = set(result.table.column(column))
     return str(values.pop()) if len(values) == 1 else ""
+
+
+# === the page of a statement ==========================================================================================
+# The statement in a box, and its answer.
+
+LONGEST_TITLE = 80
+"""A statement used as a title is cut after this many characters."""
+
+
+def heading(address: Address, links: Links) -> PageHeading:
+    """The statement, in one line."""
+    statement = " ".join(address.one_of("q").split())
+    title = f"{statement[:LONGEST_TITLE]}…" if len(statement) > LONGEST_TITLE else statement
+    return PageHeading(title, (Link("Evaluations", links.to(HOME)),), asks=False)
+
+
+def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
+    """The box, and one answer after another up to the first error."""
+    statement = address.one_of("q").replace("\r\n", "\n")
+    box = FormField("q", "Statement", "statement", chosen=(statement,))
+    yield Form("", links.to(HOME), (box,), button="Ask", completes=links.completing)
+    try:
+        for result in inquiry.all_of(statement):
+            yield answer(result, links)
+            yield from pairs_of(result, links)
+    except QueryError as error:
+        yield Failure(diagnosis(error, statement))

@@ -1,0 +1,161 @@
+"""The interactive shell, and the commands `demo`, `fmt` and `completion`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from evalhouse.warehouse.commands import DONE, WRONG
+from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepared
+from evalhouse.warehouse.commands.loading import say_stored
+from evalhouse.warehouse.commands.streams import LARGEST_TEXT, coloured, note, say, text_of
+from evalhouse.warehouse.process import stopping
+from evalhouse.warehouse.process.publishing import files_in
+from evalhouse.warehouse.render.files import fault
+
+# === the interactive shell ============================================================================================
+# It starts if no command is given.
+
+
+def shell(args: argparse.Namespace) -> int:
+    """Runs the shell until the input ends."""
+    from evalhouse.warehouse.session.session import Session
+    from evalhouse.warehouse.shell.repl import Shell
+
+    if sys.stdin.isatty():
+        stopping.leave_ctrl_c()
+    # On a terminal, the banner says what the note would say.
+    opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args, typed=False)
+    format = args.format or ("table" if sys.stdout.isatty() else "tsv")
+    digits, quiet = args.digits, args.quiet
+    there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)
+    try:
+        return DONE if there.converse() else WRONG
+    finally:
+        there.close()
+
+
+# === the command demo =================================================================================================
+# Shows the main use on the sample data, from start to finish.
+
+QUESTIONS = (
+    ("What each system scored on the official test set of MUC-4", "score F, recall, precision for all on TST3"),
+    (
+        "Is the difference between the first and the third more than chance",
+        "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
+    ),
+    (
+        "Which systems cannot be told apart: those that share a letter",
+        "group F(beta=1) for all on TST3 shuffles 9999 level 0.10 confidence 0.99",
+    ),
+    (
+        "How well the systems told relevant messages from others",
+        "score F, recall, precision, fallout of filtering for all, allrel on TST3",
+    ),
+    (
+        "What became of precision and fallout on another test set, as printed in 1992",
+        "change precision, fallout of published for all except allrel from TST3 to TST4 trim 1",
+    ),
+)
+"""Each question of the demonstration as (purpose, statement)."""
+
+
+def demo(args: argparse.Namespace) -> int:
+    """Loads the sample data and runs each question below its purpose."""
+    args.format = args.format or "table"
+    from evalhouse.warehouse.loading.sample import fill
+    from evalhouse.warehouse.session.session import Session
+    from evalhouse.warehouse.store.connecting import in_memory
+
+    with in_memory() as database:
+        for loaded in fill(database):
+            say_stored(args, loaded)
+        session = Session(database)
+        for why, text in QUESTIONS:
+            print(f"\n-- {why}\nevalhouse> {text}\n", flush=True)
+            status = answer(args, session, text)
+            if status != DONE:
+                return status
+    return DONE
+
+
+# === scripts and the command fmt ======================================================================================
+# Reads scripts, and formats them.
+
+
+def script(file: Path) -> str:
+    """The text of a script. Raises DataError if it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return text_of(opened.read(LARGEST_TEXT + 1), str(file))
+    except OSError as error:
+        raise fault(file, (error.strerror or "cannot be read").lower()) from None
+
+
+def lay_out(args: argparse.Namespace) -> int:
+    """Formats scripts. A script that cannot be parsed is left unchanged."""
+    from evalhouse.grammar.editing.layout import layout
+    from evalhouse.grammar.errors import QueryError
+    from evalhouse.warehouse.render.style import clean
+
+    status = DONE
+    for file in map(Path, args.files):
+        text = script(file)
+        try:
+            laid_out = layout(text)
+        except QueryError as error:
+            from evalhouse.warehouse.render.diagnostics import query_error
+
+            say(query_error(error, text, str(file)))
+            status = WRONG
+            continue
+        if laid_out == text:
+            continue
+        if args.check:
+            say(f"{clean(str(file))} would change")
+            status = WRONG
+        else:
+            _rewrite(file, laid_out)
+            note(args, f"{file} is laid out anew")
+    return status
+
+
+def _rewrite(file: Path, text: str) -> None:
+    """Replaces the text of a file completely or not at all, and keeps its permissions. Raises DataError."""
+    real = Path(os.path.realpath(file))
+    try:
+        with files_in(real.parent, [real.name]) as draft:
+            (draft / real.name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise fault(file, f"cannot be written: {(error.strerror or 'why is not known').lower()}") from None
+
+
+# === the command completion ===========================================================================================
+# Prints a completion script for the system's shell, which shtab generates from the command line. It does not complete
+# statements; the shell of evalhouse does that.
+
+
+def completion(args: argparse.Namespace) -> int:
+    """Prints the script."""
+    import shtab
+
+    parser: argparse.ArgumentParser = args.everything()
+    _say_what_may_follow(parser, shtab.FILE)
+    sys.stdout.write(shtab.complete(parser, args.shell).rstrip() + "\n")
+    return DONE
+
+
+def _say_what_may_follow(parser: argparse.ArgumentParser, file: object) -> None:
+    """Adds what only completion needs: the names of the formats, and which arguments are files."""
+    from evalhouse.warehouse.render import FORMATS
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _say_what_may_follow(command, file)
+        elif "--format" in action.option_strings:
+            action.choices = [format.name for format in FORMATS]
+        elif action.metavar == "FILE" or not (action.option_strings or action.choices):
+            action.complete = file  # type: ignore[attr-defined]

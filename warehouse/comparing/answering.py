@@ -1,0 +1,124 @@
+"""The one place where the answer to a question becomes its Result: caption, signature, notes and p-values are put
+together alike for all of them.
+
+Statements bring what they alone know: what the answer is called, the rows, and notes. Nothing here computes a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from evalhouse.warehouse.comparing.decisions import Decisions
+from evalhouse.warehouse.comparing.notes import (
+    ComparedPairs,
+    PairNotes,
+    comparison_notes,
+    deciding,
+    faster_exactly,
+    few_units,
+    hopeless,
+    testing_caption,
+)
+from evalhouse.warehouse.comparing.pairs import Comparison
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import said_of_measures, signature, title
+from evalhouse.warehouse.results import EMPTY, Result, SideBySide, Table, TableSection, Triangle
+
+# === what tests add ===================================================================================================
+# Gathered from one comparison after another: what was tested and how, the p of each pair, and the notes that all
+# questions have that are answered by tests.
+
+
+class TestedPairs(Struct, frozen=True):
+    """The pairs of a question, tested so. Intervals beside them took `resamples`, perhaps none; None where there are no
+    intervals. `noted` grows with the comparisons, and a question may add to it.
+    """
+
+    how: p.Testing
+    families: list[ComparedPairs]
+    noted: list[str]
+    pairs: PairNotes
+    resamples: int | None = None
+
+    @classmethod
+    def by(cls, how: p.Testing) -> TestedPairs:
+        """No pairs yet, of a question that is answered so."""
+        return cls(how, [], [], PairNotes(how))
+
+    def add(self, comparison: Comparison, decided: Decisions, against_margin: Iterable[str] = ()) -> None:
+        """Adds the pairs of a comparison. Notes `against_margin` say why a margin can hardly be met."""
+        label = comparison.statistic.label
+        self.families.append(ComparedPairs.of(comparison, [decided[label, pair] for pair in comparison.pairs]))
+        self.noted.extend([*hopeless(comparison), *against_margin, *comparison_notes(comparison)])
+
+    def look_at_pairs(self, comparison: Comparison, decided: Decisions) -> None:
+        """Adds notes on single pairs, for questions that show the verdict on each."""
+        self.noted.extend([*few_units(comparison), *faster_exactly(comparison)])
+        self.pairs.look_at(comparison, decided)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All notes: on comparisons, then on pairs."""
+        return (*self.noted, *self.pairs.notes())
+
+    @property
+    def p_values(self) -> tuple[float, ...]:
+        """The p of all pairs."""
+        return tuple(p for family in self.families for p in family.p_values)
+
+    def caption(self, entries: Sequence[p.Entry]) -> str:
+        """What was tested and how."""
+        return testing_caption(self.how, entries, self.families, self.resamples)
+
+    def deciding(self, entries: Sequence[p.Entry]) -> tuple[str, ...]:
+        """What decides the numbers besides the statement and the data."""
+        return deciding(self.how, entries, self.families)
+
+
+# === the result =======================================================================================================
+
+
+def result_of(
+    text: str,
+    entries: Sequence[p.Entry],
+    what: str,
+    table: Table,
+    *,
+    how: str = "",
+    tested: TestedPairs | None = None,
+    deciding: Sequence[str] = (),
+    p_values: Sequence[float] = (),
+    notes: Iterable[str] = (),
+    about_measures: bool = True,
+    summary_table: Table = EMPTY,
+    side_by_side: SideBySide | None = None,
+    triangle: Triangle | None = None,
+    sections: tuple[TableSection, ...] = (),
+    one_by_one: bool = False,
+) -> Result:
+    """The answer to the question `text` on some entries, called `what` and computed `how`.
+
+    Where pairs were `tested`, what the tests say comes last in `how`, and theirs is what decides the numbers besides
+    the statement and the data, and every p. Other questions give what was `deciding`, and their own p_values. Notes
+    `about_measures` that do not depend on the values stand first, and no note twice.
+    """
+    if tested is not None:
+        how = "; ".join(filter(None, (how, tested.caption(entries))))
+        deciding, p_values = tested.deciding(entries), tested.p_values
+    # A sentence that says the answer would be made here: the table, the entries and the tests are known.
+    return Result(
+        statement=text,
+        caption=title(what, entries, how),
+        signature=signature(text, entries, *deciding),
+        table=table,
+        summary_table=summary_table,
+        notes=tuple(dict.fromkeys([*(said_of_measures(entries) if about_measures else ()), *notes])),
+        side_by_side=side_by_side,
+        triangle=triangle,
+        sections=sections,
+        how=how,
+        p_values=tuple(p_values),
+        one_by_one=one_by_one,
+    )

@@ -1,0 +1,418 @@
+"""The observations of a comparison: what each system scored on each exchange unit, as arrays of whole numbers.
+
+Rows come from the database once per test set; every measure is then read from the same arrays. No test is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.kinds import Task
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans import unit_rows
+from evalhouse.warehouse.plans.fact_rows import value_of
+from evalhouse.warehouse.plans.labels import some
+from evalhouse.warehouse.plans.path import Facts, Queries, Query
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MANY = 20_000
+"""From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""
+
+AT_MOST = 4
+"""Ids are looked up in a table of all ids if it has at most this many places for each row. Otherwise they are searched
+for.
+"""
+
+LISTED = 5
+"""How many missing documents an error names."""
+
+
+class Observations(Struct, frozen=True):
+    """The rows of one test set, aligned: one column an observation, a document or a unit of one.
+
+    `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a
+    count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
+    ones, None for the other tasks; `confidences` are there where they were asked for, NaN where a system has none.
+    `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
+    systems had. `document` is the place of each observation's document in the order of names, where documents were
+    read one by one.
+    """
+
+    systems: tuple[p.System, ...]
+    counts: Mapping[str, Integers]
+    known: Mapping[str, Booleans]
+    values: Floats | None
+    present: Booleans
+    cluster: NDArray[np.intp]
+    documents: int
+    dropped: int
+    confidences: Floats | None = None
+    document: NDArray[np.intp] | None = None
+
+    @property
+    def units(self) -> int:
+        """How many exchange units there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+
+# --- what is asked of the database ------------------------------------------------------------------------------------
+
+
+InOrder = Callable[[p.Entry, "Observations", Integers], bool]
+"""Whether the observations of an entry are needed in the order of their names; given is one of each kind that was
+counted, and how many there are of it."""
+
+
+def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None = None) -> Queries:
+    """What brings the observations of an entry; a query for each statistic where they are values.
+
+    Those that are counted in the database are brought one by one as well where they are needed `in_order`.
+    """
+    # What is computed of lists is read together, so its parts have one query.
+    queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
+    if entry.units.groups and how.missing == "error":
+        queries = (*queries, Query(_incomplete_name(entry), unit_rows.names_of_incomplete(entry, how.where)))
+    if _counts_alike(entry):
+        names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
+        ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
+        return (*queries, *names, *ordered)
+    documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
+    units = Query("units", unit_rows.units_by_name(), "columns")
+    return (*queries, documents, *((units,) if entry.units.within_documents else ()))
+
+
+def _incomplete_name(entry: p.Entry) -> str:
+    return f"documents that are not there for every system on {entry.test_set.name!r}"
+
+
+def _rows(how: p.Testing, part: p.Entry) -> Query:
+    columns, alike = read_columns(part), _counts_alike(part)
+    name = _rows_name(part, alike)
+    if alike:
+        return Query(name, unit_rows.observations_alike(part, how.where, columns), "narrow")
+    return Query(name, unit_rows.observations(part, how.where, columns), "narrow")
+
+
+def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
+    name, rows = _rows_name(part, True), unit_rows.names_of_lacking(part, how.where)
+
+    def needed(facts: Facts) -> bool:
+        return any(bool(_null(facts[name][f"system_{side}"]).any()) for side in (0, 1))
+
+    return Query(f"lacking among {name}", rows, needed=needed)
+
+
+def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
+    name = _rows_name(part, True)
+
+    def needed(facts: Facts) -> bool:
+        rows = _own_rows(facts[name], part)
+        times = _whole(rows["times"])
+        kinds = {**rows, "times": np.ones_like(times)}
+        if how.missing in ("drop", "bounds"):
+            times = times[~_null(rows["system_0"]) & ~_null(rows["system_1"])]
+        try:
+            return wanted(part, _from_counted(how, kinds, part, facts), times)
+        except QueryError:
+            # Mistakes in the rows are reported when they are compared.
+            return False
+
+    return Query(
+        f"{name} in order", unit_rows.observations_in_order(part, how.where, read_columns(part)), "narrow", needed
+    )
+
+
+def _rows_name(part: p.Entry, alike: bool) -> str:
+    of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
+    of = " with confidences" if part.ordered else of
+    what = "documents alike" if alike else "observations"
+    averages = " of averages" if part.units.averaged is not None else ""
+    return f"{what}{of}{averages} on {part.test_set.name!r}"
+
+
+def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
+    """The names of the documents of an entry that is `listed`, in their order."""
+    return np.asarray(facts[_documents_name(entry.test_set)]["name"])
+
+
+def document_ids(entry: p.Entry, facts: Facts) -> Integers:
+    """Their ids, in the same order."""
+    return _whole(facts[_documents_name(entry.test_set)]["id"])
+
+
+def _documents_name(test_set: p.TestSet) -> str:
+    return f"documents of {test_set.name!r}"
+
+
+def _counts_alike(entry: p.Entry) -> bool:
+    """Whether documents that are alike are counted in the database: those of a pair, exchanged one by one, from MANY
+    on, unless they are to be listed. The decisions of a baseline are not in the database.
+    """
+    two = len(entry.stored_systems) == len(entry.systems) == 2
+    return (
+        entry.units.one_by_one and two and entry.units.documents >= MANY and not (entry.ordered or entry.units.listed)
+    )
+
+
+def read_columns(entry: p.Entry) -> tuple[str, ...]:
+    """What is read of each row for all that is read together."""
+    return tuple(value_of(entry, statistic) for statistic in entry.of_lists) or _columns(entry)
+
+
+def _own_rows(rows: Mapping[str, Any], entry: p.Entry) -> Mapping[str, Any]:
+    """The rows with the values of the one statistic of the entry, where several were read together."""
+    if not entry.task.of_lists:
+        return rows
+    column = value_of(entry, entry.statistics[0])
+    return {**rows, **{f"value{name.removeprefix(column)}": rows[name] for name in rows if _is_of(column, name)}}
+
+
+def _is_of(column: str, name: str) -> bool:
+    """Whether a name is that of a column, or of its copy for one of two systems."""
+    return name in (column, f"{column}_0", f"{column}_1")
+
+
+def _columns(entry: p.Entry) -> tuple[str, ...]:
+    """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
+    if not entry.task.is_counted:
+        return ("value",)
+    if entry.task.decide is not None:
+        return (*entry.task.counts, *(("confidence",) if entry.ordered else ()))
+    of_statistics = (column for statistic in entry.statistics for column in statistic.columns)
+    return tuple(dict.fromkeys((*of_statistics, *entry.also)))
+
+
+# --- what came of it --------------------------------------------------------------------------------------------------
+
+
+def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
+    """The observations of the systems of an entry, aligned. An entry of values has one statistic.
+
+    Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
+    zero.
+    """
+    alike = _counts_alike(entry)
+    name = _rows_name(entry, alike)
+    if entry.units.groups and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
+        lacking = [str(document) for (document,) in names]
+        few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
+        are = "is" if len(lacking) == 1 else "are"
+        raise QueryError(
+            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
+            hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
+        )
+    if alike:
+        return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
+    return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
+
+
+def _nothing(entry: p.Entry) -> QueryError:
+    """The error when there are no rows left to test."""
+    where = entry.test_set.name
+    if entry.task.of_lists:
+        return QueryError(
+            f"no topic of {where} in this statement has both lists and judgments", hints=("load its qrels",)
+        )
+    return QueryError(f"no rows on {where} meet the condition")
+
+
+def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
+    if not len(rows["document"]):
+        raise _nothing(entry)
+    documents = facts[_documents_name(entry.test_set)]
+    observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
+    if entry.units.within_documents:
+        unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
+        width = int(unit.max()) + 1
+        observation = observation * width + unit
+    keys, place = _numbered(observation, len(documents["id"]) * width)
+    stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
+    ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
+    shape = (len(entry.systems), len(keys))
+    cells = np.asarray(stored)[_ranks(rows["system"], ids)]
+    cells *= len(keys)
+    cells += place
+
+    present = np.zeros(shape, dtype=np.bool_)
+    present.reshape(-1)[cells] = True
+    columns, kind = _columns(entry), _kind(entry.task)
+    confidences = np.full(shape, np.nan) if "confidence" in columns else None
+    if confidences is not None:
+        columns = tuple(column for column in columns if column != "confidence")
+        read, given = _read(rows["confidence"], np.float64)
+        confidences.reshape(-1)[cells] = np.where(given, read, np.nan)
+    counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
+    known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
+    for column in columns:
+        masked = _masked(rows[column])
+        counts[column].reshape(-1)[cells] = rows[column] if masked is None else rows[column].filled(0)
+        if masked is not None:
+            known[column].reshape(-1)[cells] = ~masked
+    del cells
+    whole = entry.units.scale
+    for index, system in enumerate(entry.systems):
+        if isinstance(system, p.Baseline) and entry.task.decide is not None:
+            entry.task.decide(counts, index, np.arange(len(keys)), True, whole)
+            present[index] = True
+
+    everywhere = np.asarray(present.all(axis=0))
+    kept: Booleans = np.ones(len(keys), dtype=np.bool_)
+    if not everywhere.all():
+        if how.missing == "error":
+            lacking = np.unique(keys[~everywhere] // width)
+            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
+            raise _absent(entry, [str(name) for name in documents["name"][lacking[:LISTED]]], len(lacking), without)
+        if how.missing in ("drop", "bounds"):
+            kept = everywhere
+        elif entry.task.decide is not None:
+            for index in range(len(entry.systems)):
+                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
+    cluster = _clusters(rows, place, len(keys)) if entry.units.shared else np.arange(len(keys))
+
+    def of_kept(grid: NDArray[Any]) -> NDArray[Any]:
+        return grid if kept.all() else grid[:, kept]
+
+    counts = {column: of_kept(grid) for column, grid in counts.items()}
+    return Observations(
+        systems=entry.systems,
+        counts=counts,
+        known={column: of_kept(grid) for column, grid in known.items()},
+        values=None if entry.task.is_counted else counts["value"],
+        present=of_kept(present),
+        cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
+        documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
+        dropped=int((~kept).sum()),
+        confidences=None if confidences is None else of_kept(confidences),
+        document=np.asarray(keys[kept] // width, dtype=np.intp),
+    )
+
+
+def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:
+    """The observations from documents counted alike, in the order of their counts, or of their names where each is a
+    row."""
+    times = _whole(rows["times"])
+    if not times.size:
+        raise _nothing(entry)
+    present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
+    everywhere = np.asarray(present.all(axis=0))
+    columns, kind = _columns(entry), _kind(entry.task)
+    sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
+    counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
+    known = {column: np.stack([given for _, given in both]) for column, both in sides.items()}
+    dropped = 0
+    if not everywhere.all():
+        if how.missing == "error":
+            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry, True)}"]]
+            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
+            raise _absent(entry, lacking[:LISTED], len(lacking), without)
+        # A document that a system lacks is not unknown: it counts as nothing, or is left out.
+        known = {column: grid | ~present for column, grid in known.items()}
+        if how.missing in ("drop", "bounds"):
+            dropped = int(times[~everywhere].sum())
+            times = np.where(everywhere, times, 0)
+        elif entry.task.decide is not None:
+            whole = entry.units.scale
+            for index in (0, 1):
+                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
+    documents = int(times.sum())
+    repeated = {column: np.repeat(grid, times, axis=1) for column, grid in counts.items()}
+    return Observations(
+        systems=entry.systems,
+        counts=repeated,
+        known={column: np.repeat(grid, times, axis=1) for column, grid in known.items()},
+        values=None if entry.task.is_counted else repeated["value"],
+        present=np.repeat(present, times, axis=1),
+        cluster=np.arange(documents),
+        documents=documents,
+        dropped=dropped,
+    )
+
+
+def _kind(task: Task) -> Any:
+    return np.int64 if task.is_counted else np.float64
+
+
+def _clusters(rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:
+    """The exchange unit of each observation where these share the value of an attribute.
+
+    A document without the attribute is a unit of its own.
+    """
+    names, without = rows["cluster"], _null(rows["cluster"])
+    first = np.unique(place, return_index=True)[1]
+    known = {name: index for index, name in enumerate(sorted(set(names[~without].tolist())))}
+    return np.array(
+        [len(known) + index if without[row] else known[names[row]] for index, row in enumerate(first)], dtype=np.intp
+    )
+
+
+def _whole(column: Any) -> Integers:
+    return np.asarray(column, dtype=np.int64)
+
+
+def _masked(column: Any) -> Booleans | None:
+    """Where a column has nulls, None where it has none. It is masked only if there are some: numpy.ma takes long to
+    import."""
+    mask = getattr(column, "mask", None)
+    return None if mask is None else np.broadcast_to(mask, np.shape(column))
+
+
+def _null(column: Any) -> Booleans:
+    """Where a column has nulls."""
+    masked = _masked(column)
+    return np.zeros(len(column), dtype=np.bool_) if masked is None else masked
+
+
+def _read(column: Any, kind: Any) -> tuple[NDArray[Any], Booleans]:
+    """A column, 0 where it is null, and where it is not."""
+    masked = _masked(column)
+    if masked is None:
+        return np.asarray(column, dtype=kind), np.ones(len(column), dtype=np.bool_)
+    return np.asarray(column.filled(0), dtype=kind), ~masked
+
+
+def _ranks(ids: Any, in_order: Integers) -> Integers:
+    """The place of each id in an order of ids: by name, so that coins do not depend on what was loaded first."""
+    ids = np.asarray(ids)
+    first = int(in_order.min())
+    reach = int(in_order.max()) - first + 1
+    if reach > AT_MOST * (len(ids) + len(in_order)):
+        by_id = np.argsort(in_order)
+        found: Integers = by_id[np.searchsorted(in_order, ids, sorter=by_id)]
+        return found
+    # Ids that lie close together are looked up, without sorting and without copies of the many rows.
+    place: Integers = np.zeros(reach, dtype=np.int64)
+    place[in_order - first] = np.arange(len(in_order))
+    placed: Integers = place[ids - first] if first else place[ids]
+    return placed
+
+
+def _numbered(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
+    """The distinct ones of numbers below `reach`, in their order, and the place of each number among them."""
+    if reach > AT_MOST * len(numbers):
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return distinct, place.reshape(-1)
+    there = np.zeros(reach, dtype=np.bool_)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
+
+
+def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
+    """Names the first documents that not every system has, and who lacks them."""
+    more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
+    are = f"{counted(lacking, entry.units.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
+    return QueryError(
+        f"{are} missing for some systems: {', '.join(names)}{more}",
+        hints=(
+            f"missing for {some(without)}",
+            "missing drop leaves them out, missing zero counts them as nothing",
+        ),
+    )

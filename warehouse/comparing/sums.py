@@ -1,0 +1,325 @@
+"""The sums of one statistic in each exchange unit, made from observations, as significance tests take them.
+
+A statistic that is not computed from sums has `Orders` in their place, the confidences on the documents. Both tell a
+system's value and its values unit by unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import lcm
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalhouse.warehouse.comparing.observations import Observations
+from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic
+from evalhouse.warehouse.measures.forms import LinearForm, combined, integers
+from evalhouse.warehouse.significance.areas import Ranked
+from evalhouse.warehouse.significance.arrays import (
+    OFF,
+    SUM_LIMIT,
+    Booleans,
+    Floats,
+    Integers,
+    RoundedFrom,
+    slack_of,
+    to_fixed_point,
+)
+from evalhouse.warehouse.significance.sums import Sums, Valuation
+
+# === sums of one test set =============================================================================================
+
+_COMMON = 2**20
+"""The largest common denominator that the values of documents are put over."""
+
+Numbers = TypeVar("Numbers", Integers, Floats)
+
+
+class Orders(Struct, frozen=True):
+    """The confidences that areas are computed from, on the documents that are relevant or not."""
+
+    ranked: Ranked
+
+    is_ratio: ClassVar[bool] = False
+    is_function: ClassVar[bool] = False
+
+    @property
+    def factor(self) -> Fraction:
+        """What the difference of a pair's exchanges, a mean over exchange units, is multiplied by."""
+        return Fraction(self.ranked.units, 4 * self.ranked.orders)
+
+    def exact_value(self, system: int) -> Fraction | None:
+        """The value of a system, None where it is undefined."""
+        return self.ranked.area(system)
+
+    def unit_values(self, system: int) -> Floats:
+        """NaN: an order has no value unit by unit."""
+        return np.full(self.ranked.units, np.nan)
+
+    def own_values(self, system: int) -> Floats:
+        """NaN, as there are none."""
+        return self.unit_values(system)
+
+    def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """In how many exchange units the two systems of each pair differ."""
+        return [self.ranked.differing(a, b) for a, b in pairs]
+
+    def pair(self, a: int, b: int) -> Sums:
+        """Their exchanges as those of two systems by sums."""
+        return self.ranked.exchanges(a, b)
+
+    def only(self, places: Sequence[int]) -> Orders:
+        """Those of some systems."""
+        return Orders(self.ranked.only(np.array(places, dtype=np.intp)))
+
+
+def systems_of(sums: Sums, rows: Sequence[int] | None = None) -> Sums:
+    """The sums of all systems, or of some, as statistics take them. A single system is paired with itself."""
+    if rows is None and sums.systems > 1:
+        return sums.data()
+    places = list(range(sums.systems) if rows is None else rows)
+    return sums.data(places * 2 if len(places) == 1 else places)
+
+
+def sums(observations: Observations, statistic: Statistic) -> Sums | Orders:
+    """What tests take of a statistic. Raises ValueError for one that observations do not give."""
+    if isinstance(statistic.computation, Ranking) and observations.confidences is not None:
+        return _orders(observations, statistic.computation, observations.confidences)
+    return additive(observations, statistic)
+
+
+def additive(observations: Observations, statistic: Statistic) -> Sums:
+    """The sums of a statistic over each exchange unit. Raises ValueError for one that is not computed from sums."""
+    known = np.ones(len(observations.systems), dtype=np.bool_)
+    if observations.values is not None:
+        everything = np.ones(observations.values.shape, dtype=np.bool_)
+        return _of_values(observations, observations.values, everything, Fraction(1), known)
+    for column in statistic.columns:
+        known &= observations.known[column].all(axis=1)
+    if statistic.averaged:
+        return _averaged(observations, statistic, known)
+    match statistic.computation:
+        case Ratio() as ratio:
+            over, under = ratio.read(observations.counts)
+            return _ratios(observations, over, under, ratio.factor, known)
+        case Function() as function if (total := function.total) is not None:
+            return _of_total(observations, total, known)
+        case Function() as function:
+            counts = [_clustered(observations, observations.counts[column]) for column in function.columns]
+            return Sums(tuple(counts), _valuation(function), known=known)
+    raise ValueError(f"{statistic.label} is not computed from sums")
+
+
+def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> Sums:
+    """A total as a ratio, so that it is compared exactly: the mean over the observations, as many times."""
+    form, factor = integers(total)
+    over = combined(form, observations.counts)
+    summed = _ratios(observations, over, np.ones_like(over), factor * observations.cluster.size, known)
+    return replace(summed, is_total=True)
+
+
+def _valuation(function: Function) -> Valuation:
+    """A function as tests take it."""
+
+    def values(sums: Floats) -> Floats:
+        return function.values(dict(zip(function.columns, sums, strict=True)))
+
+    return Valuation(values, function.exact)
+
+
+def _orders(observations: Observations, ranking: Ranking, confidences: Floats) -> Orders:
+    """The confidences on the documents that should be above or below others."""
+    cells = {cell: counts.any(axis=0) for cell, counts in observations.counts.items()}
+    labels = np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
+    above, below = ranking.sides(labels)
+    either = above | below
+    cluster = np.unique(observations.cluster[either], return_inverse=True)[1].reshape(-1)
+    return Orders(Ranked(confidences[:, either], above[either], cluster))
+
+
+def run_sums(observations: Observations, statistic: Statistic, common: int) -> Sums:
+    """The sums of the runs of one system: what each contributes to their average, put over `common`, or over a multiple
+    of it that all numbers of runs of an observation divide.
+    """
+    runs = np.maximum(observations.present.sum(axis=0), 1)
+    common = lcm(common, *np.unique(runs).tolist())
+    weights = np.where(observations.present, common // runs, 0)
+    if observations.values is None:
+        weighted = {name: grid * weights for name, grid in observations.counts.items()}
+        summed = additive(replace(observations, counts=weighted), statistic)
+        if summed.is_total:
+            # Each run has the denominator 1 of its own, so that all together have as many.
+            return replace(summed, factor=summed.factor * summed.systems)
+        return summed
+    over, unit, _ = to_fixed_point(observations.values)
+    spare = max(0, int(np.abs(over).sum(axis=1).max(initial=0)).bit_length() + common.bit_length() - 58)
+    known = np.ones(len(over), dtype=np.bool_)
+    return _ratios(observations, (over >> spare) * weights, weights, unit * 2**spare, known)
+
+
+def added(runs: Sums) -> Sums:
+    """The sums of a system from those of its runs."""
+    return replace(
+        runs,
+        columns=tuple(column.sum(axis=0, keepdims=True) for column in runs.columns),
+        known=None if runs.known is None else np.array([runs.known.all()]),
+        slack=0,
+        counted=False,
+        measured=None,
+    )
+
+
+def present_units(observations: Observations) -> Booleans:
+    """Which systems have anything in each exchange unit, of shape (systems, exchange units)."""
+    return np.asarray(_clustered(observations, observations.present.astype(np.int64)) > 0)
+
+
+def _averaged(observations: Observations, statistic: Statistic, known: Booleans) -> Sums:
+    """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
+    factor = Fraction(1)
+    if isinstance(statistic.computation, Ratio):
+        factor = statistic.computation.factor
+        over, under = statistic.computation.read(observations.counts)
+        defined = under != 0
+        common = lcm(*(int(denominator) for denominator in np.unique(under) if denominator)) if defined.any() else 1
+        if common <= _COMMON:
+            whole = np.where(defined, over * (common // np.where(defined, under, 1)), 0)
+            return _ratios(observations, whole, defined.astype(np.int64), factor / common, known)
+        values = np.divide(over, under, out=np.zeros(over.shape), where=defined)
+    elif isinstance(statistic.computation, Function):
+        undefined_as_nan = statistic.computation.values(_floats(observations.counts, statistic.columns))
+        defined = ~np.isnan(undefined_as_nan)
+        values = np.where(defined, undefined_as_nan, 0.0)
+    else:
+        raise ValueError(f"{statistic.label} has no value for single documents")
+    return _of_values(observations, values, defined, factor, known)
+
+
+def _of_values(
+    observations: Observations, values: Floats, defined: Booleans, factor: Fraction, known: Booleans
+) -> Sums:
+    """The mean of the values that are defined, but for a factor; both have the shape (systems, observations)."""
+    alike = bool((defined == defined[0]).all())
+    counted = np.asarray((defined & np.isin(values, (0.0, 1.0))).all(axis=1))
+    over, unit, rest = to_fixed_point(values)
+    under = _clustered(observations, defined.astype(np.int64))
+    plain = Sums((_clustered(observations, over), under), factor=factor * unit, known=known, counted=counted)
+    if rest is None:
+        return plain
+    fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
+    doubts = np.asarray(
+        OFF * _clustered(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
+    )
+    slack = slack_of(values.shape[1], doubts, unit) if alike else 0
+    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(observations, values), doubts, rest, unit))
+
+
+def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
+    return {column: counts[column].astype(np.float64) for column in columns}
+
+
+def _ratios(observations: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans) -> Sums:
+    return Sums((_clustered(observations, over), _clustered(observations, under)), factor=factor, known=known)
+
+
+def _clustered(observations: Observations, counts: Numbers) -> Numbers:
+    """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
+    if observations.units == observations.cluster.size:
+        in_order = bool((np.diff(observations.cluster) > 0).all())
+        return counts if in_order else counts[:, np.argsort(observations.cluster)]
+    order = np.argsort(observations.cluster, kind="stable")
+    edges = np.flatnonzero(np.diff(observations.cluster[order], prepend=-1))
+    return np.asarray(np.add.reduceat(counts[:, order], edges, axis=1), dtype=counts.dtype)
+
+
+# === averages over test sets ==========================================================================================
+# The average of ratios is not a ratio of sums, but a function of the sums of each test set. If all systems have the
+# same denominators everywhere, as with means over documents, it is one ratio with weighted counts. Units of the test
+# sets follow one another, and the units of one test set count nothing for the others, so every test of a function of
+# sums is valid.
+
+
+def average_of(of_test_sets: Sequence[Sums | Orders]) -> Sums:
+    """The average of a statistic over test sets, from its sums on each. Raises ValueError for an order."""
+    parts = [_summed(part) for part in of_test_sets]
+    weighted = _weighted(parts) if all(part.is_ratio for part in parts) else None
+    if weighted is not None:
+        return weighted
+    parts = [_coarsened(part, len(parts)) for part in parts]
+    units = list(accumulate((part.units for part in parts), initial=0))
+    columns = []
+    for part, start, stop in zip(parts, units, units[1:], strict=False):
+        for own in part.columns:
+            column = np.zeros((part.systems, units[-1]), dtype=np.int64)
+            column[:, start:stop] = own
+            columns.append(column)
+    valuations = [part.valuation.multiply(part.factor) for part in parts]
+    valuation = Valuation.average(valuations, [len(part.columns) for part in parts])
+    return Sums(tuple(columns), valuation, known=_known(parts))
+
+
+def _known(parts: Sequence[Sums]) -> Booleans | None:
+    known = [part.known for part in parts if part.known is not None]
+    return np.logical_and.reduce(known) if known else None
+
+
+def _weighted(parts: Sequence[Sums]) -> Sums | None:
+    """The average as one ratio; None where systems differ in a denominator, or where the weights are too large.
+
+    With w = L / ΣD on each test set, L being a common multiple, Σw·N / Σw·D is the mean of ΣN / ΣD.
+    """
+    totals = []
+    for part in parts:
+        if (part.denominators != part.denominators[0]).any() or not part.denominators[0].any():
+            return None
+        totals.append(int(part.denominators[0].sum()))
+    common = lcm(*(part.factor.denominator for part in parts))
+    scales = [int(part.factor * common) for part in parts]
+    multiple = lcm(*totals)
+    weights = [multiple // total for total in totals]
+    reach = [
+        weight * scale * int(np.abs(part.numerators).sum(axis=1).max(initial=0))
+        for part, weight, scale in zip(parts, weights, scales, strict=True)
+    ]
+    if max(sum(reach), multiple * len(parts)) >= SUM_LIMIT:
+        return None
+    return replace(
+        parts[0],
+        columns=(
+            np.concatenate(
+                [part.numerators * (w * s) for part, w, s in zip(parts, weights, scales, strict=True)], axis=1
+            ),
+            np.concatenate([part.denominators * w for part, w in zip(parts, weights, strict=True)], axis=1),
+        ),
+        factor=Fraction(1, common),
+        slack=sum(part.slack * w * s for part, w, s in zip(parts, weights, scales, strict=True)),
+        known=_known(parts),
+        counted=False,
+        measured=None,
+        is_total=False,
+    )
+
+
+def _summed(part: Sums | Orders) -> Sums:
+    if isinstance(part, Orders):
+        raise ValueError("an order has no sums to average")
+    return part
+
+
+def _coarsened(part: Sums, parts: int) -> Sums:
+    """Sums that floating point holds together, for so many parts: numerators in fixed point give up digits.
+
+    They keep 50 bits, and values that were equal stay equal.
+    """
+    if not part.is_ratio:
+        return part
+    reach = 2 * parts * int(np.abs(part.numerators).sum(axis=1).max(initial=0))
+    shift = max(0, reach.bit_length() - 52)
+    half = (1 << shift) >> 1
+    numerators = (part.numerators + half) >> shift
+    return replace(part, columns=(numerators, part.denominators), factor=part.factor * 2**shift, slack=0, measured=None)

@@ -1,0 +1,288 @@
+"""The values of measures, from the sums that the database returned.
+
+There is one line per system and `by` value. This module makes no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from math import fsum, sqrt
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalhouse.warehouse.filtering.generality import KeyCounts, expected, expected_cells
+from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
+from evalhouse.warehouse.measures.forms import exact
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans import scores as keys
+from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
+from evalhouse.warehouse.plans.path import Facts, Queries, Query
+from evalhouse.warehouse.results import Cell
+
+# === values of measures ===============================================================================================
+
+By = tuple[Cell, ...]
+
+
+class ValueLine(Struct, frozen=True):
+    """One row of the answer: a system, its `by` values, the documents behind it, and one value per statistic."""
+
+    system: p.System
+    by: By
+    documents: int | None
+    values: tuple[float | None, ...]
+    source: str
+    left_out: tuple[int, ...] = ()
+    """How many documents have no value, a statistic; 0 where it is neither a mean over documents nor imported."""
+    replicates: int | None = None
+    """How many runs the system is averaged from."""
+    deviations: tuple[float | None, ...] = ()
+    """The standard deviation of the runs' own values, a statistic."""
+
+
+class Valued(Struct, frozen=True):
+    """What lines are asked for: an entry, what its rows are split by and which are chosen. Where one statement asks of
+    an entry twice, `of` tells the facts apart.
+    """
+
+    entry: p.Entry
+    by: tuple[p.Dimension, ...] = ()
+    where: p.Filter | None = None
+    of: str = ""
+
+    def name(self, what: str) -> str:
+        """What the facts of a query are called."""
+        return f"{what}{f' of {self.of}' if self.of else ''} on {self.entry.test_set.name!r}"
+
+    def of_runs(self) -> Valued:
+        """Each run of each system by itself, split and chosen as their averages are."""
+        measures = ", ".join(repr(of.label) for of in self.entry.statistics)
+        statistics = tuple(settle(of.measure, of.settings, of.averaged) for of in self.entry.statistics)
+        apart = replace(self.entry.in_runs(), statistics=statistics)
+        return replace(self, entry=apart, of=f"runs for {measures}")
+
+    def queries(self) -> Queries:
+        """What brings the lines."""
+        return (*self._of_systems(), *self._of_baselines())
+
+    def _of_systems(self) -> Queries:
+        if not self.entry.stored_systems:
+            return ()
+        if not self.entry.task.by_document:
+            return (Query(self.name("figures"), scores.published(self.entry, self.by, self.where)),)
+        orders: Queries = ()
+        if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
+            orders = (Query(self.name("confidences"), scores.confidences(self.entry, self.where), "columns"),)
+        return (Query(self.name("sums"), scores.score_sums(self.entry, self.by, self.where)), *orders)
+
+    def _of_baselines(self) -> Queries:
+        if not self.entry.baselines:
+            return ()
+        return (Query(self.name("key"), keys.key_counts(self.entry, self.by, self.where)),)
+
+    def lines(self, facts: Facts) -> list[ValueLine]:
+        """The lines of the stored systems, from rows by document or from printed figures."""
+        systems = {system.id: system for system in self.entry.stored_systems}
+        if not systems:
+            return []
+        if not self.entry.task.by_document:
+            return self._printed(systems, facts[self.name("figures")])
+        split = len(self.by)
+        return [
+            self._summed(systems[number], tuple(rest[:split]), rest[split], rest[split + 1 :], facts)
+            for number, *rest in facts[self.name("sums")]
+        ]
+
+    def _summed(
+        self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts
+    ) -> ValueLine:
+        """The line of a system from its sums, which stand in the order of the statistics."""
+        values: list[float | None] = []
+        left_out: list[int] = []
+        remaining = iter(sums)
+        for statistic in self.entry.statistics:
+            left_out.append(0)
+            if isinstance(statistic.computation, Ranking):
+                values.append(_of_order(statistic.computation, system, facts[self.name("confidences")]))
+                continue
+            taken = [next(remaining) for _ in range(_taken(statistic))]
+            values.append(_value(statistic, self.entry, taken))
+            if statistic.averaged or not self.entry.task.is_counted:
+                left_out[-1] = documents - (taken[1] or 0)
+        return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
+
+    def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
+        figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
+        for number, *by, task, measure, printed in rows:
+            figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = printed
+        wanted = [statistic.computation for statistic in self.entry.statistics]
+        return [
+            ValueLine(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]
+            for (number, by), known in figures.items()
+            if any(figure in known for figure in wanted)
+        ]
+
+    def expected_lines(self, facts: Facts) -> list[ValueLine]:
+        """The expected values of judging a share of the documents relevant at random (Lewis and Tong 1992, figure 2,
+        (5) to (7)).
+        """
+        if not self.entry.baselines:
+            return []
+        counts: dict[By, dict[str, int]] = {}
+        for *by, label, documents in facts[self.name("key")]:
+            counts.setdefault(tuple(by), {})[label] = documents
+        return [
+            ValueLine(
+                baseline,
+                by,
+                sum(labels.values()),
+                tuple(expectation(statistic, baseline.share, labels) for statistic in self.entry.statistics),
+                "documents",
+            )
+            for baseline in self.entry.baselines
+            for by, labels in counts.items()
+        ]
+
+    def values(self, facts: Facts) -> dict[tuple[str, str], float | None]:
+        """The value of each system and statistic, by name and label, where rows are not split."""
+        return {
+            (line.system.name, statistic.label): value
+            for line in (*self.lines(facts), *self.expected_lines(facts))
+            for statistic, value in zip(self.entry.statistics, line.values, strict=True)
+        }
+
+
+def _taken(statistic: Statistic) -> int:
+    """How many sums a statistic takes from a row."""
+    return 2 if statistic.averaged or statistic.sums is None else len(statistic.sums.forms)
+
+
+def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> float | None:
+    """The value of a statistic, rounded once; None where it is undefined or a count is unknown."""
+    known = [total for total in sums if total is not None]
+    if len(known) < len(sums):
+        return None
+    if isinstance(statistic.computation, Function) and not statistic.averaged:
+        return statistic.computation.value(known)
+    over, under = known
+    fixed = FIXED_POINT if statistic.averaged or not entry.task.is_counted else 1
+    if isinstance(statistic.computation, Ratio):
+        return statistic.computation.value((over, under * fixed))
+    return over / (under * fixed) if under else None
+
+
+def _of_order(ranking: Ranking, system: p.StoredSystem, columns: Mapping[str, Any]) -> float | None:
+    """The value of a system's order; None where a decision has no confidence."""
+    import numpy as np
+
+    own = np.asarray(columns["system"]) == system.id
+    confidence = columns["confidence"][own]
+    if np.ma.getmaskarray(confidence).any():
+        return None
+    return ranking.value(np.asarray(confidence, dtype=np.float64), np.asarray(columns["label"][own], dtype=np.str_))
+
+
+def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
+    """The value of a statistic of filtering that is expected of judging a share relevant at random, for a key."""
+    key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
+    match statistic.computation:
+        case Ratio() as ratio:
+            return expected(ratio, key, share)
+        case Function(expression):
+            value = exact(expression, expected_cells(key, share))
+            return None if value is None else float(value)
+        case Ranking() | PrintedFigure():
+            return 0.5
+
+
+# === deviations and spread ============================================================================================
+# Systems beside one another: values less the mean of all systems, in standard deviations, and the spread of the
+# replicates of one system.
+
+# --- standardized values ----------------------------------------------------------------------------------------------
+
+
+def standardized(
+    lines: Sequence[ValueLine], everyone: Sequence[ValueLine], by: Sequence[p.Dimension], entry: p.Entry
+) -> tuple[list[ValueLine], list[str]]:
+    """The lines with their values less the mean of all systems, divided by their standard deviation (n − 1), and a note
+    for each statistic (Webber, Moffat and Zobel 2008; EvaluatIR, Armstrong et al. 2009). Where rows are split, each
+    part is standardized by itself; an attribute of the systems splits no part.
+    """
+    shared = [place for place, dimension in enumerate(by) if dimension.of != "system"]
+
+    def part(line: ValueLine) -> By:
+        return tuple(line.by[place] for place in shared)
+
+    population: dict[tuple[int, By], list[float]] = {}
+    for line in everyone:
+        if isinstance(line.system, p.StoredSystem):
+            for number, value in enumerate(line.values):
+                if value is not None:
+                    population.setdefault((number, part(line)), []).append(value)
+    standards = {key: _standard(values) for key, values in population.items()}
+
+    def moved(line: ValueLine) -> ValueLine:
+        of_line = [standards.get((number, part(line))) for number in range(len(line.values))]
+        values = tuple(
+            None if value is None or standard is None else (value - standard[0]) / standard[1]
+            for value, standard in zip(line.values, of_line, strict=True)
+        )
+        deviations = tuple(
+            None if deviation is None or standard is None else deviation / standard[1]
+            for deviation, standard in zip(line.deviations, of_line, strict=False)
+        )
+        return replace(line, values=values, deviations=deviations)
+
+    notes = []
+    for number, statistic in enumerate(entry.statistics):
+        alike = [key for key, standard in standards.items() if key[0] == number and standard is None]
+        if alike:
+            what = "a part" if shared else entry.test_set.name
+            notes.append(
+                f"{statistic.label} cannot be standardized on {what}: that needs two systems with different values"
+            )
+        elif not shared and (standard := standards.get((number, ()))) is not None:
+            mean, deviation = standard
+            notes.append(
+                f"{statistic.label} on {entry.test_set.name}: mean {mean:.4f}, standard deviation {deviation:.4f} "
+                f"of {len(population[number, ()])} systems"
+            )
+    return [moved(line) for line in lines], notes
+
+
+def _standard(values: Sequence[float]) -> tuple[float, float] | None:
+    """The mean and the standard deviation (n − 1); None where no two values differ."""
+    if min(values) == max(values):
+        return None
+    mean = fsum(values) / len(values)
+    return mean, sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+# --- replicates -------------------------------------------------------------------------------------------------------
+
+
+def with_deviations(
+    lines: Sequence[ValueLine], of_runs: Sequence[ValueLine], replicates: p.Replicates
+) -> list[ValueLine]:
+    """The lines with the number of their replicates and the standard deviation of these."""
+    system_of = {run: number for number, runs in replicates.runs for run in runs}
+    values_of: dict[tuple[int, By], list[tuple[float | None, ...]]] = {}
+    for line in of_runs:
+        if isinstance(line.system, p.StoredSystem):
+            values_of.setdefault((system_of[line.system.id], line.by), []).append(line.values)
+    result = []
+    for line in lines:
+        number = line.system.id if isinstance(line.system, p.StoredSystem) else 0
+        runs = values_of.get((number, line.by), [])
+        deviations: list[float | None] = []
+        for place in range(len(line.values)):
+            known = [value for values in runs if (value := values[place]) is not None]
+            standard = _standard(known) if len(known) > 1 else None
+            deviations.append(standard[1] if standard else 0.0 if len(known) > 1 else None)
+        result.append(replace(line, replicates=len(runs), deviations=tuple(deviations)))
+    return result

@@ -1,0 +1,208 @@
+"""What results are called: captions, and the signature that names all that decides the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted, plural
+from evalhouse.warehouse.measures.filtering import OF_TOPICS
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from evalhouse.warehouse.charts import Unit
+
+AS_PRINTED = "figures as printed"
+"""How a result without documents was obtained."""
+
+LEFT_OUT_AS_0 = "judged {topics} that a run leaves out count as 0, as with trec_eval -c"
+"""What `missing zero` does with rankings."""
+
+_LISTED = 3
+"""The sizes of more test sets than this are given as a range."""
+
+
+def on(entries: Sequence[p.Entry]) -> str:
+    """The test sets of a question."""
+    return ", ".join(entry.test_set.name for entry in entries)
+
+
+def some(names: Sequence[str]) -> str:
+    """Up to five names, and how many more there are."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def simulated(entries: Iterable[p.Entry]) -> bool:
+    """Whether anything that decides the numbers was simulated."""
+    return any(entry.simulated for entry in entries)
+
+
+def noun_of(entries: Iterable[p.Entry]) -> str:
+    """What a document is called on all the test sets of a question."""
+    nouns = {entry.units.noun for entry in entries}
+    return nouns.pop() if len(nouns) == 1 else PLAIN_NOUN
+
+
+def kinds(entries: Iterable[p.Entry]) -> list[str]:
+    """The kinds of the rows, where the measures could be asked of others of their test set."""
+    return list(dict.fromkeys(e.task.name for e in entries if e.several_kinds and e.task.by_document))
+
+
+def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
+    """A caption: what, how it was got, and in brackets of which kind the rows are, where several could be meant, and
+    whether the data are simulated.
+    """
+    remarks = [*kinds(entries), *(["simulated data"] if simulated(entries) else [])]
+    return what + (f": {how}" if how else "") + (f" ({', '.join(remarks)})" if remarks else "")
+
+
+# --- how much was observed --------------------------------------------------------------------------------------------
+
+
+class Size(Struct, frozen=True):
+    """How much was observed on a test set: exchange units, where tests exchange them, and documents."""
+
+    documents: int
+    noun: str
+    units: int
+    unit: str
+
+    @classmethod
+    def of(cls, entry: p.Entry, documents: int, units: int | None = None) -> Size:
+        """The size of an entry, of documents alone where nothing is exchanged."""
+        if units is None:
+            return cls(documents, entry.units.noun, documents, entry.units.noun)
+        return cls(documents, entry.units.noun, units, entry.units.exchange_noun)
+
+    def said(self, done: str) -> str:
+        """100 messages exchanged; 50 topics exchanged (80,914 topic-document pairs)."""
+        units = f"{counted(self.units, self.unit)}{done}"
+        return units if self.unit == self.noun else f"{units} ({counted(self.documents, self.noun)})"
+
+
+def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
+    """The sizes of test sets, by their names: 100 messages on each. `done` is what happened to them."""
+    pairs = tuple(dict.fromkeys(known))
+    test_sets = {test_set for test_set, _ in pairs}
+    if len({size for _, size in pairs}) == 1:
+        return pairs[0][1].said(done) + (" on each" if len(test_sets) > 1 else "")
+    if len(pairs) == len(test_sets) <= _LISTED:
+        return ", ".join(f"{size.said(done)} on {test_set}" for test_set, size in pairs)
+    counts: dict[str, list[int]] = {}
+    for _, size in pairs:
+        counts.setdefault(size.unit, []).append(size.units)
+    ranges = [
+        ("" if min(of) == max(of) else f"{min(of):,} to ") + counted(max(of), unit) for unit, of in counts.items()
+    ]
+    return " and ".join(ranges) + done
+
+
+def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
+    """How many documents the test sets have; nothing where only those count that meet a condition."""
+    if not any(entry.task.by_document for entry in entries):
+        return AS_PRINTED
+    return (
+        sizes((entry.test_set.name, Size.of(entry, entry.units.documents)) for entry in entries)
+        if where is None
+        else ""
+    )
+
+
+def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
+    """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
+    from evalhouse.warehouse.charts import written
+
+    def said(value: float) -> str:
+        # As many decimals as in cells, unless the difference would be lost.
+        fixed = unit == "number" and (difference is None or abs(difference) >= 0.0001)
+        return f"{value:.4f}" if fixed else written(value, unit)
+
+    if difference is None:
+        return f"both {said(first or 0.0)}, so there is no difference to share out"
+    sign = "+" if difference > 0 else "−"
+    return f"{said(first or 0.0)} − {said(second or 0.0)} = {sign}{said(abs(difference))}"
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
+
+
+def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which imported values are better when they are lower, a sentence each; of other measures their formula tells."""
+    lower = (
+        statistic.label
+        for entry in entries
+        for statistic in entry.statistics
+        if entry.task.imported is not None and entry.task.by_document and statistic.measure.lower_is_better
+    )
+    return tuple(f"lower {label} is better" for label in dict.fromkeys(lower))
+
+
+def means(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which statistics average the values of single documents instead of pooling all documents."""
+    apart = (
+        f"{statistic.label} averages the values of single {plural(entry.units.noun)}; {statistic.measure.name} is "
+        "computed over "
+        "all of them together and may rank systems differently"
+        for entry in entries
+        for statistic in entry.statistics
+        if statistic.averaged and statistic.measure.alone is not None
+    )
+    return tuple(dict.fromkeys(apart))
+
+
+def over_topics(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which measures of TREC's filtering tracks are averaged over documents, where these have topics."""
+    over_documents = (
+        f"{statistic.label} averages over {plural(entry.units.noun)} one by one; mean({statistic.measure.name} by "
+        "document.topic) averages over topics"
+        for entry in entries
+        if entry.units.topical
+        for statistic in entry.statistics
+        if statistic.averaged and statistic.measure.name in OF_TOPICS
+    )
+    return tuple(dict.fromkeys(over_documents))
+
+
+def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """Which replicates are attempts, and which of them passed."""
+    return tuple(
+        f"{entry.test_set.name}: the replicates by system.{of.replicates.attribute} are attempts at each "
+        f"{entry.units.noun}; an attempt passes if its {of.measure} is 1"
+        f"{', not if it is partly right' if of.graded else ''}"
+        for entry in entries
+        if (of := entry.units.attempts) is not None
+    )
+
+
+def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
+    """Notes about measures that do not depend on their values."""
+    return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped(entries), *attempts(entries))
+
+
+def ungrouped(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """How many documents are left out of means by an attribute."""
+    return tuple(
+        f"{entry.test_set.name}: left out {counted(groups.without, 'document')} without document.{groups.attribute}"
+        for entry in entries
+        if (groups := entry.units.groups) is not None and groups.without
+    )
+
+
+def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
+    """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
+    tasks = ", ".join(dict.fromkeys(entry.task.name for entry in entries))
+    data = "+".join(entry.fingerprint for entry in entries)
+    defined = {
+        f"{statistic.measure.name} = {statistic.measure.meaning}"
+        for entry in entries
+        for statistic in entry.statistics
+        if statistic.measure.defined
+    }
+    statistics = [statistic for entry in entries for statistic in entry.statistics]
+    ways = (f"{statistic.label} {statistic.counted}" for statistic in statistics if statistic.counted)
+    said = [f"task {tasks}", *sorted(defined), *dict.fromkeys(ways), *directions(entries), *deciding, f"data {data}"]
+    return " | ".join([text, *said, f"evalhouse {__version__}"])

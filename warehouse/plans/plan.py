@@ -1,0 +1,430 @@
+"""What plans are made of: names looked up and defaults filled in.
+
+The plan of a statement stands in the file of the statement. It holds ids, statistics and conditions, no text that still
+has to be understood. After it exists only the database can fail.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+from zlib import crc32
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalhouse.grammar.clauses import as_typed
+from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
+from evalhouse.warehouse.measures import PrintedFigure, Statistic
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS, Adjustment, Test
+
+DEFAULT_SEED = 1992
+DEFAULT_LEVEL = Decimal("0.05")
+DEFAULT_CONFIDENCE = Decimal("0.99")
+
+# --- who and where ----------------------------------------------------------------------------------------------------
+
+
+class TestSet(Struct, frozen=True):
+    """A stored test set; `name` is as short as it can be without being ambiguous, `own_name` is without an
+    evaluation.
+    """
+
+    __test__ = False  # not a pytest class
+
+    id: int
+    name: str
+    own_name: str
+
+    @property
+    def stream(self) -> int:
+        """What random numbers depend on besides the seed: the name of the test set, not the order of loading."""
+        return crc32(self.own_name.encode())
+
+
+class StoredSystem(Struct, frozen=True):
+    id: int
+    name: str
+
+
+class Baseline(Struct, frozen=True):
+    """A system of filtering that is computed from the key: a share of the documents judged relevant at random, or
+    all of them (share 1).
+    """
+
+    name: str
+    share: Decimal
+
+
+System = StoredSystem | Baseline
+
+# --- which rows -------------------------------------------------------------------------------------------------------
+
+Scalar = str | Decimal
+
+
+class Dimension(Struct, frozen=True):
+    """What rows are split or chosen by: document, unit, label, confidence, system, annotator, or an attribute of a
+    document or a system.
+    """
+
+    of: Literal["document", "unit", "label", "confidence", "system", "annotator"]
+    attribute: str = ""
+
+    @property
+    def name(self) -> str:
+        """document, document.source."""
+        return f"{self.of}.{self.attribute}" if self.attribute else self.of
+
+
+class Compared(Struct, frozen=True):
+    """A dimension compared with one value."""
+
+    dimension: Dimension
+    operator: Literal["=", "!=", "<", "<=", ">", ">="]
+    value: Scalar
+
+
+class OneOf(Struct, frozen=True):
+    dimension: Dimension
+    values: tuple[Scalar, ...]
+
+
+class Matches(Struct, frozen=True):
+    dimension: Dimension
+    pattern: str
+
+
+class Missing(Struct, frozen=True):
+    dimension: Dimension
+
+
+class Latest(Struct, frozen=True):
+    """The systems that are the last runs of their models: all but these, by test set."""
+
+    older: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+class Negated(Struct, frozen=True):
+    condition: Filter
+
+
+class Joined(Struct, frozen=True):
+    word: Literal["and", "or"]
+    conditions: tuple[Filter, ...]
+
+
+Filter = Compared | OneOf | Matches | Missing | Latest | Negated | Joined
+
+
+# --- what is asked of the rows ----------------------------------------------------------------------------------------
+
+
+class Replicates(Struct, frozen=True):
+    """Stored systems that are runs of one: several seeds, folds or epochs.
+
+    `runs` are the ids of the stored systems of each system, by the id of the system. `common` is a multiple of
+    the numbers of runs that documents have.
+    """
+
+    attribute: str
+    runs: tuple[tuple[int, tuple[int, ...]], ...]
+    common: int
+
+
+class Attempts(Struct, frozen=True):
+    """Replicates that are attempts of one system: those passed of which the value of a measure is 1.
+
+    `graded` says whether it is something else than 1 and 0 somewhere.
+    """
+
+    replicates: Replicates
+    measure: str
+    graded: bool
+
+
+class Groups(Struct, frozen=True):
+    """Documents that share a value of an attribute and stand together as one, as means over it take them."""
+
+    attribute: str
+    without: int
+    """How many documents lack the attribute and are left out."""
+
+
+class Units(Struct, frozen=True):
+    """Who is a unit on one test set: what its rows are of, what a system is made of, which documents stand together,
+    and what is exchanged as a whole. It is made once, when names are looked up; all else asks it.
+    """
+
+    documents: int = 0
+    """How many the test set has; 0 where that is not known."""
+    noun: str = PLAIN_NOUN
+    """What one is called."""
+    in_units: bool = True
+    """Whether a document may have several rows, one a unit of it."""
+    replication: Replicates | Attempts | None = None
+    """What a system is made of, where it is not a stored one: runs that are averaged, or attempts that pass or fail."""
+    groups: Groups | None = None
+    """What stands together as one document."""
+    cluster: str = ""
+    """The attribute that documents share which are not independent, as it was declared; empty where none was."""
+    exchange: Dimension = Dimension("document")
+    """What tests exchange as a whole, and intervals resample: what was asked for, or else the cluster or document."""
+    topical: bool = False
+    """Whether documents have the attribute topic, over which TREC averages utilities."""
+    filled: bool = False
+    """Whether a system has a value, 0, for topics that it has no list for."""
+    listed: bool = False
+    """Whether documents are wanted one by one and by their names, however many there are."""
+    told_by: tuple[str, bool] | None = None
+    """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+
+    # --- what a system is made of
+
+    @property
+    def made_of(self) -> Replicates | None:
+        """The replicates that systems are made of, whether they are averaged or counted as attempts."""
+        return self.attempts.replicates if self.attempts is not None else self.averaged
+
+    @property
+    def averaged(self) -> Replicates | None:
+        """The replicates that systems are averages of."""
+        return self.replication if isinstance(self.replication, Replicates) else None
+
+    @property
+    def attempts(self) -> Attempts | None:
+        """The attempts that are counted."""
+        return self.replication if isinstance(self.replication, Attempts) else None
+
+    @property
+    def runs(self) -> dict[int, tuple[int, ...]]:
+        """The ids of the runs that each system is the average of, by its id; empty where systems are stored ones."""
+        return dict(self.averaged.runs) if self.averaged is not None else {}
+
+    @property
+    def scale(self) -> int:
+        """What counts are multiplied by, so that their averages over runs are whole."""
+        return self.averaged.common if self.averaged is not None else 1
+
+    # --- what is exchanged
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each document is exchanged by itself."""
+        return self.exchange == Dimension("document")
+
+    @property
+    def within_documents(self) -> bool:
+        """Whether units of documents are exchanged, so that a document may be exchanged in part."""
+        return self.exchange.of == "unit"
+
+    @property
+    def exchanges_runs(self) -> bool:
+        """Whether whole runs of replicates change sides, and documents stay."""
+        return self.exchange == Dimension("system")
+
+    @property
+    def exchanges_cluster(self) -> bool:
+        """Whether documents are exchanged together as it was declared."""
+        return bool(self.cluster) and self.exchange == Dimension("document", self.cluster)
+
+    @property
+    def may_split_clusters(self) -> bool:
+        """Whether documents of a declared cluster may change sides one without the other."""
+        return bool(self.cluster) and not self.exchanges_cluster and not self.exchanges_runs
+
+    @property
+    def shared(self) -> tuple[Dimension, ...]:
+        """The attribute that documents share which are exchanged together; nothing where none do."""
+        return (self.exchange,) if self.exchange.attribute else ()
+
+    # --- what things are called
+
+    @property
+    def observed_noun(self) -> str:
+        """What one observation is called: message, unit."""
+        return "unit" if self.within_documents else self.noun
+
+    @property
+    def exchange_noun(self) -> str:
+        """What one exchange unit is called: message, topic, unit of document.source."""
+        if not self.exchange.attribute:
+            return self.noun if self.exchange.of == "document" else self.exchange.of
+        if self.exchange.attribute == self.cluster:
+            return self.cluster.replace("_", " ")
+        return f"unit of {self.exchange.name}"
+
+    # --- other units of the same rows
+
+    def group_by(self, groups: Groups) -> Units:
+        """The same where what shares an attribute is one document, and each is exchanged by itself."""
+        return replace(
+            self,
+            groups=groups,
+            in_units=False,
+            noun=groups.attribute.replace("_", " "),
+            cluster="",
+            exchange=Dimension("document"),
+            topical=False,
+        )
+
+    def list_documents(self) -> Units:
+        """The same with documents one by one and by their names, whatever tests would exchange."""
+        return replace(self, exchange=Dimension("document"), cluster="", listed=True)
+
+
+class Entry(Struct, frozen=True):
+    """The systems of one test set and the statistics to compute for them, all of one task.
+
+    `stored` is how many systems have rows for the task on the test set, 0 where that is not known. `fingerprint` is
+    that of the data, and `simulated` whether any of them are.
+    """
+
+    test_set: TestSet
+    task: Task
+    statistics: tuple[Statistic, ...]
+    systems: tuple[System, ...]
+    stored: int = 0
+    units: Units = Units()
+    fingerprint: str = ""
+    simulated: bool = False
+    also: tuple[str, ...] = ()
+    """Counts that are read beside those of the statistics."""
+    several_kinds: bool = False
+    """Whether the test set has rows of other kinds too that the measures could be asked of."""
+    beside: tuple[Statistic, ...] = ()
+    """All statistics that are computed of the same lists, where those of the entry are some of them."""
+
+    def exchange_by(self, exchange: Dimension) -> Entry:
+        """The same with something else that is exchanged as a whole."""
+        return replace(self, units=replace(self.units, exchange=exchange))
+
+    def in_runs(self) -> Entry:
+        """The same with each run as a system of its own, where systems are averages of runs."""
+        if self.units.averaged is None:
+            return self
+        runs = self.units.runs
+        systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs[system.id])
+        return replace(self, systems=systems, units=replace(self.units, replication=None), stored=0)
+
+    def without_groups(self) -> Entry:
+        """The same with single documents, where what shares an attribute is one."""
+        return replace(self, units=replace(self.units, groups=None))
+
+    @property
+    def unit(self) -> Literal["proportion", "number"]:
+        """The unit of its values, or the one in which all are shown side by side."""
+        return "number" if "number" in (self.task.unit, *self.statistic_units) else "proportion"
+
+    @property
+    def statistic_units(self) -> tuple[Literal["proportion", "number"], ...]:
+        """What the values of each statistic are. Figures as printed are what the values of their tasks are."""
+        return tuple("number" if _is_number(statistic, self.task) else "proportion" for statistic in self.statistics)
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The counts that its rows have, or where the data name them, those that are read."""
+        if not self.task.named_counts:
+            return self.task.counts
+        of_statistics = (column for statistic in self.statistics for column in statistic.columns)
+        return tuple(dict.fromkeys((*of_statistics, *self.also)))
+
+    @property
+    def stored_systems(self) -> tuple[StoredSystem, ...]:
+        """The systems without the baselines."""
+        return tuple(system for system in self.systems if isinstance(system, StoredSystem))
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:
+        """The systems that are computed from the key."""
+        return tuple(system for system in self.systems if isinstance(system, Baseline))
+
+    @property
+    def everyone(self) -> bool:
+        """Whether all systems that have rows are asked for, so that none need be sought out."""
+        return self.stored > 0 and len(self.stored_systems) == self.stored
+
+    @property
+    def of_lists(self) -> tuple[Statistic, ...]:
+        """The statistics that are computed together of ranked lists."""
+        return (self.beside or self.statistics) if self.task.of_lists else ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its statistics are computed from an order of documents, that is from confidences."""
+        return any(statistic.ordered for statistic in self.statistics)
+
+    @property
+    def observed_apart(self) -> tuple[Entry, ...]:
+        """The entry, once for each set of rows that its statistics are read from: imported values have rows of their
+        own for each measure, and orders need confidences. What is computed of lists is read together, and parted then.
+        """
+        if not self.statistics:
+            return (self,)
+        if not self.task.is_counted:
+            beside = self.of_lists
+            return tuple(replace(self, statistics=(statistic,), beside=beside) for statistic in self.statistics)
+        summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
+        ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)
+        return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)
+
+
+def _is_number(statistic: Statistic, task: Task) -> bool:
+    figure = statistic.computation
+    return statistic.in_counts or (TASKS[figure.task] if isinstance(figure, PrintedFigure) else task).unit == "number"
+
+
+class Testing(Struct, frozen=True):
+    """How pairs of systems are tested. It holds the test, the adjustment and the kind of interval, not their names."""
+
+    where: Filter | None
+    test: Test
+    shuffles: int | None
+    exact: bool
+    """True where exactness was asked for; False leaves the choice to the data unless shuffles are given."""
+    sides: Literal["one-sided", "two-sided"]
+    seed: int
+    level: Decimal
+    confidence: Decimal
+    confidence_asked: bool
+    adjustment: Adjustment
+    missing: Literal["error", "drop", "zero", "bounds"]
+    interval: IntervalKind = INTERVALS[0]
+    margin: Decimal | None = None
+    """The largest difference that still counts as none, in the unit of the measures; None where none was given."""
+    spoken: tuple[str, ...] = ()
+    """The synonyms by which clauses, tests and adjustments were written, for captions: permutations, alpha, fdr."""
+
+    @property
+    def test_name(self) -> str:
+        """What the test is called in results: its name, or the synonym of it that was typed."""
+        return next((word for word in self.test.synonyms if word in self.spoken), self.test.name)
+
+    @property
+    def adjustment_name(self) -> str:
+        """What the adjustment is called in results: its name, or the synonym of it that was typed."""
+        return next((word for word in self.adjustment.synonyms if word in self.spoken), self.adjustment.name)
+
+    @property
+    def drawn(self) -> str:
+        """What shuffles are called in the statement."""
+        return as_typed("shuffles", self.spoken)
+
+    @classmethod
+    def plain(cls, where: Filter | None) -> Testing:
+        """The default: randomization, two-sided, at the level 0.05."""
+        return cls(
+            where=where,
+            test=TESTS[0],
+            shuffles=None,
+            exact=False,
+            sides="two-sided",
+            seed=DEFAULT_SEED,
+            level=DEFAULT_LEVEL,
+            confidence=DEFAULT_CONFIDENCE,
+            confidence_asked=False,
+            adjustment=ADJUSTMENTS[0],
+            missing="error",
+        )

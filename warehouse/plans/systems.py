@@ -1,0 +1,248 @@
+"""Which systems a question means: those named, patterns, all, and the baselines of filtering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+from unicodedata import normalize
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.hints import brief, hints, listing, written
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.kinds import Task
+from evalhouse.warehouse.measures import Measure, Statistic
+from evalhouse.warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import some
+from evalhouse.warehouse.plans.names import Scope, like, matching, synonym_of, text_of
+from evalhouse.warehouse.store.catalog import KnownTestSet
+
+# === systems and baselines ============================================================================================
+
+
+def present_on(
+    scope: Scope,
+    task: Task,
+    test_set: KnownTestSet,
+    replicates: p.Replicates | None = None,
+    items: Iterable[Any] = (n.All(),),
+) -> dict[str, int]:
+    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of.
+
+    Where all items are names of stored systems that have rows, no others need be known.
+    """
+    name_of = scope.catalog.system_names
+    items = list(items)
+    if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
+        written = {normalize("NFC", item.text).casefold() for item in items}
+        meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
+        numbers = scope.catalog.with_rows(task.name, test_set.id, meant)
+        if written <= {name_of[number].casefold() for number in numbers}:
+            return {name_of[number]: number for number in numbers}
+    there = scope.catalog.systems_with(task.name, test_set.id)
+    if replicates is None:
+        return {name_of[number]: number for number in there}
+    return {name: runs[0] for name, runs in scope.catalog.runs(replicates.attribute, there).items()}
+
+
+def systems_of(
+    scope: Scope,
+    node: n.Systems | None,
+    task: Task,
+    test_set: KnownTestSet,
+    elsewhere: bool = False,
+    replicates: p.Replicates | None = None,
+) -> tuple[p.System, ...]:
+    """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
+
+    With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
+    """
+    items: tuple[Any, ...] = node.items if node else (n.All(),)
+    present = present_on(scope, task, test_set, replicates, (*items, *(node.excepted if node else ())))
+    known: Iterable[str] = scope.catalog.systems
+    if replicates is not None:
+        known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
+    excepted: set[str] = set()
+    for item in node.excepted if node else ():
+        excepted.update(system.name for system in _named(scope, item, item, task, test_set, present))
+    by_name: dict[str, p.System] = {}
+    for item in items:
+        baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
+        if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
+            continue
+        for system in _named(scope, item, item, task, test_set, present):
+            if system.name not in excepted:
+                by_name.setdefault(system.name, system)
+    return tuple(by_name.values())
+
+
+def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int]) -> bool:
+    """Whether an item names systems of the warehouse none of which is among those present."""
+    if isinstance(item, n.Pattern):
+        return any(like(name, item.text) for name in known) and not any(like(name, item.text) for name in present)
+    named = [(name, name) for name in known]
+    return (
+        isinstance(item, n.Name | n.Text)
+        and not matching(item.text, [(name, name) for name in present])
+        and bool(matching(item.text, named))
+    )
+
+
+def _named(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> list[p.System]:
+    on = scope.catalog.short_name(test_set)
+    if isinstance(item, n.All):
+        return [p.StoredSystem(present[name], name) for name in sorted(present)]
+    if isinstance(item, n.Pattern):
+        matching = [name for name in sorted(present) if like(name, item.text)]
+        if not matching:
+            raise QueryError(f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems"))
+        return [p.StoredSystem(present[name], name) for name in matching]
+    if isinstance(item, n.BaselineCall):
+        return [baseline(scope, item, task)]
+    return [system_named(scope, item, place, task, test_set, present)]
+
+
+def system_named(
+    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+) -> p.System:
+    """The one system of a name that has rows for a task on a test set."""
+    text = text_of(item, place, "the name of a system")
+    on = scope.catalog.short_name(test_set)
+    systems = matching(text, [(name, p.StoredSystem(number, name)) for name, number in present.items()])
+    if len(systems) == 1:
+        return systems[0]
+    if len(systems) > 1:
+        names = " or ".join(sorted(system.name for system in systems))
+        raise QueryError(f"'{text}' could be {names}", place.span, ("write it with the same capitals",))
+    if text.casefold() == "allrel":
+        return baseline(scope, n.BaselineCall("allrel", span=place.span), task)
+    if text.casefold() == "random":
+        raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
+    elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
+    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task.name, test_set.id):
+        hint = f"replicates go by the name they share: {some(sorted(present))}"
+        raise QueryError(f"{elsewhere[0]} is a replicate here, not a system", place.span, (hint,))
+    if elsewhere:
+        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task.name)
+        hint = f"it has {task.rows} on {', '.join(where)}" if where else f"no test set has {task.rows} for it"
+        raise QueryError(f"{elsewhere[0]} has no {task.rows} on {on}", place.span, (hint,))
+    raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
+
+
+def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
+    """allrel or random(s=…), which stand among systems of filtering."""
+    name = node.name.casefold()
+    if name not in ("allrel", "random"):
+        raise QueryError(
+            f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
+        )
+    if not task.has_key:
+        raise QueryError(
+            f"{name} judges relevance, so it is not a system of {task.name}", node.span, ("add of filtering",)
+        )
+    if name == "allrel":
+        if node.parameters:
+            raise QueryError("allrel has no parameters", node.parameters[0].span)
+        return p.Baseline("allrel", Decimal(1))
+    share = None
+    for parameter in node.parameters:
+        if parameter.name.casefold() != "s":
+            raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
+        value = parameter.value
+        if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
+            shown = written(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
+            raise QueryError(f"s must be a number from 0 to 1, not {shown}", parameter.value.span)
+        share = value.value
+    if share is None:
+        raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
+    return p.Baseline(f"random(s={written(share)})", share)
+
+
+# === readings of optional documents ===================================================================================
+# `optional=all` asks for one measure as several statistics; `optional=bounds` asks for one measure that is compared for
+# every labelling of the optional documents. Nothing is computed here.
+
+_Measured = n.MeasureCall | n.Mean
+
+
+class Several(Struct, frozen=True):
+    """Which of the words a statement takes, and whether it compares systems, so that both have the same labelling."""
+
+    words: frozenset[str] = frozenset()
+    compared: bool = False
+
+    @classmethod
+    def of(cls, statement: n.Node) -> Several:
+        """What a statement takes."""
+        match statement:
+            case n.Score():
+                return cls(frozenset((ALL, BOUNDS)))
+            case n.Compare():
+                return cls(frozenset((ALL, BOUNDS)), compared=True)
+            case n.Group() | n.Rank() | n.PaperTable() | n.Power():
+                return cls(frozenset((ALL,)))
+        return cls()
+
+
+def statistics_of(
+    node: _Measured, several: Several, scope: Scope, task: Task, test_set: KnownTestSet
+) -> list[tuple[Statistic, _Measured]]:
+    """The statistics that a measure means for a task that has it, each with the node that asked for it."""
+    word = _word(node)
+    if word not in several.words or not _takes(scope.measure(node, task, test_set), word):
+        return [(scope.statistic(node, task, test_set), node)]
+    if word == BOUNDS and several.compared:
+        return [(_over_labellings(scope.statistic(_with(node, CONVENTIONS.default), task, test_set), node), node)]
+    values = OPTIONAL if word == ALL else EXTREMES
+    return [(scope.statistic(_with(node, setting), task, test_set), node) for setting in values]
+
+
+def stands_for_several(node: _Measured) -> bool:
+    """Whether a measure was asked for by all conventions, or by every labelling."""
+    return _word(node) in (ALL, BOUNDS)
+
+
+def _over_labellings(statistic: Statistic, node: _Measured) -> Statistic:
+    """A statistic that is compared for every labelling, and shown as it is without the parameter."""
+    if isinstance(node, n.Mean):
+        wrong = f"{CONVENTIONS.name}={BOUNDS} compares values over all documents together, not {statistic.label}"
+        raise QueryError(wrong, node.span, (f"write {CONVENTIONS.name}={ALL}",))
+    settings, measure = {**statistic.settings, CONVENTIONS.name: BOUNDS}, statistic.measure
+    return replace(statistic, settings=settings, label=measure.label(settings, synonym_of(node, measure)))
+
+
+def _word(node: _Measured) -> str:
+    """What the parameter was given, in small letters; empty where it was not."""
+    argument = _argument(node)
+    match argument and argument.value:
+        case n.All():
+            return ALL
+        case n.Name(text):
+            return text.casefold()
+    return ""
+
+
+def _argument(node: _Measured) -> n.Argument | None:
+    call = node.measure if isinstance(node, n.Mean) else node
+    return next((one for one in call.parameters if one.name.casefold() == CONVENTIONS.name), None)
+
+
+def _takes(measure: Measure | None, word: str) -> bool:
+    parameters = measure.parameters if measure is not None else ()
+    return any(word in parameter.several for parameter in parameters if parameter.name == CONVENTIONS.name)
+
+
+def _with(node: _Measured, setting: object) -> _Measured:
+    """The measure with another value of the parameter."""
+    call = node.measure if isinstance(node, n.Mean) else node
+    argument = _argument(node)
+    assert argument is not None
+    instead = replace(argument, value=n.Name(str(setting), span=argument.value.span))
+    call = replace(call, parameters=tuple(instead if one is argument else one for one in call.parameters))
+    return replace(node, measure=call) if isinstance(node, n.Mean) else call

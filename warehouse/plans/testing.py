@@ -1,0 +1,417 @@
+"""Which entries can be tested and how their pairs are tested, for all questions that are answered by tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from math import inf
+from typing import TypeVar, cast
+
+from msgspec.structs import replace
+
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.clauses import as_typed
+from evalhouse.grammar.editing.hints import hints, written
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
+from evalhouse.warehouse.plans.conventions import is_bounded
+from evalhouse.warehouse.plans.entries import Wanted, check_groups, entries_on, entry_on, named
+from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.names import Scope, text_of
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, named_interval
+from evalhouse.warehouse.significance.tests import (
+    ADJUSTMENTS,
+    DRAWING,
+    DRAWN,
+    EXCHANGING,
+    OF_ORDERS,
+    TESTS,
+    Adjustment,
+    Test,
+    named_adjustment,
+    named_test,
+)
+
+# === tests of pairs ===================================================================================================
+
+MOST_SHUFFLES = 10**9
+
+
+def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
+    """The entries of a question that is answered by tests."""
+    entries = entries_on(test_sets, Wanted.of(statement), scope)
+    if not named(test_sets):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        entries = tuple(entry for entry in entries if entry.task.by_document) or entries
+    check_twice(statement.systems)
+    for entry in entries:
+        check_tested(statement, entry, test_of(statement, entries))
+    return tuple(exchanging(statement, entry, scope) for entry in entries)
+
+
+def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
+    """An entry with what is exchanged as a whole on its test set, where the question says it."""
+    if statement.exchange is None:
+        return entry
+    exchange = dimension_of(scope, statement.exchange, entry.task)
+    if exchange.of not in ("document", "unit", "system") or (exchange.of == "system" and exchange.attribute):
+        what = ("write document, unit or document.attribute",)
+        raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
+    check_groups(entry, exchange, "exchange", statement.exchange)
+    if entry.units.groups and exchange.of == "document":
+        if not exchange.attribute:
+            wrong = f"exchange by document cannot be combined with a mean over document.{entry.units.groups.attribute}"
+            hint = (f"leave it out: each {entry.units.noun} is exchanged as a whole",)
+            raise QueryError(wrong, statement.exchange.span, hint)
+        return entry
+    return entry.exchange_by(exchange)
+
+
+def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
+    """The test that is named. Where none is, it is that of orders if all measures are such, if no clause asks for
+    shuffles or every exchange, and if documents are exchanged one by one; else the first of all.
+    """
+    if statement.test is not None:
+        return _member(statement.test, TESTS, named_test, "test")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    exchanged = statement.shuffles is not None or statement.exact
+    exchanged |= not all(_one_by_one(statement, entry) for entry in entries)
+    ordered = all(statistic.ordered for entry in entries for statistic in entry.statistics)
+    return OF_ORDERS if ordered and not exchanged and not adjustment.by_shuffles else TESTS[0]
+
+
+def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
+    """Tests need rows by document, and of the measures what each test needs."""
+    check_twice(statement.systems)
+    if not entry.task.by_document:
+        raise QueryError(
+            f"{entry.task.rows} have no documents, so they cannot be {statement.done}",
+            statement.task.span if statement.task else statement.span,
+            ("score and change show them; a test needs rows by document",),
+        )
+    for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            _check_ordered(statement, entry, statistic, test, node)
+        if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
+            raise QueryError(
+                f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
+            )
+        if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
+            raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
+    for baseline in entry.baselines:
+        if baseline.share != 1:
+            place = statement.systems.span if statement.systems else statement.span
+            raise QueryError(f"{baseline.name} has only expected values, no decisions to test", place)
+
+
+def _check_ordered(
+    statement: n.Tested, entry: p.Entry, statistic: Statistic, test: Test, node: n.MeasureCall | n.Mean
+) -> None:
+    """What cannot be done with a measure of an order: it has no sums to shuffle together, and a document that a system
+    lacks has no place in its order.
+    """
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    if adjustment.by_shuffles and statement.adjust is not None:
+        needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
+        raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
+    if statement.missing == "zero":
+        lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
+        raise QueryError(lacks, node.span, ("write missing drop instead",))
+    if not test.exchanges and not _one_by_one(statement, entry):
+        takes = f"test {test.name} assumes independent documents, but here they are not exchanged one by one"
+        place = statement.exchange or statement.test or statement
+        raise QueryError(takes, place.span, (f"write test {TESTS[0].name}, or exchange by document",))
+
+
+def _one_by_one(statement: n.Tested, entry: p.Entry) -> bool:
+    """Whether documents of an entry are exchanged one by one."""
+    if statement.exchange is None:
+        return entry.units.one_by_one
+    return statement.exchange.of.casefold() == "document" and not statement.exchange.name
+
+
+def check_twice(systems: n.Systems | None) -> None:
+    """A system that is named twice is usually a slip."""
+    names: set[str] = set()
+    for item in systems.items if systems else ():
+        if isinstance(item, n.Name):
+            if item.text.casefold() in names:
+                raise QueryError(f"{item.text} is named twice", item.span)
+            names.add(item.text.casefold())
+
+
+def check_two(
+    word: str, systems: Sequence[p.System], entry: p.Entry, statement: n.Tested | n.Documents | n.Differ
+) -> None:
+    """A test needs two systems."""
+    if len(systems) < 2:
+        place = statement.systems.span if statement.systems else statement.span
+        have = f"there is only {systems[0].name}" if systems else "none of them is"
+        raise QueryError(f"{word} needs two systems, but {have} on {entry.test_set.name}", place)
+
+
+def check_replicates(
+    entries: Iterable[p.Entry], place: n.Node, by: Iterable[p.Dimension], where: p.Filter | None
+) -> None:
+    """An attribute that differs between the replicates of a system cannot be used for the system."""
+    strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
+    if strange and any(entry.units.made_of is not None for entry in entries):
+        raise QueryError(
+            f"{strange[0]} differs between replicates, so it cannot be used after averaging them",
+            place.span,
+            ("for … except … leaves out systems",),
+        )
+
+
+def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
+    """How the pairs of a question are tested, its clauses checked against one another."""
+    task = entries[0].task
+    test = test_of(statement, entries)
+    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
+    level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
+    confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
+    _check_clauses(statement, test, adjustment)
+    if statement.exact and statement.shuffles is not None:
+        raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave out one of the two",))
+    if any(entry.units.exchanges_runs for entry in entries):
+        _check_across(statement, entries, test, adjustment)
+    where = filter_of(scope, statement.where, task)
+    check_replicates(entries, statement.replicates or statement, (), where)
+    return p.Testing(
+        where=where,
+        test=test,
+        shuffles=shuffles,
+        exact=statement.exact,
+        sides=statement.sides or "two-sided",
+        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else p.DEFAULT_SEED,
+        level=level,
+        confidence=confidence,
+        confidence_asked=statement.confidence is not None,
+        adjustment=adjustment,
+        missing=statement.missing or "error",
+        spoken=(*statement.spoken, *_words(statement.test), *_words(statement.adjust)),
+    )
+
+
+def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, adjustment: Adjustment) -> None:
+    """Whole systems change sides only where there are several of each: replicates, and by randomization."""
+    place = statement.exchange.span if statement.exchange else statement.span
+    if any(entry.units.attempts is not None for entry in entries):
+        raise QueryError("replicates count as attempts here, so none of them has a value of its own", place)
+    if statement.replicates is None:
+        raise QueryError(
+            "exchange by system needs replicates",
+            place,
+            ("replicates by system.NAME makes several systems the runs of one",),
+        )
+    if not test.exchanges or adjustment.by_shuffles:
+        raise QueryError(f"exchange by system works only with tests {EXCHANGING}, and without adjust maxt", place)
+
+
+def _check_clauses(statement: n.Tested, test: Test, adjustment: Adjustment) -> None:
+    """Clauses that would change nothing, or that contradict the test, are errors."""
+    drawn = as_typed("shuffles", statement.spoken)
+    if statement.shuffles is not None and test.draws is not None and drawn not in ("shuffles", *DRAWN[test.draws]):
+        known = [other.name for other in TESTS if other.draws is not None and drawn in DRAWN[other.draws]]
+        instead = f"{drawn} are for {', '.join(known)}; here write {test.draws}"
+        raise QueryError(f"test {test.name} draws {test.draws}, not {drawn}", statement.shuffles.span, (instead,))
+    if statement.shuffles is not None and test.draws is None:
+        raise QueryError(
+            f"test {test.name} draws no shuffles", statement.shuffles.span, (f"shuffles are for {', '.join(DRAWING)}",)
+        )
+    if statement.exact and not test.exact:
+        place = statement.test.span if statement.test else statement.span
+        raise QueryError(f"exact works with test {TESTS[0].name}, not with test {test.name}", place)
+    if statement.missing == "bounds" and not statement.takes_bounds:
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
+    conflict = test.conflict(adjustment, statement.exact)
+    if statement.adjust is not None and conflict is not None:
+        wrong, hint = conflict
+        raise QueryError(wrong, statement.adjust.span, (hint,))
+
+
+_Member = TypeVar("_Member", Test, Adjustment)
+
+
+def _member(
+    node: n.Name | n.Variable | None, table: Sequence[_Member], find: Callable[[str], _Member], what: str
+) -> _Member:
+    """The member of a table that is named, the first where none is."""
+    if node is None:
+        return table[0]
+    text = text_of(node, node, f"the name of {'an' if what[0] in 'aeiou' else 'a'} {what}").casefold()
+    try:
+        return find(text)
+    except KeyError:
+        known = [name for member in table for name in member.names]
+        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
+
+
+def _words(node: n.Name | n.Variable | None) -> tuple[str, ...]:
+    """The name or the synonym by which a member of a table was typed, if one was."""
+    return () if node is None else (text_of(node, node, "a name").casefold(),)
+
+
+def interval_of(statement: n.Compare | n.Score | n.Agree) -> IntervalKind:
+    """The kind of interval that is named, the first where none is."""
+    return INTERVALS[0] if statement.interval is None else named_interval(statement.interval)
+
+
+def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
+    """The two entries of a question from one test set to another, with the systems that both have."""
+    wanted = Wanted.of(statement)
+    source, target = (
+        entry_on(wanted, scope, scope.test_set(node, node), node, elsewhere=True)
+        for node in (statement.source, statement.target)
+    )
+    if source.test_set == target.test_set:
+        raise QueryError(f"{source.test_set.name} cannot be compared with itself", statement.target.span)
+    if source.task != target.task:
+        both = f"{source.test_set.name} has {source.task.name}, {target.test_set.name} {target.task.name}"
+        raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("add of TASK",))
+    in_target = {system.name: system for system in target.systems}
+    common = tuple(system for system in source.systems if system.name in in_target)
+    if not common:
+        raise QueryError(
+            f"no system is on both {source.test_set.name} and {target.test_set.name}",
+            statement.systems.span if statement.systems else statement.span,
+        )
+    # Replicates have the same name on both test sets, and the id of their first run on each.
+    return replace(source, systems=common), replace(target, systems=tuple(in_target[system.name] for system in common))
+
+
+# === what only compare may ask ========================================================================================
+# An average over test sets, a margin, a kind of interval, and bounds over what is missing.
+
+
+def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
+    """How the pairs of a comparison are tested, its clauses checked against one another."""
+    if statement.missing == "bounds":
+        _check_bounds(statement)
+    _check_labellings(statement, entries)
+    how = testing_of(statement, entries, scope)
+    interval = interval_of(statement)
+    if interval.corrects and any(entry.units.exchanges_runs for entry in entries):
+        others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
+        place = statement.exchange.span if statement.exchange else statement.span
+        raise QueryError(f"exchange by system works only with interval {others}", place)
+    return replace(how, interval=interval, margin=_margin(statement, entries, how, scope))
+
+
+def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, scope: Scope) -> Decimal | None:
+    """The margin of two one-sided tests, checked against the other clauses; None where there is none."""
+    if statement.margin is None:
+        return None
+    place, test, adjustment = statement.margin.span, how.test, how.adjustment
+    margin = scope.number(statement.margin, Decimal(0))
+    if margin <= 0:
+        raise QueryError(f"a margin must be above 0, not {written(margin)}", place)
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        lowest, highest = statistic.measure.within or (-inf, inf)
+        if margin >= highest - lowest:
+            what = f"no two systems differ by more than a margin of {written(margin)} in {statistic.label}"
+            raise QueryError(what, place, (f"write margin {written(margin)}%",) if margin < 100 else ())
+    if not test.takes_margin:
+        takers = [member.name for member in TESTS if member.takes_margin]
+        raise QueryError(f"margin works with test {', '.join(takers)}, not with {test.name}", place)
+    if statement.sides == "one-sided":
+        raise QueryError("margin already makes two one-sided tests", place, ("leave out one-sided",))
+    if adjustment.by_shuffles:
+        raise QueryError(
+            f"adjust {adjustment.name} cannot be combined with margin", place, ("write adjust holm instead",)
+        )
+    if statement.missing == "bounds":
+        raise QueryError(
+            "missing bounds cannot be combined with margin", place, ("write missing drop, or missing zero",)
+        )
+    if how.level >= Decimal("0.5"):
+        raise QueryError(
+            "with a margin the level must be below 0.5", statement.level.span if statement.level else place
+        )
+    return margin
+
+
+def _check_bounds(statement: n.Compare) -> None:
+    """Bounds over missing documents are those of two systems on one test set."""
+    if statement.over:
+        raise QueryError(
+            "missing bounds works on one test set at a time", statement.span, ("leave out 'over test sets'",)
+        )
+    if statement.exchange and statement.exchange.of.casefold() == "system":
+        raise QueryError(
+            "missing bounds is about documents, but whole systems are exchanged here", statement.exchange.span
+        )
+
+
+def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
+    """Bounds over labellings are those of two systems on one test set, document by document."""
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        if not is_bounded(statistic):
+            continue
+        clauses = {
+            "over test sets": statement.over,
+            "margin": statement.margin is not None,
+            "missing bounds": statement.missing == "bounds",
+            "replicates": any(entry.units.made_of is not None for entry in entries),
+        }
+        for clause in (clause for clause, there in clauses.items() if there):
+            wrong = f"{statistic.label} tries every labelling, so it cannot be combined with {clause}"
+            raise QueryError(wrong, statement.measures[0].span, (f"leave out {clause}, or write optional=all",))
+
+
+def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
+    """The entries of a question about an average over test sets, with the systems that all of them have."""
+    place = statement.test_sets.span if statement.test_sets else statement.span
+    if len(entries) < 2:
+        raise QueryError("an average over test sets needs two test sets, but there is only one", place)
+    tasks = sorted({entry.task.name for entry in entries})
+    if len(tasks) > 1:
+        raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            needs = f"an average over test sets is tested by sums, and {statistic.label} is not computed from sums"
+            raise QueryError(needs, node.span, ("leave out 'over test sets'",))
+    if statement.exchange and statement.exchange.of.casefold() == "system":
+        raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
+    common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
+    if len(common) < 2:
+        have = f"only {common[0].name} is" if common else "none of them is"
+        raise QueryError(f"compare needs two systems that are on all test sets, but {have}", place)
+    return tuple(replace(entry, systems=tuple(common)) for entry in entries)
+
+
+# === questions that split up differences ==============================================================================
+# Which pairs are meant, and which of their rows.
+
+
+def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.Entry, ...], p.Testing]:
+    """The entries of a question about the documents behind differences, and which rows count."""
+    if statement.missing == "bounds":
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
+    check_twice(statement.systems)
+    entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
+    if not named(statement.test_sets):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        entries = tuple(entry for entry in entries if entry.task.by_document) or entries
+    word = statement.words
+    for entry in entries:
+        if not entry.task.by_document:
+            raise QueryError(
+                f"{entry.task.rows} have no documents, so their differences cannot be traced to documents",
+                statement.task.span if statement.task else statement.span,
+            )
+        check_two(word, entry.systems, entry, statement)
+        for baseline in entry.baselines:
+            if baseline.share != 1:
+                place = statement.systems.span if statement.systems else statement.span
+                raise QueryError(f"{baseline.name} has only expected values, no decisions", place)
+    where = filter_of(scope, statement.where, entries[0].task)
+    check_replicates(entries, statement.replicates or statement, (), where)
+    return entries, replace(p.Testing.plain(where), missing=statement.missing or "error")

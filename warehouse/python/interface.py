@@ -1,0 +1,122 @@
+"""What `import evalhouse` offers: warehouses as objects, and questions about a table in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalhouse.grammar.errors import EvalhouseError as Error
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import DataError as LoadError
+from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.python.printed_result import PrintedResult as Result
+from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
+from evalhouse.warehouse.python.warehouse import Warehouse, created, opened
+from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
+from evalhouse.warehouse.version import __version__
+from warehouse.python.functions import (
+    compare,
+    differ,
+    documents,
+    group,
+    power,
+    rank,
+    score,
+    spread,
+    table,
+)
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = [
+    "Error",
+    "LoadError",
+    "NotMetError",
+    "Picture",
+    "QueryError",
+    "Result",
+    "UndecidedError",
+    "UnmetError",
+    "Warehouse",
+    "WarehouseError",
+    "__version__",
+    "compare",
+    "create",
+    "differ",
+    "documents",
+    "group",
+    "open",
+    "power",
+    "rank",
+    "score",
+    "spread",
+    "table",
+]
+
+
+def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Warehouse:
+    """Open a warehouse.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        The file of the warehouse; without it the sample data are opened, which cannot be changed.
+    read_only : bool, default False
+        Refuse whatever would change the warehouse or write a file.
+
+    Returns
+    -------
+    Warehouse
+
+    Raises
+    ------
+    WarehouseError
+        Where there is no sound warehouse at the path.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> w = eh.open()
+    >>> w
+    <evalhouse warehouse: the sample data>
+    >>> w.score("F1", "GE", on="TST3").rows[0]["F1"]  # doctest: +ELLIPSIS
+    0.5600...
+    """
+    return opened(path, read_only=read_only)
+
+
+def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) -> Warehouse:
+    """Make a new warehouse, and open it.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        A file that is not there yet; without it the warehouse is in memory, and gone when it is closed. An address,
+        such as s3://BUCKET/evals, is a lake.
+    lake : bool, default False
+        Make a lake, a folder that many write at once, in place of a file.
+
+    Returns
+    -------
+    Warehouse
+
+    Raises
+    ------
+    WarehouseError
+        Where something is at the path already, or it cannot be written.
+
+    Examples
+    --------
+    >>> import evalhouse as eh
+    >>> w = eh.create()
+    >>> w
+    <evalhouse warehouse: in memory>
+    """
+    return created(path, lake=lake)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext evalhouse`, with IPython's shell: gives the magics `%evalhouse` and `%%evalhouse`."""
+    from evalhouse.warehouse.python.notebook import load_ipython_extension
+
+    load_ipython_extension(shell)

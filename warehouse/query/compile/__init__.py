@@ -1,1 +1,0 @@
-"""Plans to SQL: the only room that writes queries over the facts."""

@@ -1,1 +1,0 @@
-"""Names looked up: from what was written to what is stored."""

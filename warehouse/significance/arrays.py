@@ -1,0 +1,111 @@
+"""The arrays that tests take and give back, and values in floating point as whole numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, frexp
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# === arrays by their types ============================================================================================
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Narrow: TypeAlias = "NDArray[np.signedinteger[Any]]"
+Floats: TypeAlias = "NDArray[np.float64]"
+Booleans: TypeAlias = "NDArray[np.bool_]"
+Places: TypeAlias = "NDArray[np.intp]"
+
+SUM_LIMIT = 2**60
+"""Numerators and denominators of a system must each sum to less than this in absolute value, so that int64 holds all
+sums."""
+
+
+def narrowed(rows: Integers) -> Narrow:
+    """Counts in the smallest signed type that holds them, for work that only compares or copies them."""
+    low, high = int(rows.min(initial=0)), int(rows.max(initial=0))
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return rows.astype(kind)
+    return rows
+
+
+def quotients(over: Integers | Floats, under: Integers) -> Floats:
+    """over / under, both of one shape; NaN where the divisor is 0."""
+    without = np.full(over.shape, np.nan)
+    return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
+
+
+# === fixed point ======================================================================================================
+# Tests add and compare whole numbers exactly, so values are put over a common unit: what one is worth, what rounding
+# took, and by how much equal sums may differ.
+
+OFF = 2.0**-51
+"""The relative error of a value that is not a whole number: a few roundings of floating point."""
+
+_UNEVEN = 2**8
+"""Where a system's values are so many times those of another, common fixed point leaves the other too few digits."""
+
+
+class RoundedFrom(Struct, frozen=True, eq=False):
+    """Values in floating point that numerators were rounded from, a numerator being so many times `unit`, a power of 2.
+
+    `values` are their sums in each exchange unit, and `doubts` by how much each may be off, both of shape (systems,
+    exchange units); `rest` is what rounding took from the sum of each system's numerators.
+    """
+
+    values: Floats
+    doubts: Floats
+    rest: Floats
+    unit: Fraction
+
+    def in_units(self, system: int) -> Floats:
+        """What the numerators of a system were rounded from."""
+        places = self.unit.denominator.bit_length() - self.unit.numerator.bit_length()
+        return np.asarray(np.ldexp(self.values[system], places))
+
+    def only(self, places: Places) -> RoundedFrom:
+        """Those of some systems."""
+        return replace(self, values=self.values[places], doubts=self.doubts[places], rest=self.rest[places])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the values of one system are so large that those of another have too few digits beside them."""
+        sizes = np.abs(self.values).sum(axis=1)
+        return float(sizes.max()) > _UNEVEN * float(sizes[sizes > 0].min())
+
+    def with_raised(self, denominators: Integers, by: float) -> tuple[Floats, Floats]:
+        """Values, and behind them values higher by so much for each denominator; and by how much each may be off."""
+        higher = self.values + by * denominators
+        doubts = self.doubts + OFF * np.abs(higher)
+        return np.concatenate((self.values, higher)), np.concatenate((self.doubts, doubts))
+
+
+def to_fixed_point(values: Floats) -> tuple[Integers, Fraction, Floats | None]:
+    """Values of shape (systems, any) as whole numbers, the worth of one, and what rounding took from the sum of each
+    system, so many times that; None where it took nothing.
+
+    Decimals of up to nine places are kept exactly. Other values are rounded to the finest power of two at which the
+    sums of a system stay below 2^58.
+    """
+    largest = float(np.abs(values).sum(axis=1).max(initial=0.0))
+    for digits in range(10):
+        scaled = values * 10**digits
+        if largest * 10**digits < 2**50 and (np.rint(scaled) / 10**digits == values).all():
+            return np.rint(scaled).astype(np.int64), Fraction(1, 10**digits), None
+    places = 57 - frexp(largest)[1]
+    scaled = np.ldexp(values, places)
+    whole = np.rint(scaled)
+    return whole.astype(np.int64), Fraction(2) ** -places, (scaled - whole).sum(axis=1)
+
+
+def slack_of(observations: int, doubts: Floats, unit: Fraction) -> int:
+    """By how much equal sums may differ after an exchange: rounding moves each difference by up to 1, which exchanged
+    counts twice, and so do doubts of shape (systems, any)."""
+    return 2 * observations + ceil(4 * Fraction(float(doubts.sum(axis=1).max())) / unit)

@@ -1,0 +1,535 @@
+"""`table`: systems, test sets and measures as a paper prints them.
+
+Values come from `score`, tests from `compare` and `rank`: their plans are made from the same clauses,
+and here their rows are put side by side. Nothing is computed again; the formats draw the grid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from string import ascii_lowercase
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.editing.hints import brief, hints, written
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import noun_of, on
+from evalhouse.warehouse.plans.names import Scope, one_line
+from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result, TableRows
+from evalhouse.warehouse.statements.compare import COMPARE, ComparePlan
+from evalhouse.warehouse.statements.rank import RANK, RankPlan
+from evalhouse.warehouse.statements.score import SCORE, ScorePlan, executor
+
+STRICTER = Decimal("0.2")
+"""The level of the second mark, as a share of that of the first: 0.01 beside 0.05."""
+
+MARK, SECOND_MARK, UNDECIDED_MARK = "†", "‡", "?"
+
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]*")
+"""Labels that both LaTeX and Typst accept."""
+
+SYSTEM = "system"
+"""What the column of systems is called."""
+
+MOST_DIGITS = 12
+
+VALUES = ("test_set", "task", "measure", "system", "value", "se", "ci_low", "ci_high", "documents", "source")
+TESTED = ("against", "difference", "p", "p_adjusted", "verdict", "mark", "beats", "rank", "rank_low", "rank_high")
+
+
+class PaperTablePlan(Struct, frozen=True):
+    """`stricter` is the comparison at the level of the second mark, and `shown` what names are called."""
+
+    text: str
+    score: ScorePlan
+    compared: ComparePlan | None
+    stricter: ComparePlan | None
+    ranked: RankPlan | None
+    as_named: bool
+    shown: Mapping[str, str]
+    caption: str
+    label: str
+    digits: int | None
+
+    @property
+    def entries(self) -> tuple[p.Entry, ...]:
+        return self.score.entries
+
+    @property
+    def against(self) -> str:
+        """The system that others are held against; empty where there is none."""
+        return self.compared.against.name if self.compared is not None and self.compared.against is not None else ""
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+_OF_TESTS = ("test", "shuffles", "exact", "sides", "confidence", "adjust")
+_OF_TESTS_AND_INTERVALS = ("exchange", "seed", "level")
+_ALSO_TESTED = (*_OF_TESTS, *_OF_TESTS_AND_INTERVALS, "missing")
+
+
+def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
+    _check(statement)
+    score: ScorePlan = SCORE.resolve(_score(statement, scope), scope)
+    compared = stricter = ranked = None
+    if statement.against is not None or statement.letters:
+        _check_two(statement, score.entries)
+        compared = replace(COMPARE.resolve(_asked_of(n.Compare, statement), scope), with_intervals=False)
+        _check_baseline(statement, compared, score.entries)
+    if compared is not None and statement.against is not None:
+        # Two levels are decided, so each gets half of the allowed doubt.
+        how = replace(compared.how, confidence=1 - (1 - compared.how.confidence) / 2)
+        compared, stricter = replace(compared, how=how), replace(compared, how=_stricter(how))
+    if statement.ranks:
+        ranked = RANK.resolve(_asked_of(n.Rank, statement), scope)
+    return PaperTablePlan(
+        text=to_text(statement),
+        score=score,
+        compared=compared,
+        stricter=stricter,
+        ranked=ranked,
+        as_named=statement.as_named,
+        shown=_shown_names(statement, score.entries, scope),
+        caption=_text(statement.caption, "a caption"),
+        label=_label(statement.label),
+        digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
+    )
+
+
+def _check(statement: n.PaperTable) -> None:
+    """Raises QueryError for clauses that contradict each other or have no effect."""
+    if statement.against is not None and statement.letters:
+        raise QueryError(
+            "against marks differences from one system, letters mark which systems each one beats",
+            statement.against.span,
+            ("write one of the two",),
+        )
+    if statement.letters and statement.sides == "one-sided":
+        raise QueryError("letters need two-sided tests", statement.span, ("leave out one-sided",))
+    if statement.order is not None and statement.as_named:
+        raise QueryError(
+            "two clauses order the systems", statement.order.span, ("write order as named or order by, not both",)
+        )
+    if statement.missing == "bounds":
+        raise QueryError(
+            "missing bounds works only with compare", statement.span, ("write missing drop, or missing zero",)
+        )
+    if statement.against is not None or statement.letters or statement.ranks:
+        return
+    for word in (*_OF_TESTS, *(() if statement.interval else _OF_TESTS_AND_INTERVALS)):
+        given = getattr(statement, word)
+        if given:
+            also = "" if word in _OF_TESTS else ", or interval"
+            place = given.span if isinstance(given, n.Node) else statement.span
+            called = given if isinstance(given, str) else word
+            hint = f"add against SYSTEM, letters or rank{also}"
+            raise QueryError(f"{called} has no effect in a table without tests", place, (hint,))
+
+
+def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
+    """The question for the values, without the clauses of tests, which a score would refuse."""
+    fields = ("measures", "task", "systems", "test_sets", "where", "order", "replicates", "span")
+    question = n.Score(**{field: getattr(statement, field) for field in fields})
+    if statement.interval is not None:
+        given = {field: getattr(statement, field) for field in _OF_TESTS_AND_INTERVALS}
+        question = replace(question, interval=statement.interval, **given)
+    nothing_tested = statement.against is None and not statement.letters and not statement.ranks
+    if statement.missing is None or nothing_tested:
+        return replace(question, missing=statement.missing)
+    entries = SCORE.resolve(question, scope).entries
+    of_lists = all(entry.task.of_lists for entry in entries)
+    return replace(question, missing="zero") if of_lists and statement.missing == "zero" else question
+
+
+def _asked_of(kind: type[n.Compare] | type[n.Rank], statement: n.PaperTable) -> Any:
+    """The question for the tests, of the same clauses."""
+    fields = ["measures", "task", "systems", "test_sets", "where", "replicates", "span", *_ALSO_TESTED]
+    if kind is n.Compare:
+        fields.append("against")
+    elif statement.against is not None:
+        # One side is that of the baseline; ranks have none.
+        fields.remove("sides")
+    return kind(**{field: getattr(statement, field) for field in fields})
+
+
+def _stricter(how: p.Testing) -> p.Testing:
+    return replace(how, level=how.level * STRICTER)
+
+
+def _check_two(statement: n.PaperTable, entries: Sequence[p.Entry]) -> None:
+    """There must be another system for the baseline, or for letters."""
+    for entry in entries:
+        if len(entry.systems) < 2:
+            place = statement.systems.span if statement.systems else statement.span
+            have = f"there is only {entry.systems[0].name}" if entry.systems else "none of them is"
+            what = "letters need" if statement.letters else "a comparison needs"
+            raise QueryError(f"{what} two systems, but {have} on {entry.test_set.name}", place)
+
+
+def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Sequence[p.Entry]) -> None:
+    """The baseline is one of the lines of the table, on every test set."""
+    if statement.against is None or compared.against is None:
+        return
+    name = compared.against.name
+    there = [name in (system.name for system in entry.systems) for entry in entries]
+    for entry, is_there in zip(entries, there, strict=True):
+        names = [system.name for system in entry.systems]
+        if not is_there and any(there):
+            test_set = entry.test_set.name
+            said = f"{name} has no rows on {test_set}, so nothing is compared with it there"
+            raise QueryError(said, statement.against.span, (f"leave out {test_set}",))
+        if not is_there:
+            hint = f"write for {', '.join((name, *names))}" if len(names) < 6 else f"name {name} after for, too"
+            raise QueryError(f"{name} is not among the systems of the table", statement.against.span, (hint,))
+
+
+def _shown_names(statement: n.PaperTable, entries: Sequence[p.Entry], scope: Scope) -> dict[str, str]:
+    """What measures, test sets and the column of systems are called, by their names."""
+    known = {statistic.label: statistic.measure.name for entry in entries for statistic in entry.statistics}
+    known |= {entry.test_set.name: entry.test_set.own_name for entry in entries}
+    shown: dict[str, str] = {}
+    for renamed in statement.columns:
+        name = _renamed(renamed.name, known, entries, scope)
+        if name in shown:
+            raise QueryError(f"{name} is named twice", renamed.span)
+        shown[name] = _text(renamed.shown, "the name of a column")
+    return shown
+
+
+def _renamed(node: n.Name, known: Mapping[str, str], entries: Sequence[p.Entry], scope: Scope) -> str:
+    """The label, test set or column that is meant by a name. Raises QueryError unless there is exactly one."""
+    wanted = node.text.casefold()
+    exactly = [name for name in (*known, SYSTEM) if name.casefold() == wanted]
+    found = exactly or [name for name, otherwise in known.items() if otherwise.casefold() == wanted]
+    if not found:
+        try:
+            entry = entries[0]
+            statistic = scope.statistic(n.MeasureCall(node.text), entry.task, scope.known(entry.test_set))
+            found = [statistic.label] if statistic.label in known else []
+        except QueryError:
+            found = []
+    if not found:
+        names = [*known, SYSTEM]
+        raise QueryError(f"the table has no column '{brief(node.text)}'", node.span, hints(node.text, names, "columns"))
+    if len(found) > 1:
+        raise QueryError(f"'{node.text}' could be {' or '.join(found)}", node.span, (f'write "{found[0]}"',))
+    return found[0]
+
+
+def _text(node: n.Text | n.Variable | None, what: str) -> str:
+    """A text on one line; empty where none was written."""
+    return "" if node is None else one_line(node, what)
+
+
+def _label(node: n.Text | n.Variable | None) -> str:
+    label = _text(node, "a label")
+    if node is not None and not LABEL.fullmatch(label):
+        plain = re.sub(r"[^A-Za-z0-9:._-]+", "-", label).strip(":._-")
+        hint = f'write label "{plain}"' if plain else 'as in label "tab:muc4"'
+        raise QueryError(f"a label may have letters, digits, : . _ and -, not '{brief(label)}'", node.span, (hint,))
+    return label
+
+
+# --- compiling --------------------------------------------------------------------------------------------------------
+
+
+def compile(plan: PaperTablePlan) -> Queries:
+    """The queries of all three questions, each once."""
+    queries = list(SCORE.compile(plan.score))
+    if plan.compared is not None:
+        queries += COMPARE.compile(plan.compared)
+    if plan.ranked is not None:
+        queries += RANK.compile(plan.ranked)
+    by_name: dict[str, Query] = {}
+    for query in queries:
+        by_name[query.name] = _either(by_name[query.name], query) if query.name in by_name else query
+    return tuple(by_name.values())
+
+
+def _either(one: Query, other: Query) -> Query:
+    """A query that is asked where one of two questions needs it."""
+    if one.sql != other.sql:
+        raise ValueError(f"two different queries are called {one.name!r}")
+    first, second = one.needed, other.needed
+    if first is None or second is None:
+        return replace(one, needed=None)
+    return replace(one, needed=lambda facts: first(facts) or second(facts))
+
+
+# --- answering --------------------------------------------------------------------------------------------------------
+
+GridKey = tuple[Cell, Cell, Cell]
+"""Test set, measure and system."""
+
+
+def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
+    """One row per test set, system and measure: its value, and what was tested of it."""
+    scored = SCORE.answer(plan.score, facts, workforce)
+    compared = None if plan.compared is None else COMPARE.answer(plan.compared, facts, workforce)
+    ranked = None if plan.ranked is None else RANK.answer(plan.ranked, facts, workforce)
+    order = _order(plan, scored)
+    tested: dict[GridKey, dict[str, Cell]] = {}
+    if compared is not None:
+        beaten = not plan.against
+        marks = _beaten(plan, compared, order) if beaten else _held_against(plan, compared, facts, workforce)
+        _add(tested, marks)
+    if ranked is not None:
+        _add(tested, _ranks(ranked))
+    rows = TableRows((*VALUES, *TESTED))
+    for row in _values(plan, scored, order):
+        beside = tested.get((row["test_set"], row["measure"], row["system"]), {})
+        rows.add(**row, **{name: beside.get(name) for name in TESTED})
+    answers = [result for result in (scored, compared, ranked) if result is not None]
+    labels = ", ".join(plan.score.column_labels())
+    what = plan.caption or f"{labels} on {on(plan.entries)}"
+    notes = [note for result in answers for note in result.notes]
+    p_values = [p for result in answers for p in result.p_values]
+    table = rows.table(_columns(plan, rows))
+    return replace(
+        result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
+        signature=_signature(plan.text, scored, compared, ranked),
+        grid=_grid(plan, rows, order, _legend(plan, rows, scored, compared, ranked)),
+        how="; ".join(filter(None, (result.how for result in answers))),
+    )
+
+
+def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iterator[dict[str, Cell]]:
+    """The values of the score, a row each, in the order of the systems."""
+    places = {name: place for place, name in enumerate(order)}
+    records = sorted(scored.rows, key=lambda row: places[row["system"]])
+    for entry in plan.entries:
+        for row in records:
+            if row["test_set"] != entry.test_set.name:
+                continue
+            for label in plan.score.column_labels():
+                yield {
+                    **{name: row[name] for name in ("test_set", "task", "system", "documents", "source")},
+                    "measure": label,
+                    "value": row[label],
+                    "se": row.get(f"se({label})"),
+                    "ci_low": row.get(f"ci_low({label})"),
+                    "ci_high": row.get(f"ci_high({label})"),
+                }
+
+
+def _order(plan: PaperTablePlan, scored: Result) -> list[Cell]:
+    """The systems in the order of the lines."""
+    known = list(dict.fromkeys(row["system"] for row in scored.rows))
+    if plan.as_named:
+        named = dict.fromkeys(system.name for entry in plan.entries for system in entry.systems)
+        return [name for name in named if name in known]
+    if scored.side_by_side is not None:
+        return [line[0] for line in scored.side_by_side.lines]
+    return known
+
+
+def _add(tested: dict[GridKey, dict[str, Cell]], found: Mapping[GridKey, dict[str, Cell]]) -> None:
+    for key, cells in found.items():
+        tested.setdefault(key, {}).update(cells)
+
+
+def _held_against(
+    plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce
+) -> dict[GridKey, dict[str, Cell]]:
+    """What was tested of each system against the baseline, with its mark."""
+    second = _second_marks(plan, compared, facts, workforce)
+    found: dict[GridKey, dict[str, Cell]] = {}
+    for row in compared.rows:
+        first, other = row["system_a"], row["system_b"]
+        name, sign = (first, 1) if other == plan.against else (other, -1)
+        key = (row["test_set"], row["measure"], name)
+        mark = {"significant": MARK, "undecided": UNDECIDED_MARK}.get(str(row["verdict"]))
+        difference = row["difference"]
+        found[key] = {
+            "against": plan.against,
+            "difference": None if difference is None else sign * float(difference),
+            "p": row["p"],
+            "p_adjusted": row["p_adjusted"],
+            "verdict": row["verdict"],
+            "mark": second.get(key, mark),
+        }
+    return found
+
+
+def _second_marks(plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce) -> dict[GridKey, str]:
+    """The marks of what is significant at the stricter level, too, or may be. Shuffles are to be as sure of that as of
+    the first, so they are made again; a level that is no matter of chance is only compared.
+    """
+    if plan.stricter is None:
+        return {}
+    deciding = "p_adjusted" if plan.stricter.how.adjustment.adjusts else "p"
+
+    def key(row: Mapping[str, Cell]) -> GridKey:
+        return row["test_set"], row["measure"], row["system_a" if row["system_b"] == plan.against else "system_b"]
+
+    marked = [row for row in compared.rows if row["verdict"] == "significant"]
+    if all(row["shuffles"] is None for row in marked):
+        level = float(plan.stricter.how.level)
+        return {key(row): SECOND_MARK for row in marked if float(row[deciding] or 0.0) <= level}
+    marks = {"significant": SECOND_MARK, "undecided": MARK + UNDECIDED_MARK}
+    again = {key(row): str(row["verdict"]) for row in COMPARE.answer(plan.stricter, facts, workforce).rows}
+    return {key(row): marks[again[key(row)]] for row in marked if again[key(row)] in marks}
+
+
+def _beaten(plan: PaperTablePlan, compared: Result, order: Sequence[Cell]) -> dict[GridKey, dict[str, Cell]]:
+    """The systems that each one beats, in the order of the lines, and their letters."""
+    lower = _lower(plan)
+    places = {str(name): place for place, name in enumerate(order)}
+    between = "," if len(order) > len(ascii_lowercase) else ""
+    beats: dict[GridKey, list[str]] = {}
+    for row in compared.rows:
+        if row["verdict"] == "significant":
+            first_is_better = (float(row["difference"] or 0.0) > 0) != lower[str(row["measure"])]
+            better, worse = ("system_a", "system_b") if first_is_better else ("system_b", "system_a")
+            beats.setdefault((row["test_set"], row["measure"], row[better]), []).append(str(row[worse]))
+    found: dict[GridKey, dict[str, Cell]] = {}
+    for key, names in beats.items():
+        names.sort(key=lambda name: places[name])
+        found[key] = {"beats": ", ".join(names), "mark": between.join(_letter(places[name]) for name in names)}
+    return found
+
+
+def _lower(plan: PaperTablePlan) -> dict[str, bool]:
+    """For each label, whether lower values are better."""
+    return {s.label: s.measure.lower_is_better for entry in plan.entries for s in entry.statistics}
+
+
+def _ranks(ranked: Result) -> dict[GridKey, dict[str, Cell]]:
+    return {
+        (row["test_set"], row["measure"], row["system"]): {
+            name: row[name] for name in ("rank", "rank_low", "rank_high")
+        }
+        for row in ranked.rows
+    }
+
+
+def _signature(text: str, scored: Result, compared: Result | None, ranked: Result | None) -> str:
+    """The statement, and what decides the numbers of any of the answers, once; data and version come last."""
+    *said, data, version = _deciding(scored)
+    if compared is not None:
+        said += _deciding(compared)[:-2]
+    if ranked is not None:
+        said += [part if part in said or compared is None else f"ranks {part}" for part in _deciding(ranked)[:-2]]
+    return " | ".join([text, *dict.fromkeys(said), data, version])
+
+
+def _deciding(result: Result) -> list[str]:
+    """What a signature says behind the statement."""
+    return result.signature.removeprefix(f"{result.statement} | ").split(" | ")
+
+
+# --- what it looks like -----------------------------------------------------------------------------------------------
+
+
+def _columns(plan: PaperTablePlan, rows: TableRows) -> tuple[Column, ...]:
+    """The columns of the data, which a workbook shows; the grid is drawn from them."""
+    numbers = any(entry.unit == "number" for entry in plan.entries)
+    unit: CellKind = "number" if numbers else "proportion"
+    kinds: dict[str, CellKind] = {
+        **dict.fromkeys(("test_set", "measure", "system", "against"), "name"),
+        **dict.fromkeys(("value", "se", "ci_low", "ci_high"), unit),
+        **dict.fromkeys(("documents", "rank", "rank_low", "rank_high"), "count"),
+        **dict.fromkeys(("p", "p_adjusted"), "probability"),
+        "difference": "number" if numbers else "difference",
+    }
+    always = ("test_set", "measure", "system", "value")
+    return tuple(
+        Column(name, kinds.get(name, "text"), on_screen=name in always or any(cell is not None for cell in cells))
+        for name in (*VALUES, *TESTED)
+        for cells in (rows.cells(name),)
+    )
+
+
+def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: Iterable[str]) -> Grid:
+    systems = [str(name) for name in order]
+    noun = noun_of(plan.entries)
+    headings, uneven = [], set()
+    for entry in plan.entries:
+        name = entry.test_set.name
+        counts = {row["documents"] for row in rows.records() if row["test_set"] == name}
+        count = counts.pop() if len(counts) == 1 else None
+        if counts:
+            uneven.add(name)
+        shown = plan.shown.get(name, name)
+        headings.append((name, f"{shown} ({counted(int(count), entry.units.noun)})" if count is not None else shown))
+    kinds = next(column.kind for column in _columns(plan, rows) if column.name == "value")
+    lower = _lower(plan)
+    letters = [(name, _letter(place)) for place, name in enumerate(systems)]
+    return Grid(
+        systems=tuple(systems),
+        system_heading=plan.shown.get(SYSTEM, SYSTEM),
+        test_sets=tuple(headings),
+        measures=tuple(
+            GridMeasure(label, plan.shown.get(label, label), kinds, lower[label])
+            for label in plan.score.column_labels()
+        ),
+        counted=frozenset(uneven),
+        count_heading=plural(noun),
+        letters=tuple(letters) if plan.compared is not None and not plan.against else (),
+        digits=plan.digits,
+        label=plan.label,
+        legend=tuple(legend),
+    )
+
+
+def _letter(place: int) -> str:
+    """a to z, then aa, ab and so on."""
+    more, last = divmod(place, len(ascii_lowercase))
+    return (_letter(more - 1) if more else "") + ascii_lowercase[last]
+
+
+def _legend(
+    plan: PaperTablePlan, rows: TableRows, scored: Result, compared: Result | None, ranked: Result | None
+) -> Iterator[str]:
+    """What the marks mean, and how each was got."""
+    if plan.score.interval:
+        yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
+    unsure = any(UNDECIDED_MARK in str(mark) for mark in rows.cells("mark"))
+    if compared is not None and plan.compared is not None and plan.stricter is not None:
+        level, stricter = plan.compared.how.level, plan.stricter.how.level
+        what = "better than" if plan.compared.how.sides == "one-sided" else "different from"
+        asking = f", {UNDECIDED_MARK} undecided" if unsure else ""
+        levels = f"at {written(level)}, {SECOND_MARK} at {written(stricter)}{asking}"
+        yield f"{MARK} significantly {what} {plan.against} {levels}; {compared.how}"
+    elif compared is not None and plan.compared is not None:
+        level = plan.compared.how.level
+        yield f"letters: the systems that are significantly worse, at {written(level)}; {compared.how}"
+    if ranked is not None:
+        yield f"in brackets: {ranked.how}"
+
+
+def weigh(plan: PaperTablePlan, facts: Facts) -> Iterator[Line]:
+    """How what is tested would be tested. No difference has its interval in a table."""
+    yield "executor", executor(plan.score)
+    for statement, tested in ((COMPARE, plan.compared), (RANK, plan.ranked)):
+        if tested is not None and statement.weigh is not None:
+            yield from (line for line in statement.weigh(tested, facts) if line[0] != "interval")
+
+
+TABLE = Statement(
+    node=n.PaperTable,
+    usage=Usage(
+        "table MEASURE, …",
+        "values as a paper prints them: the best in bold, with significance marks, intervals, ranks and a caption",
+        "table recall, precision, F for all on TST3, TST4 against GE adjust holm",
+        of_rows="""\
+>>> r = eh.table(rows, "accuracy", "all", against="base")
+>>> [(row["system"], round(row["value"], 4), row["verdict"]) for row in r]
+[('new', 0.75, 'not significant'), ('base', 0.6667, None)]
+""",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    weigh=weigh,
+)

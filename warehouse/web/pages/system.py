@@ -1,0 +1,97 @@
+"""The page of a system: its values on all its test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.render.site.contents import (
+    Failure,
+    Headline,
+    Link,
+    ListCell,
+    ListColumn,
+    Listing,
+    PageBlock,
+    PageHeading,
+)
+from evalhouse.warehouse.web.addresses import HOME, Address, Links
+from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed
+from evalhouse.warehouse.web.pages.leaderboard import extent_of, interval, measured
+from evalhouse.warehouse.web.pages.parts import answer, answered
+
+
+def heading(address: Address, links: Links) -> PageHeading:
+    """The name of the system."""
+    return PageHeading(address.names[0], (Link("Evaluations", links.to(HOME)),))
+
+
+class _SameQuestion(Struct, frozen=True):
+    """Test sets that are asked the same question about the system."""
+
+    task: Task
+    measures: tuple[str, ...]
+
+
+def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
+    """A table for each kind of rows and measures."""
+    (name,) = address.names
+    number = inquiry.system(name)
+    found: dict[_SameQuestion, list[str]] = {}
+    several = False
+    for test_set in inquiry.catalog.test_sets:
+        for offer in offers(inquiry, test_set):
+            if number in inquiry.catalog.systems_with(offer.task.name, test_set.id):
+                alike = _SameQuestion(offer.task, offer.first)
+                found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))
+                several = several or offer.several
+    order = list(TASKS)
+    for alike, test_sets in sorted(found.items(), key=lambda item: order.index(item[0].task.name)):
+        of = f" of {alike.task.name}" if several else ""
+        yield from _values(inquiry, links, alike, name, test_sets, of)
+
+
+def _tail(name: str, test_sets: Sequence[str], of: str) -> str:
+    return f"for {typed(name)} on {', '.join(map(typed, test_sets))}{of}"
+
+
+def _values(
+    inquiry: Inquiry, links: Links, alike: _SameQuestion, name: str, test_sets: Sequence[str], of: str
+) -> Iterator[PageBlock]:
+    """One row per test set, with the interval of the first measure."""
+    tail = _tail(name, test_sets, of)
+    first, *others = alike.measures
+    values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
+    if isinstance(values, Failure):
+        # With too few documents for an interval, there are still values.
+        values = answered(inquiry, f"score {first} {tail}")
+    more = answered(inquiry, f"score {', '.join(others)} {tail}") if others else None
+    for wrong in (values, more):
+        if isinstance(wrong, Failure):
+            yield wrong
+            return
+    results = [result for result in (values, more) if result is not None and not isinstance(result, Failure)]
+    column, *rest = [one for result in results for one in measured(result)]
+    rows = {str(row["test_set"]): dict(row) for row in results[0].rows}
+    for result in results[1:]:
+        for row in result.rows:
+            rows[str(row["test_set"])] |= row
+    extent = extent_of(rows.values(), column)
+    columns = [ListColumn("test set", "name"), ListColumn("documents", "number"), ListColumn(column.name, "number")]
+    columns += [ListColumn("95% CI", "interval")] * column.has_interval
+    columns += [ListColumn(one.name, "number") for one in rest]
+    listed: list[tuple[ListCell, ...]] = []
+    for test_set, row in rows.items():
+        cells: list[ListCell] = [Link(test_set, links.to(Address("test set", (test_set,), (("of", alike.task.name),))))]
+        counted = row.get("documents")
+        one_by_one = links.asking(f"score {first} {_tail(name, [test_set], of)} by document")
+        number = "–" if counted is None else f"{counted:,}"
+        cells += [Link(number, one_by_one if alike.task.by_document else ""), column.shown(row)]
+        cells += [interval(row, column, extent)] if column.has_interval else []
+        listed.append((*cells, *(one.shown(row) for one in rest)))
+    yield Headline(alike.task.meaning.partition(":")[0].capitalize())
+    yield Listing(results[0].caption, tuple(columns), tuple(listed))
+    for result in results:
+        yield answer(result, links, drawn=False)

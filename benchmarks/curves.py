@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from evalhouse.warehouse.comparing.curves import curve_measure
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import measure_named, settle
+from evalhouse.warehouse.measures import find_measure, settle
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import curves as precision_recall
 from evalhouse.warehouse.significance.areas import one_area
@@ -89,7 +89,7 @@ def seconds(documents: int, resamples: int, digits: int) -> tuple[float, float]:
 
 
 def measure(name: str) -> CurveMeasure:
-    found = measure_named(name, "filtering")
+    found = find_measure(name, "filtering")
     assert found is not None
     return curve_measure(settle(found, {}))
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from evalhouse.warehouse.significance.prediction_powered import Corrected, corrected
+from evalhouse.warehouse.significance.prediction_powered import Corrected, correct_mean
 
 DOCUMENTS = 500
 LABELLED = (5, 10, 20, 30, 50, 100, 200)
@@ -125,7 +125,7 @@ def drawn(design: Design, labelled: int, sets: int) -> Iterator[Corrected]:
             mask[np.isin(unit, chosen)] = True
         else:
             mask[source.permutation(DOCUMENTS)[:labelled]] = True
-        yield corrected(people, judge, mask, unit)
+        yield correct_mean(people, judge, mask, unit)
 
 
 def cell(design: Design, labelled: int, sets: int) -> tuple[str, str, str]:
@@ -162,7 +162,7 @@ def beside_ppi_py() -> None:
         mask = np.zeros(DOCUMENTS, dtype=np.bool_)
         n = int(source.integers(5, 200))
         mask[source.permutation(DOCUMENTS)[:n]] = True
-        ours = corrected(people, judge, mask)
+        ours = correct_mean(people, judge, mask)
         given = (people[0][mask], judge[0][mask], judge[0][~mask])
         low, high = (float(limit[0]) for limit in ppi_mean_ci(*given, alpha=LEVEL))
         assert ours.value is not None

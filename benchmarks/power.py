@@ -30,7 +30,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.measures import Function, find_measure, settle
 from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.draws import Draws
@@ -190,7 +190,7 @@ def counts_of_sentences(share: float, chance: Chance, sentences: int = 2000) -> 
     """N-gram counts of two translations. A `share` of a sentence's quality is independent in each translation. In 13%
     of the sentences both translations are equal.
     """
-    bleu = settle(measure_named("BLEU", "counts"), {}).computation  # type: ignore[arg-type]
+    bleu = settle(find_measure("BLEU", "counts"), {}).computation  # type: ignore[arg-type]
     assert isinstance(bleu, Function)
     length = 5 + chance.poisson(20, sentences)
     common, alike = chance.beta(2, 2, sentences), np.arange(sentences) < 0.13 * sentences

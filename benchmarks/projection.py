@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from evalhouse.warehouse.filtering.projection import INTERVALS, project, told_apart, undecided
+from evalhouse.warehouse.filtering.projection import INTERVALS, crossing_region, project, subtract
 from evalhouse.warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, Weights, estimate, interval
-from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.measures import Function, Ratio, find_measure, settle
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 
 LEVEL = 0.05
@@ -21,7 +21,7 @@ Chance = np.random.Generator
 
 
 def formula(name: str) -> Ratio | Function:
-    measure = measure_named(name, "filtering")
+    measure = find_measure(name, "filtering")
     computation = settle(measure, {}).computation if measure else None
     if not isinstance(computation, Ratio | Function):
         raise ValueError(f"{name} is not a measure of filtering")
@@ -90,8 +90,8 @@ def crossed(sets: int, name: str, documents: int, together: float) -> float:
         per_system = [
             project(computation, r[:, None], f[:, None], INTERVALS) for r, f in zip(recalls, fallouts, strict=True)
         ]
-        low, high = np.nanquantile(told_apart(*per_system), (LEVEL / 2, 1 - LEVEL / 2), axis=0)
-        found = undecided(low, high)
+        low, high = np.nanquantile(subtract(*per_system), (LEVEL / 2, 1 - LEVEL / 2), axis=0)
+        found = crossing_region(low, high)
         held += found.low is not None and found.high is not None and found.low <= truth <= found.high
     return held / sets
 

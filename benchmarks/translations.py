@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.measures import Function, find_measure, settle
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.shuffles.randomization import functional_test
@@ -100,7 +100,7 @@ def tests_alone(systems: dict[str, list[str]], gold: list[str]) -> Callable[[], 
     """evalhouse's work after counting, without intervals."""
     from sacrebleu.metrics import BLEU  # type: ignore[attr-defined]
 
-    measure = measure_named("BLEU", "counts")
+    measure = find_measure("BLEU", "counts")
     assert measure is not None
     function = settle(measure, {}).computation
     assert isinstance(function, Function)

@@ -227,8 +227,8 @@ def of_family(many: Sums, pairs: list[tuple[int, int]], draws: Draws) -> Iterato
     yield "studentized", studentized
     yield "studentized, holm", multiple.holm(studentized)
     family_here = studentized_family(many, pairs, "two-sided")
-    reached = multiple.reached_by_largest(family_here, draws)
-    yield "studentized, maxt", multiple.stepped_down(family_here, (reached + 1) / (draws.shuffles + 1))
+    reached = multiple.count_reached_by_largest(family_here, draws)
+    yield "studentized, maxt", multiple.step_down(family_here, (reached + 1) / (draws.shuffles + 1))
 
 
 def few(sets: int) -> None:

@@ -57,7 +57,7 @@ def is_bare_word(text: str) -> bool:
 
 def as_word(name: str) -> str:
     """A name as it is written in `where`, `define` and parentheses: in quotes if necessary."""
-    return name if is_bare_word(name) else quoted(normalized(name))
+    return name if is_bare_word(name) else quote(normalize(name))
 
 
 def is_word(text: str) -> bool:
@@ -76,17 +76,17 @@ def _is_bare(text: str, form: re.Pattern[str]) -> bool:
     return not WHOLE_NUMBER.fullmatch(text)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """The text in double quotes, with its quotes doubled."""
     return '"' + text.replace('"', '""') + '"'
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """The text inside double quotes."""
     return text[1:-1].replace('""', '"')
 
 
-def normalized(name: str) -> str:
+def normalize(name: str) -> str:
     """A name in Unicode NFC, the form in which names are compared."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 

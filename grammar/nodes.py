@@ -26,16 +26,16 @@ class Node(Struct, frozen=True, kw_only=True):
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was written, wherever it stands."""
-        return type(other) is type(self) and _written(self) == _written(other)
+        return type(other) is type(self) and _contents_of(self) == _contents_of(other)
 
     def __hash__(self) -> int:
-        return hash((type(self), *_written(self)))
+        return hash((type(self), *_contents_of(self)))
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
         return [(field, getattr(self, field)) for field in self.__struct_fields__ if field != "span"]
 
 
-def _written(node: Node) -> tuple[object, ...]:
+def _contents_of(node: Node) -> tuple[object, ...]:
     """The contents of all fields but the place."""
     return tuple(getattr(node, field) for field in node.__struct_fields__ if field != "span")
 

@@ -30,9 +30,9 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
     try:
         pieces: Any = parser().parse(text)
     except UnexpectedInput:
-        from evalhouse.grammar.editing.mistakes import explained
+        from evalhouse.grammar.editing.mistakes import explain_mistake
 
-        raise explained(text) from None
+        raise explain_mistake(text) from None
     statements = tuple(statement_of(piece, text) for piece in pieces)
     for statement in statements:
         check_depth(statement)
@@ -52,9 +52,9 @@ def is_complete(text: str) -> bool:
         return True
 
 
-def expected(text: str) -> Expected:
+def expect_next(text: str) -> Expected:
     """What may follow at the end of `text`; nothing if it has a mistake before its end."""
-    from evalhouse.grammar.editing.completion import expected as expected_at_end
+    from evalhouse.grammar.editing.completion import expect_completion as expected_at_end
 
     return expected_at_end(text)
 

@@ -22,8 +22,8 @@ from evalhouse.grammar.lexicon import (
     is_bare_name,
     is_name,
     is_word,
-    normalized,
-    quoted,
+    normalize,
+    quote,
 )
 
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
@@ -52,7 +52,7 @@ def _text(node: nodes.Node) -> str:
         case nodes.Number(value=value):
             return _number(value)
         case nodes.Text(text=text):
-            return quoted(text)
+            return quote(text)
         case nodes.All():
             return "all"
         case nodes.Systems(items=items, excepted=excepted):
@@ -97,26 +97,26 @@ def _text(node: nodes.Node) -> str:
 def _statement(node: nodes.Node) -> str:
     match node:
         case nodes.Let(variable=variable, values=values):
-            return f"let {_text(variable)} = {', '.join(_assigned(value) for value in _some(values))}"
+            return f"let {_text(variable)} = {', '.join(_assignment_text(value) for value in _some(values))}"
         case nodes.Define(name=name, expression=expression, parameters=parameters):
             head = _text(name) + (f"({_list(parameters)})" if parameters else "")
             return f"define measure {head} = {_expression(expression)}"
         case nodes.Show(what=what):
-            return _joined("show", what, *_clauses(node))
+            return _join_parts("show", what, *_clauses(node))
         case nodes.Load(path=path, reader=reader):
             return f"load {_text(path)} as {_text(reader)}"
         case nodes.Forget(number=number):
             return f"forget import {_text(number)}"
         case nodes.SqlQuery(text=text):
-            return _joined("sql", _text(text), *_clauses(node))
+            return _join_parts("sql", _text(text), *_clauses(node))
         case nodes.Expect(question=question, expected=expected):
-            return _joined(node.words, *([expected] if expected else []), _text(question), *_clauses(node))
+            return _join_parts(node.words, *([expected] if expected else []), _text(question), *_clauses(node))
         case nodes.AboutQuestion(question=question):
-            return _joined(node.words, _text(question), *_clauses(node))
+            return _join_parts(node.words, _text(question), *_clauses(node))
         case nodes.Measured(measures=measures):
-            return _joined(node.words, _list(measures), *_clauses(node))
+            return _join_parts(node.words, _list(measures), *_clauses(node))
         case nodes.StatementNode():
-            return _joined(node.words, *_clauses(node))
+            return _join_parts(node.words, *_clauses(node))
     raise TypeError(f"{type(node).__name__} is not a node of the language")
 
 
@@ -131,18 +131,18 @@ def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:
     match clause.shape:
         case Shape.NODE:
             second = getattr(node, clause.second_field, None)
-            return _joined(clause.spoken(node.spoken), _text(value), *(["to", _text(second)] if second else []))
+            return _join_parts(clause.spoken(node.spoken), _text(value), *(["to", _text(second)] if second else []))
         case Shape.LIST:
-            return _joined(clause.words, _list(value))
+            return _join_parts(clause.words, _list(value))
         case Shape.WORD:
-            return _joined(clause.words, value)
+            return _join_parts(clause.words, value)
         case Shape.ITSELF:
             return clause.words if value == clause.words else ""
         case Shape.FLAG:
             return clause.words
 
 
-def _assigned(value: nodes.Node) -> str:
+def _assignment_text(value: nodes.Node) -> str:
     if isinstance(value, nodes.Name):
         return _matching(is_name(value.text), value.text, "a name without quotes")
     return _text(value)
@@ -156,9 +156,9 @@ def _condition(node: nodes.Node) -> str:
         case nodes.Attribute(of=of, name=""):
             return as_word(of)
         case nodes.Attribute(of=of, name=name):
-            return f"{as_word(of)}.{name if WORD.fullmatch(name) else quoted(normalized(name))}"
+            return f"{as_word(of)}.{name if WORD.fullmatch(name) else quote(normalize(name))}"
         case nodes.Relation(attribute=attribute, operator=operator, value=value):
-            return f"{_condition(attribute)} {operator} {_compared(value)}"
+            return f"{_condition(attribute)} {operator} {_comparison_text(value)}"
         case nodes.In() | nodes.Like() | nodes.IsMissing() | nodes.IsLatest():
             return _predicate(node, "")
         case nodes.Not(condition=nodes.In() | nodes.Like() | nodes.IsMissing() | nodes.IsLatest() as condition):
@@ -176,7 +176,7 @@ def _predicate(node: nodes.In | nodes.Like | nodes.IsMissing | nodes.IsLatest, n
     attribute = _condition(node.attribute)
     match node:
         case nodes.In(values=values):
-            return f"{attribute} {negated}in ({', '.join(_compared(value) for value in _some(values))})"
+            return f"{attribute} {negated}in ({', '.join(_comparison_text(value) for value in _some(values))})"
         case nodes.Like(pattern=pattern):
             return f"{attribute} {negated}like {_text(pattern)}"
         case nodes.IsMissing():
@@ -189,7 +189,7 @@ def _condition_within(node: nodes.Node, looser: tuple[type[nodes.Node], ...]) ->
     return f"({_condition(node)})" if isinstance(node, looser) else _condition(node)
 
 
-def _compared(value: nodes.Node) -> str:
+def _comparison_text(value: nodes.Node) -> str:
     if isinstance(value, nodes.Name):
         return _matching(is_word(value.text), value.text, "a word without quotes")
     return _text(value)
@@ -227,7 +227,7 @@ def _expression(node: nodes.Node, least: int = 0) -> str:
 
 
 def _name(name: str) -> str:
-    return name if is_bare_name(name) else quoted(normalized(name))
+    return name if is_bare_name(name) else quote(normalize(name))
 
 
 def _number(value: Decimal) -> str:
@@ -253,7 +253,7 @@ def _several(items: Sequence[nodes.Node]) -> Sequence[nodes.Node]:
     return items
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return " ".join(parts)
 
 

@@ -12,7 +12,7 @@ from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import read_log
 from evalhouse.warehouse.lake.making import make_lake
 from evalhouse.warehouse.lake.place import Folder, LakePlace
-from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.lake.states import open_lake, unsettled_tables
 from evalhouse.warehouse.loading.ingest import Loaded, load
 from evalhouse.warehouse.process.publishing import temporary
 from evalhouse.warehouse.session.session import Session
@@ -90,7 +90,7 @@ def answer(lake: LakePlace, statement: str) -> list[tuple[object, ...]]:
 def sound(lake: LakePlace) -> bool:
     """Whether a lake has what its fingerprints say, and its Delta tables what its changes say."""
     with open_lake(lake) as database:
-        return upgrading.check(database) == () and not list(unsettled(lake, read_log(lake)))
+        return upgrading.check(database) == () and not list(unsettled_tables(lake, read_log(lake)))
 
 
 def turn_is_taken(lake: LakePlace) -> bool:

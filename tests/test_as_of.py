@@ -16,7 +16,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.plans.past import MOST_OPEN, AsOf, NoSuchStateError, state_asked
+from evalhouse.warehouse.plans.past import MOST_OPEN, AsOf, NoSuchStateError, requested_state
 from evalhouse.warehouse.plans.path import DuckDBEngine, Engine, Workforce
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.verification import claims, verify
@@ -87,7 +87,7 @@ def past(states: list[Path]) -> Iterator[Past]:
 
 def moment(text: str) -> datetime:
     """What `as of "TEXT"` includes at last."""
-    until = state_asked(n.Text(text)).until
+    until = requested_state(n.Text(text)).until
     assert until is not None
     return until
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evalhouse.warehouse.comparing.observations import _numbered, _ranks
-from evalhouse.warehouse.render import Style, data, format_named
+from evalhouse.warehouse.comparing.observations import _number_distinct, _ranks
+from evalhouse.warehouse.render import Style, data, find_format
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import correlation, sums
-from evalhouse.warehouse.significance.arrays import Floats, Integers, narrowed
+from evalhouse.warehouse.significance.arrays import Floats, Integers, narrow
 from evalhouse.warehouse.significance.bootstrap import resamples
 from evalhouse.warehouse.significance.bootstrap.bootstrap_t import ratio_influences
 from evalhouse.warehouse.significance.draws import RESAMPLES, Draws
@@ -77,14 +77,14 @@ def test_differing_units_are_counted_alike_in_any_type(over: Integers, random: o
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sums, "AT_ONCE", at_once)
         assert sums._differing(sums._as_one(over, under), pairs) == expected
-        assert sums._differing((narrowed(over), narrowed(under)), pairs) == expected
+        assert sums._differing((narrow(over), narrow(under)), pairs) == expected
 
 
 @settings(max_examples=60, deadline=None)
 @given(tables)
 def test_narrow_counts_are_the_same_counts(table: Integers) -> None:
-    assert (narrowed(table).astype(np.int64) == table).all()
-    assert (narrowed(table[:0]).astype(np.int64) == table[:0]).all()
+    assert (narrow(table).astype(np.int64) == table).all()
+    assert (narrow(table[:0]).astype(np.int64) == table[:0]).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,7 +107,7 @@ def test_places_by_a_table_or_by_searching(in_order: list[int], chosen: list[int
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("evalhouse.warehouse.comparing.observations.AT_MOST", most)
             assert _ranks(ids, order).tolist() == found
-            distinct, place = _numbered(np.array(found), len(order))
+            distinct, place = _number_distinct(np.array(found), len(order))
             assert distinct.tolist() == numbered[0].tolist()
             assert place.tolist() == numbered[1].tolist()
 
@@ -117,10 +117,10 @@ def test_parts_of_a_drawing_are_the_whole(session: Session, format: str, monkeyp
     results = [session.run("compare F for all on TST3 shuffles 99"), session.run("show tests")]
     for digits in (None, 3):
         style = Style(digits=digits)
-        whole = [format_named(format).draw(result, style) for result in results]
+        whole = [find_format(format).draw(result, style) for result in results]
         with monkeypatch.context() as patch:
             patch.setattr(data, "PART", 7)
-            parts = [list(format_named(format).parts(result, style)) for result in results]
+            parts = [list(find_format(format).parts(result, style)) for result in results]
         assert ["".join(of) for of in parts] == whole
         assert len(parts[0]) > 136 / 7
 

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, jaccard_
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.measures import Function, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS, OPTIONAL
 from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
@@ -38,7 +38,7 @@ ORACLES: dict[str, Callable[[Sequence[int], Sequence[int]], float]] = {
 
 
 def computed(name: str, optional: str, cells: Cells) -> float | None:
-    measure = measure_named(name, "filtering")
+    measure = find_measure(name, "filtering")
     assert measure is not None
     computation = settle(measure, {"optional": optional}).computation
     assert isinstance(computation, Ratio | Function)

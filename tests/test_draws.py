@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.measures import Function, find_measure, settle
 from evalhouse.warehouse.session.session import Session
 from tests.empty import create
 
@@ -46,7 +46,7 @@ def all_of(n: int, c: int, k: int) -> Fraction:
 def test_the_formulas_are_those_of_the_papers(attempts: int, data: st.DataObject) -> None:
     passed, k = data.draw(st.integers(0, attempts)), data.draw(st.integers(1, attempts))
     for name, wanted in (("pass", any_of), ("every", all_of)):
-        measure = measure_named(name, "counts")
+        measure = find_measure(name, "counts")
         assert measure is not None
         statistic = settle(measure, {"k": k})  # type: ignore[dict-item]
         assert isinstance(statistic.computation, Function)

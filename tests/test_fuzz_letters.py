@@ -20,7 +20,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import is_complete, parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.plans.names import Scope
-from evalhouse.warehouse.plans.substitution import substituted
+from evalhouse.warehouse.plans.substitution import substitute
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.statements import resolve
 from tests.counting import Count
@@ -69,7 +69,7 @@ def read_or_refused(text: str, scope: Scope) -> bool:
         # What changes the warehouse or the session is not resolved, but run.
         if not isinstance(statement, n.Let | n.Define | n.Load | n.Forget):
             with suppress(QueryError):
-                resolve(substituted(statement, {}), scope)
+                resolve(substitute(statement, {}), scope)
     return True
 
 

@@ -114,7 +114,7 @@ def test_differences_that_only_rounding_keeps_apart_are_settled() -> None:
         over = source.integers(0, 8, (2, 30))
         under = source.integers(1, 12, (2, 30))
         floats = over / under
-        settled = matched.settled(floats[0], floats[1], 2.0**-51 * floats.sum(axis=0))
+        settled = matched.settle_ties(floats[0], floats[1], 2.0**-51 * floats.sum(axis=0))
         exact = [
             Fraction(int(a), int(c)) - Fraction(int(b), int(d))
             for a, b, c, d in zip(over[0], over[1], under[0], under[1], strict=True)
@@ -127,7 +127,7 @@ def test_differences_that_only_rounding_keeps_apart_are_settled() -> None:
 
 def test_continuous_values_are_settled_as_they_are() -> None:
     values = np.random.default_rng(2).normal(0, 1, (2, 100_000))
-    settled = matched.settled(values[0], values[1], 2.0**-51 * np.abs(values).sum(axis=0))
+    settled = matched.settle_ties(values[0], values[1], 2.0**-51 * np.abs(values).sum(axis=0))
     assert np.array_equal(settled, values[0] - values[1])
 
 

@@ -108,13 +108,13 @@ def test_documents_are_brought_in_order_only_where_their_coins_are_needed(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    fetched = path._fetched
+    fetched = path._fetch_query
 
     def noted(query: path.Query, engine: Engine) -> object:
         asked.append(query.name)
         return fetched(query, engine)
 
-    monkeypatch.setattr(path, "_fetched", noted)
+    monkeypatch.setattr(path, "_fetch_query", noted)
     monkeypatch.setattr(pairs, "VERY_MANY_UNITS", 1)
     monkeypatch.setattr(observe, "MANY", 1)
     for grouped, clauses, needed in (

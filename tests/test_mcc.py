@@ -17,7 +17,7 @@ from sklearn.metrics import matthews_corrcoef
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.charts import Bins
-from evalhouse.warehouse.measures import Function, measure_named, settle
+from evalhouse.warehouse.measures import Function, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS
 from evalhouse.warehouse.measures.forms import Call, Constant, Count, Operation, evaluate, exact
 from evalhouse.warehouse.session.session import Session
@@ -26,7 +26,7 @@ CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})
 
 
 def mcc(optional: str = "credit") -> Function:
-    measure = measure_named("mcc", "filtering")
+    measure = find_measure("mcc", "filtering")
     assert measure is not None
     computation = settle(measure, {"optional": optional}).computation
     assert isinstance(computation, Function)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalhouse.warehouse.kinds import TASKS
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, measure_named, settle
+from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.extraction import COLUMNS as COUNTS
 from evalhouse.warehouse.measures.filtering import auc
 from evalhouse.warehouse.plans import scores
@@ -38,7 +38,7 @@ GE_CELLS = {"a": 58, "b": 9, "c": 7, "d": 22, "x": 4, "y": 0}
 
 
 def value(name: str, task: str, counts: dict[str, int], **parameters: Decimal | str) -> Fraction:
-    measure = measure_named(name, task)
+    measure = find_measure(name, task)
     assert measure is not None
     ratio = settle(measure, parameters).computation
     assert isinstance(ratio, Ratio)

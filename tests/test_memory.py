@@ -127,7 +127,7 @@ def test_long_rows_are_fetched_a_few_at_a_time() -> None:
             fetched.append(many)
             return [([7] * (100_000 if len(fetched) < 9 else 1),)] * many if len(fetched) < 40 else []
 
-    rows = database._fetched(cast(duckdb.DuckDBPyConnection, Cursor()))
+    rows = database._fetch_rows(cast(duckdb.DuckDBPyConnection, Cursor()))
     assert max(fetched[:9]) * sys.getsizeof([0] * 100_000) <= database.PIECE_BYTES
     assert max(fetched) == database.PIECE
     assert len(rows) == sum(fetched[:-1])

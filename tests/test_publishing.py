@@ -69,7 +69,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("exchange", [True, False])
 def test_a_folder_takes_the_place_of_another(tmp_path: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not exchange:
-        monkeypatch.setattr(publishing, "_exchanged", lambda new, path: False)
+        monkeypatch.setattr(publishing, "_exchange_names", lambda new, path: False)
     for number in range(2):
         with folder_at(tmp_path / "lake") as draft:
             (draft / f"file{number}").write_text("")

@@ -18,7 +18,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import replicates
-from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, find_interval
 from evalhouse.warehouse.significance.draws import Draws, Sides
 from tests.conftest import write_csv
 from tests.empty import create
@@ -215,7 +215,7 @@ def test_intervals_over_replicates_are_those_of_welch(sizes: tuple[int, int]) ->
     limits = replicates.replicate_intervals(values, [(0, 1), (1, 0)], IntervalPlan(0.1), Draws(2000))
     assert (limits.low[0], limits.high[0]) == pytest.approx((oracle.low, oracle.high))
     assert (limits.low[1], limits.high[1]) == (-limits.high[0], -limits.low[0])
-    percentile = IntervalPlan(0.1, named_interval("percentile"))
+    percentile = IntervalPlan(0.1, find_interval("percentile"))
     both = replicates.replicate_intervals(values, [(0, 1), (1, 0)], percentile, Draws(2000))
     assert (both.low[1], both.high[1]) == (-both.high[0], -both.low[0])
     assert oracle.low < both.low[0] < both.high[0] < oracle.high
@@ -223,7 +223,7 @@ def test_intervals_over_replicates_are_those_of_welch(sizes: tuple[int, int]) ->
 
 def test_what_is_alike_ties_and_what_cannot_be_counted_is_refused() -> None:
     assert replicates.replicate_test([0.1] * 3, [0.1] * 4).p == 1.0
-    alike, percentile = [[0.5, 0.5], [0.25, 0.25]], IntervalPlan(kind=named_interval("percentile"))
+    alike, percentile = [[0.5, 0.5], [0.25, 0.25]], IntervalPlan(kind=find_interval("percentile"))
     limits = replicates.replicate_intervals(alike, [(0, 1)], percentile, Draws(2000))
     assert (limits.low[0], limits.high[0]) == (0.25, 0.25)
     assert np.isnan(replicates.replicate_intervals(alike, [(0, 1)], IntervalPlan(), Draws(2000)).low[0])

@@ -17,7 +17,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.measures import Function, Ratio, measure_named, settle
+from evalhouse.warehouse.measures import Function, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS, OPTIONAL
 from evalhouse.warehouse.measures.forms import Constant, Count, Operation, as_total
 from evalhouse.warehouse.measures.measure import Setting
@@ -36,7 +36,7 @@ REJECTED = {"credit": "dy", "excluded": "d", "relevant": "d", "nonrelevant": "dy
 
 
 def computed(name: str, cells: Cells, averaged: bool = False, /, **settings: Setting) -> float | None:
-    measure = measure_named(name, "filtering")
+    measure = find_measure(name, "filtering")
     assert measure is not None
     computation = settle(measure, settings, averaged).computation
     assert isinstance(computation, Ratio | Function)

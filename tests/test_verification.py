@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.results import Column, Result, Table, seal, sealed
+from evalhouse.warehouse.results import Column, Result, Table, seal, seal_result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.verification import claims, verify
 from tests.empty import create
@@ -222,8 +222,8 @@ def test_a_seal_sees_names_rows_and_summary() -> None:
 
 def test_only_what_has_a_signature_is_sealed() -> None:
     plain = one(1.0)
-    assert sealed(plain).signature == f"q | data 1 | numbers {seal(plain)}"
-    assert sealed(replace(plain, signature="q")).signature == "q"
+    assert seal_result(plain).signature == f"q | data 1 | numbers {seal(plain)}"
+    assert seal_result(replace(plain, signature="q")).signature == "q"
 
 
 @pytest.mark.long

@@ -64,13 +64,13 @@ class Table(Struct, frozen=True):
 
     def records(self) -> list[dict[str, Cell]]:
         """The rows by column name."""
-        return self._named(self.rows)
+        return self._rows_by_name(self.rows)
 
     def records_where(self, name: str, holds: Callable[[Cell], bool]) -> list[dict[str, Cell]]:
         """The rows whose cell in one column satisfies a condition. Raises KeyError if there is no such column."""
-        return self._named([row for row, cell in zip(self.rows, self.column(name), strict=True) if holds(cell)])
+        return self._rows_by_name([row for row, cell in zip(self.rows, self.column(name), strict=True) if holds(cell)])
 
-    def _named(self, rows: Sequence[tuple[Cell, ...]]) -> list[dict[str, Cell]]:
+    def _rows_by_name(self, rows: Sequence[tuple[Cell, ...]]) -> list[dict[str, Cell]]:
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -491,7 +491,7 @@ at the edge of what is seen.
 """
 
 
-def sealed(result: Result) -> Result:
+def seal_result(result: Result) -> Result:
     """The result of a question, its signature with the seal. What has no signature but its statement stays as it is."""
     if not result.signed:
         return result
@@ -518,12 +518,12 @@ def _add(table: Table, update: Callable[[bytes], None]) -> None:
         if column.kind in TEXTS:
             update("\x1f".join(["\x00" if cell is None else str(cell) for cell in cells]).encode())
         else:
-            packed = _packed(cells)
+            packed = _pack_cells(cells)
             for byte in SEEN_BYTES:
                 update(packed[byte::8])
 
 
-def _packed(cells: Sequence[Cell]) -> bytes:
+def _pack_cells(cells: Sequence[Cell]) -> bytes:
     """Numbers as floating point, the lowest byte of each first; null as NaN."""
     numbers = array("d", [nan if cell is None else cell * AWAY for cell in cells])  # type: ignore[operator]
     if sys.byteorder == "big":

@@ -106,7 +106,7 @@ class Expected(Struct, frozen=True):
     inside: bool = False
 
 
-def expected(text: str) -> Expected:
+def expect_completion(text: str) -> Expected:
     """What may follow at the end of `text`, whose last word may be unfinished. There is nothing if an earlier part has
     a mistake.
     """

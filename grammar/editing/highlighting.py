@@ -61,7 +61,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     try:
         check_text(text)
     except QueryError:
-        return tuple(_guessed(text, 0, len(text)))
+        return tuple(_guess_tokens(text, 0, len(text)))
     marked: list[Token] = []
     start = 0
     while start < len(text):
@@ -78,10 +78,10 @@ def _read_statements(text: str, start: int, marked: list[Token]) -> int:
     at = start
     for place, token in enumerate(reading.tokens):
         begin, end = start + span_of(token).start, start + span_of(token).end
-        marked.extend(_guessed(text, at, begin))  # comments: nothing else can be between tokens
+        marked.extend(_guess_tokens(text, at, begin))  # comments: nothing else can be between tokens
         marked.append(Token(_kind(token, reading.tokens[place + 1 : place + 4]), Span(begin, end)))
         at = end
-    for guess in _guessed(text, at, len(text)):
+    for guess in _guess_tokens(text, at, len(text)):
         marked.append(guess)
         if text[guess.span.start : guess.span.end] == ";":
             return guess.span.end
@@ -103,7 +103,7 @@ def _are_expressions(terminals: list[str]) -> bool:
     return terminals[:1] == ["LPAR"] and terminals[1:2] != ["RPAR"] and terminals[2:3] != ["EQUAL"]
 
 
-def _guessed(text: str, start: int, end: int) -> Iterator[Token]:
+def _guess_tokens(text: str, start: int, end: int) -> Iterator[Token]:
     """The guessed tokens of a part of the text, classified only by how they look."""
     for match in _GUESSED.finditer(text, start, end):
         if match.lastgroup is None:

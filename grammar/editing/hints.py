@@ -24,7 +24,7 @@ def listing(known: Iterable[str], what: str, typed: Callable[[str], str] = str) 
     return (f"{what}: {', '.join(map(typed, names[:12]))}{more}",)
 
 
-def written(number: Decimal) -> str:
+def number_text(number: Decimal) -> str:
     """A number as it would be typed."""
     text = format(number, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text

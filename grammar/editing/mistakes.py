@@ -16,7 +16,7 @@ from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPEC
 from evalhouse.grammar.editing.completion import Place, place_after
 from evalhouse.grammar.editing.hints import near
 from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
-from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quoted
+from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quote
 from evalhouse.grammar.parsing.building import span_of
 from evalhouse.grammar.parsing.reading import END, read, this_statement
 
@@ -104,16 +104,16 @@ def as_sql(text: str) -> str:
     query = text.strip().rstrip(";").rstrip()
     if not _BEGINS_SQL.match(query):
         return ""
-    return f"sql {quoted(query)}"
+    return f"sql {quote(query)}"
 
 
-def explained(text: str) -> QueryError:
+def explain_mistake(text: str) -> QueryError:
     """The error for a text that cannot be parsed."""
     stop = _stop(text)
     if not stop.word:
-        return UnfinishedError(f"the statement ends where {_expected(stop)} is expected", stop.span)
+        return UnfinishedError(f"the statement ends where {_expectation_text(stop)} is expected", stop.span)
     if stop.word == ";":
-        return QueryError(f"the statement ends where {_expected(stop)} is expected", stop.span)
+        return QueryError(f"the statement ends where {_expectation_text(stop)} is expected", stop.span)
     # If the statement is complete without the word, the word is one too many.
     explanations = (_stray_sign, _post_hoc, _statement, _extra if END in stop.accepted else _misfit)
     return next(error for error in (explain(stop) for explain in explanations) if error)
@@ -153,15 +153,15 @@ def _stray_sign(stop: Stop) -> QueryError | None:
     """A sign that has no meaning here, or a different meaning than in another language."""
     word = stop.word
     if stop.stretch and word in {"&", "|", "!"}:
-        return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
+        return QueryError(f"unknown sign {_show_sign(word)}", stop.span, _in_quotes(stop))
     if word in _OTHER_LANGUAGES:
         return QueryError(f"unknown sign '{word}'", stop.span, (f"did you mean {_OTHER_LANGUAGES[word]}?",))
     if word == "$":
         return QueryError("a variable needs a name right after '$'", stop.span)
     if word[0] in _CURLY_QUOTES or word == "'" or word == "`":
-        return QueryError(f"unknown sign {_shown(word)}", stop.span, ('names and texts are quoted with "',))
+        return QueryError(f"unknown sign {_show_sign(word)}", stop.span, ('names and texts are quoted with "',))
     if len(word) == 1 and not word.isalnum() and word not in '_.,()=<>+-*/:@"':
-        return QueryError(f"unknown sign {_shown(word)}", stop.span, _in_quotes(stop))
+        return QueryError(f"unknown sign {_show_sign(word)}", stop.span, _in_quotes(stop))
     return None
 
 
@@ -170,7 +170,7 @@ def _statement(stop: Stop) -> QueryError | None:
     if stop.before is None:
         if sql := as_sql(stop.rest):
             return QueryError("SQL is written in quotes after the word sql", stop.span, (f"write {sql}",))
-        suggestions = _meant(stop.word, STATEMENTS)
+        suggestions = _guess_meaning(stop.word, STATEMENTS)
         if not _is_word(stop.word):
             return QueryError(f"a statement begins with a word, not '{_short(stop.word)}'", stop.span)
         return QueryError(
@@ -182,7 +182,7 @@ def _statement(stop: Stop) -> QueryError | None:
         word = stop.place.statement
         if word == "expect":
             return _of_expect(stop)
-        suggestions = _meant(stop.word, QUESTIONS)
+        suggestions = _guess_meaning(stop.word, QUESTIONS)
         return QueryError(
             f"{word} takes a question, not '{_short(stop.word)}'",
             stop.span,
@@ -205,7 +205,7 @@ def _post_hoc(stop: Stop) -> QueryError | None:
 
 def _of_expect(stop: Stop) -> QueryError:
     """Something that `expect` does not take."""
-    what = f"expect takes score, or compare after {_listed(list(EXPECTATIONS))}"
+    what = f"expect takes score, or compare after {_list_words(list(EXPECTATIONS))}"
     near_words = _did_you_mean(stop.word, [word for word in (*EXPECTATIONS, "compare", "score") if word != stop.word])
     examples = ("expect better compare F for A, B", "expect score F for A at least 55%")
     return QueryError(f"{what}, not '{_short(stop.word)}'", stop.span, near_words or examples)
@@ -230,7 +230,7 @@ def _extra(stop: Stop) -> QueryError:
     if stop.stretch:
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _in_quotes(stop))
     if date := _DATE.match(f"{stop.before}{stop.rest}"):
-        hint = f"a date is written in quotes: {quoted(date.group())}"
+        hint = f"a date is written in quotes: {quote(date.group())}"
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (hint,))
     if "COMMA" in stop.accepted and not _is_sign(word):
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (_no_comma(stop),))
@@ -251,7 +251,7 @@ def _no_comma(stop: Stop) -> str:
 def _misfit(stop: Stop) -> QueryError:
     """A word in a place that requires something else."""
     word = stop.word
-    expected = _expected(stop)
+    expected = _expectation_text(stop)
     message = f"expected {expected}, not '{_short(word)}'"
     wants_name = bool({"NAME", "WORD"} & stop.accepted)
     if stop.place.kind == "count" and word.lower() == "mean":
@@ -265,17 +265,17 @@ def _misfit(stop: Stop) -> QueryError:
     if word == "*" and stop.before is not None and stop.before.type == "NAME":
         return QueryError(f"expected one {stop.place.kind}, not a pattern", stop.span)
     if wants_name and word.lower() in RESERVED:
-        return QueryError(message, stop.span, (f"write the name in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write the name in quotes: {quote(word)}",))
     if wants_name and "NUMBER" not in stop.accepted and WHOLE_NUMBER.fullmatch(word):
-        return QueryError(message, stop.span, (f"write the name in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write the name in quotes: {quote(word)}",))
     if "TEXT" in stop.accepted and not wants_name and _is_word(word):
-        return QueryError(message, stop.span, (f"write a text in quotes: {quoted(word)}",))
+        return QueryError(message, stop.span, (f"write a text in quotes: {quote(word)}",))
     if stop.accepted == {"VARIABLE"} and _is_word(word):
         return QueryError(message, stop.span, (f"a variable begins with $: ${_short(word)}",))
     return QueryError(message, stop.span)
 
 
-def _expected(stop: Stop) -> str:
+def _expectation_text(stop: Stop) -> str:
     """What would fit, in words; at most MOST_NAMED things."""
     accepted = set(stop.accepted)
     fitting: list[str] = []
@@ -304,15 +304,15 @@ def _expected(stop: Stop) -> str:
         fitting.append("a question such as score or compare")
     else:
         words = [f"'{word}'" for word in map(keyword, sorted(accepted)) if word]
-        fitting.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_listed(words[:3])}"])
-    return _listed(fitting[:MOST_NAMED])
+        fitting.extend(words if len(words) <= MOST_NAMED else [f"a word such as {_list_words(words[:3])}"])
+    return _list_words(fitting[:MOST_NAMED])
 
 
 def _kind(kind: str) -> str:
     return _KINDS.get(kind, f"a {kind}" if kind else "a name")
 
 
-def _listed(words: list[str]) -> str:
+def _list_words(words: list[str]) -> str:
     if len(words) < 2:
         return "".join(words) or "more"
     return ", ".join(words[:-1]) + " or " + words[-1]
@@ -320,15 +320,15 @@ def _listed(words: list[str]) -> str:
 
 def _owners(first_word: str) -> str:
     owners = [word for clause in CLAUSES if first_word in clause.first_words for word in clause.statements]
-    return _listed(list(dict.fromkeys(owners))).replace(" or ", " and ")
+    return _list_words(list(dict.fromkeys(owners))).replace(" or ", " and ")
 
 
 def _clauses_of(question: str) -> tuple[str, ...]:
     words = [clause.words for clause in CLAUSES if question in clause.statements]
-    return (f"clauses of {question} are " + _listed(words).replace(" or ", " and "),) if words else ()
+    return (f"clauses of {question} are " + _list_words(words).replace(" or ", " and "),) if words else ()
 
 
-def _meant(word: str, statements: Iterable[str]) -> tuple[str, ...]:
+def _guess_meaning(word: str, statements: Iterable[str]) -> tuple[str, ...]:
     """The probable meaning of a word that does not begin a statement: its name here, or a similar spelling."""
     statements = list(statements)
     called = ELSEWHERE.get(word.lower(), "")
@@ -355,7 +355,7 @@ def _in_quotes(stop: Stop) -> tuple[str, ...]:
     """How to write a name with signs that bare names cannot contain."""
     if not stop.stretch:
         return ()
-    return (f"a name with other characters is written in quotes: {quoted(_short(stop.stretch))}",)
+    return (f"a name with other characters is written in quotes: {quote(_short(stop.stretch))}",)
 
 
 def _short(word: str, most: int = 40) -> str:
@@ -364,7 +364,7 @@ def _short(word: str, most: int = 40) -> str:
     return shown if len(word) <= most else shown[: most - 1] + "…"
 
 
-def _shown(sign: str) -> str:
+def _show_sign(sign: str) -> str:
     """The sign itself, or its Unicode number if it is invisible or looks like another sign."""
     if sign.isascii() and sign.isprintable():
         return f"'{sign}'"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes
 from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
 from evalhouse.grammar.errors import NOWHERE, QueryError, Span, UnfinishedError
-from evalhouse.grammar.lexicon import FUNCTIONS, normalized, number_value, unquoted
+from evalhouse.grammar.lexicon import FUNCTIONS, normalize, number_value, unquote
 
 
 class WrittenClause(Struct, frozen=True):
@@ -84,7 +84,7 @@ def _words(pieces: Sequence[Parsed]) -> tuple[str, ...]:
 
 
 def _name(token: Token) -> str:
-    return normalized(unquoted(token) if token.type == "TEXT" else str(token))
+    return normalize(unquote(token) if token.type == "TEXT" else str(token))
 
 
 def _clause(pieces: Sequence[Parsed], **values: Any) -> WrittenClause:
@@ -221,16 +221,16 @@ class Builder(Transformer[Token, Any]):
     bare_name = bare_word = name
 
     def pattern(self, pieces: list[Token]) -> nodes.Pattern:
-        return nodes.Pattern(normalized(str(pieces[0])), span=_whole(pieces))
+        return nodes.Pattern(normalize(str(pieces[0])), span=_whole(pieces))
 
     def variable(self, pieces: list[Token]) -> nodes.Variable:
-        return nodes.Variable(normalized(pieces[0][1:]), span=_whole(pieces))
+        return nodes.Variable(normalize(pieces[0][1:]), span=_whole(pieces))
 
     def all(self, pieces: list[Token]) -> nodes.All:
         return nodes.All(span=_whole(pieces))
 
     def text(self, pieces: list[Token]) -> nodes.Text:
-        return nodes.Text(unquoted(pieces[0]), span=_whole(pieces))
+        return nodes.Text(unquote(pieces[0]), span=_whole(pieces))
 
     def number(self, pieces: list[Token]) -> nodes.Number:
         span = _whole(pieces)

@@ -49,16 +49,16 @@ def parser_kept_in(folder: Path) -> Lark:
     possible.
     """
     file = folder / f"{_key()}.pickle"
-    if saved := _saved(file):
+    if saved := _read_pickle(file):
         # A digest proves that the file is whole, not that this lark can still read it. Unpickling may raise anything.
         with suppress(Exception):
-            return _loaded(saved)
+            return _load_pickle(saved)
     made = Lark(LANGUAGE, **_OPTIONS, transformer=BUILDER)
     _save(made, file)
     return made
 
 
-def _loaded(saved: bytes) -> Lark:
+def _load_pickle(saved: bytes) -> Lark:
     """The parser in a pickle. All that is loaded stays, so looking for garbage meanwhile would take a third of the time
     and find nothing.
     """
@@ -77,7 +77,7 @@ def _key() -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _saved(file: Path) -> bytes:
+def _read_pickle(file: Path) -> bytes:
     """The pickle in a file. Empty if there is none, if it is damaged, or if anyone else could have written it."""
     try:
         if not _is_private(file.parent):

@@ -18,7 +18,7 @@ from evalhouse.warehouse.filtering.agreement import (
     cells,
     coincidences,
     f_of_second,
-    turned,
+    swap_annotators,
 )
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan
@@ -49,7 +49,7 @@ def test_sums_over_documents_give_what_all_labels_give(labels: NDArray[np.int64]
         assert sums.tolist() == pair.confusion.ravel().tolist()
         assert both(KAPPA, sums) == (None if pair.kappa is None else pytest.approx(pair.kappa, abs=1e-12))
         assert both(F, sums) == f_of_second(pair.confusion)
-        assert turned(sums).ravel().tolist() == pair.confusion.T.ravel().tolist()
+        assert swap_annotators(sums).ravel().tolist() == pair.confusion.T.ravel().tolist()
     counts, one = coincidences(labels, each(labels))
     for scale, expected in (("nominal", measured.alpha_nominal), ("ordinal", measured.alpha_ordinal)):
         found = both(alpha_over(one, scale), counts.sum(axis=1))  # type: ignore[arg-type]

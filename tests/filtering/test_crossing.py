@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalhouse.warehouse.filtering.projection import INTERVALS, crossings, project, told_apart, undecided
+from evalhouse.warehouse.filtering.projection import INTERVALS, crossing_region, crossings, project, subtract
 from evalhouse.warehouse.significance.arrays import Floats
 from tests.filtering.test_projection import formula
 
@@ -21,7 +21,7 @@ def between(name: str, first: tuple[float, float], second: tuple[float, float]) 
         one, other = (
             project(formula(name), np.array(recall), np.array(fallout), at) for recall, fallout in (first, second)
         )
-        return told_apart(one, other)
+        return subtract(one, other)
 
     return difference
 
@@ -63,19 +63,19 @@ def test_a_difference_may_change_its_sign_more_than_once() -> None:
 
 def test_the_confidence_set_is_where_intervals_hold_0() -> None:
     middle = np.log(INTERVALS / (1 - INTERVALS))
-    found = undecided(middle - 1, middle + 1)
+    found = crossing_region(middle - 1, middle + 1)
     assert (found.low, found.high) == pytest.approx((1 / (1 + np.e), 1 / (1 + 1 / np.e)), rel=1e-6)
     assert found.parts == 1
 
 
 def test_a_confidence_set_may_go_on_to_the_ends_or_not_be_there() -> None:
     ones = np.ones(len(INTERVALS))
-    assert undecided(-ones, ones) == undecided(0 * ones, 0 * ones)
-    assert (undecided(-ones, ones).low, undecided(-ones, ones).high) == (0.0, 1.0)
-    assert (undecided(ones, 2 * ones).low, undecided(ones, 2 * ones).parts) == (None, 0)
+    assert crossing_region(-ones, ones) == crossing_region(0 * ones, 0 * ones)
+    assert (crossing_region(-ones, ones).low, crossing_region(-ones, ones).high) == (0.0, 1.0)
+    assert (crossing_region(ones, 2 * ones).low, crossing_region(ones, 2 * ones).parts) == (None, 0)
     half = np.where(INTERVALS < 0.5, -1.0, 1.0)
-    assert undecided(half, ones).low == 0.0
+    assert crossing_region(half, ones).low == 0.0
     dip = np.where(np.abs(INTERVALS - 0.5) < 0.3, 1.0, -1.0)
-    assert undecided(dip, ones).parts == 2
+    assert crossing_region(dip, ones).parts == 2
     flipped = np.where(INTERVALS < 0.5, -1.0, 1.0)
-    assert undecided(flipped - 0.1, flipped + 0.1).parts == 1
+    assert crossing_region(flipped - 0.1, flipped + 0.1).parts == 1

@@ -13,12 +13,12 @@ from evalhouse.warehouse.filtering.generality import (
     Generalities,
     Guess,
     KeyCounts,
-    expected,
     expected_cells,
+    expected_value,
     generalities,
     guess,
 )
-from evalhouse.warehouse.measures import Ratio, measure_named, settle
+from evalhouse.warehouse.measures import Ratio, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS
 from tests.filtering.printed import keys, rows
 
@@ -76,11 +76,11 @@ def test_guessing_on_tst3_is_as_printed(share: str, recall: float, precision: fl
 def test_guessing_is_the_measures_on_the_expected_cells(key: KeyCounts, share: Fraction) -> None:
     found = guess(key, share)
     for name in ("recall", "precision", "fallout"):
-        measure = measure_named(name, "filtering")
+        measure = find_measure(name, "filtering")
         assert measure is not None
         ratio = settle(measure, {}).computation
         assert isinstance(ratio, Ratio)
-        assert expected(ratio, key, share) == getattr(found, name)
+        assert expected_value(ratio, key, share) == getattr(found, name)
 
 
 @given(KEYS, SHARES.filter(bool))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalhouse.warehouse.filtering.projection import growth, project, project_fallout
-from evalhouse.warehouse.measures import MEASURES, Function, Measure, Ratio, measure_named, settle
+from evalhouse.warehouse.measures import MEASURES, Function, Measure, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.filtering import FILTERING, OPTIONAL
 from evalhouse.warehouse.measures.forms import Call, Constant, Count, Operation
 
@@ -19,7 +19,7 @@ POSITIVE = st.floats(0.01, 0.99)
 
 
 def formula(name: str, **settings: Decimal | str) -> Ratio | Function:
-    measure = measure_named(name, "filtering")
+    measure = find_measure(name, "filtering")
     assert measure is not None
     computation = settle(measure, settings).computation
     assert isinstance(computation, Ratio | Function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
-from evalhouse.grammar.parser import expected
+from evalhouse.grammar.parser import expect_next
 
 FOLLOWS: list[tuple[str, str, str]] = [
     ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
@@ -90,29 +90,29 @@ FOLLOWS: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("text", "keywords", "kinds"), FOLLOWS, ids=[text for text, _, _ in FOLLOWS])
 def test_what_may_follow(text: str, keywords: str, kinds: str) -> None:
-    found = expected(text)
+    found = expect_next(text)
     assert (", ".join(found.keywords), ", ".join(found.kinds)) == (keywords, kinds)
 
 
 def test_at_the_start_of_a_statement_all_statements_may_follow() -> None:
     for text in ("", "sc", "show systems;", "show systems; sc", "-- comment\n"):
-        assert {keyword.split()[0] for keyword in expected(text).keywords} == set(STATEMENTS)
+        assert {keyword.split()[0] for keyword in expect_next(text).keywords} == set(STATEMENTS)
 
 
 @pytest.mark.parametrize(
     ("text", "start"), [("score F for GE-C", 12), ("score F for ", 12), ("sc", 0), ("let $f", 4), ("", 0)]
 )
 def test_completion_begins_where_the_last_word_begins(text: str, start: int) -> None:
-    assert expected(text).start == start
+    assert expect_next(text).start == start
 
 
 def test_a_keyword_that_goes_on_with_a_clause_is_offered_also_where_it_begins_none() -> None:
-    assert "by" not in expected("compare F ").keywords
-    assert "by" in expected("compare F replicates ").keywords
+    assert "by" not in expect_next("compare F ").keywords
+    assert "by" in expect_next("compare F replicates ").keywords
 
 
 def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:
-    offered = set(expected("compare F ").keywords)
+    offered = set(expect_next("compare F ").keywords)
     assert offered == {clause.words for clause in CLAUSES if "compare" in clause.statements}
 
 
@@ -127,5 +127,5 @@ def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:
     ],
 )
 def test_a_synonym_is_offered_once_it_is_begun(text: str, word: str) -> None:
-    assert word in expected(text).keywords
-    assert word not in expected(text.rpartition(" ")[0] + " ").keywords
+    assert word in expect_next(text).keywords
+    assert word not in expect_next(text.rpartition(" ")[0] + " ").keywords

@@ -11,7 +11,7 @@ import pytest
 from evalhouse.grammar.clauses import QUESTIONS
 from evalhouse.grammar.editing.layout import layout
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.parser import expected, is_complete, parse, tokens
+from evalhouse.grammar.parser import expect_next, is_complete, parse, tokens
 
 ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     # statements
@@ -379,7 +379,7 @@ def test_a_mutated_query_can_be_completed_highlighted_and_laid_out() -> None:
     dice = random.Random(1993)
     for _ in range(FUZZED // 10):
         text = mutated(dice)
-        expected(text)
+        expect_next(text)
         marked = tokens(text)
         assert all(one.span.end <= other.span.start for one, other in pairwise(marked)), text
         covered = {at for token in marked for at in range(token.span.start, token.span.end)}

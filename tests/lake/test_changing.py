@@ -13,7 +13,7 @@ from evalhouse.warehouse.faults import DataError, WarehouseError
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import read_log
 from evalhouse.warehouse.lake.place import LakePlace, place_of
-from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.lake.states import open_lake, unsettled_tables
 from evalhouse.warehouse.loading.ingest import forget, load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store.connecting import in_memory
@@ -199,7 +199,7 @@ def test_a_table_that_is_damaged_does_not_keep_others_from_the_change(lake: Lake
     change_lake(lake, "load", lambda database: load(database, file, "scores"), [file], tell=said.append)
     assert len(said) == 1
     assert "its Delta tables lack the change" in said[0]
-    assert list(unsettled(lake, read_log(lake), ("score", "document", "system"))) == []
+    assert list(unsettled_tables(lake, read_log(lake), ("score", "document", "system"))) == []
 
 
 def test_a_lake_that_is_removed_is_missed(lake: LakePlace, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from evalhouse.warehouse.lake import delta
 from evalhouse.warehouse.lake import maintenance as compacting
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import LOAD, LakeLog, read_log
-from evalhouse.warehouse.lake.maintenance import check, compact, unnamed
+from evalhouse.warehouse.lake.maintenance import check, compact, unnamed_files
 from evalhouse.warehouse.lake.place import Folder, LakePlace
 from evalhouse.warehouse.loading.ingest import Loaded, forget, load
 from evalhouse.warehouse.session.session import Session
@@ -61,7 +61,7 @@ def test_small_files_are_merged_and_the_past_stays(many: Folder) -> None:
     done = compact(many)
     assert (files(many, "score"), files(many, "document"), files(many, "import")) == (1, 1, 1)
     assert done.merged > done.into > 0
-    assert (done.forgotten, unnamed(many, read_log(many))) == (0, {})
+    assert (done.forgotten, unnamed_files(many, read_log(many))) == (0, {})
     assert answer(many, ALL) == present
     assert answer(many, f"{ALL} as of 2") == past
     assert len(delta.names_in(many, read_log(many).table)) == 1
@@ -138,14 +138,14 @@ def test_a_question_whose_files_are_removed_meanwhile_says_so(many: Folder) -> N
 def test_loads_and_forgetting_happen_while_files_are_merged(
     many: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    merging = compacting._merged
+    merging = compacting._merge_small_files
 
     def merged(place: LakePlace, state: object) -> Iterator[object]:
         yield from merging(place, state)  # type: ignore[arg-type]
         loaded(place, scores(tmp_path, "E"))
         change_lake(place, "forget", lambda database: forget(database, 3))
 
-    monkeypatch.setattr(compacting, "_merged", merged)
+    monkeypatch.setattr(compacting, "_merge_small_files", merged)
     compact(many)
     assert {row[2] for row in answer(many, ALL)} == set("ADE")
     assert check(many) == ((), ())

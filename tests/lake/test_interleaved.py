@@ -19,7 +19,7 @@ from evalhouse.warehouse.kinds.records import FACT_TABLES
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import read_log
 from evalhouse.warehouse.lake.place import LakePlace
-from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.lake.states import open_lake, unsettled_tables
 from evalhouse.warehouse.loading.ingest import forget, load
 from evalhouse.warehouse.store import upgrading
 from evalhouse.warehouse.store.connecting import in_memory
@@ -177,7 +177,7 @@ def same_as_some_order(changes: Sequence[Change], first: int, nested: bool) -> N
         with open_lake(lake) as database:
             assert upgrading.check(database) == ()
             there = stored(database)
-        assert list(unsettled(lake, read_log(lake))) == []
+        assert list(unsettled_tables(lake, read_log(lake))) == []
         orders = (
             writers.one_after_the_other([*range(first), *order]) for order in permutations(range(first, len(changes)))
         )

@@ -15,7 +15,7 @@ import pytest
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import read_log
 from evalhouse.warehouse.lake.place import Folder
-from evalhouse.warehouse.lake.states import TABLES, open_lake, unsettled
+from evalhouse.warehouse.lake.states import TABLES, open_lake, unsettled_tables
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.store import upgrading
 from evalhouse.warehouse.store.sql import Sql
@@ -62,7 +62,7 @@ def in_order(lake: Folder) -> None:
         assert upgrading.check(database) == ()
     log = read_log(lake)
     # Settled Delta tables name the files that the log names.
-    assert list(unsettled(lake, log)) == []
+    assert list(unsettled_tables(lake, log)) == []
     assert all((lake.path / file.path).is_file() for file in log.last.files)
     assert nothing_is_left(lake)
 

@@ -17,7 +17,7 @@ from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import read_log
 from evalhouse.warehouse.lake.place import LakePlace, place_of
-from evalhouse.warehouse.lake.states import open_lake, unsettled
+from evalhouse.warehouse.lake.states import open_lake, unsettled_tables
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import Reader
 from evalhouse.warehouse.store import upgrading
@@ -87,7 +87,7 @@ def rows(lake: LakePlace, query: str) -> list[tuple[Any, ...]]:
     """The rows of a query on a lake, which must be sound."""
     with open_lake(lake) as database:
         assert upgrading.check(database) == ()
-        assert list(unsettled(lake, read_log(lake))) == []
+        assert list(unsettled_tables(lake, read_log(lake))) == []
         return database.rows(Sql(query))
 
 

@@ -19,7 +19,7 @@ from evalhouse.warehouse.charts.planes import MOST_BARS, sorted_bars
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
-from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, named_interval
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, find_interval
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.sums import Sums
 from tests.empty import create
@@ -137,7 +137,7 @@ def test_an_interval_of_a_value_is_near_that_of_scipy() -> None:
     source = np.random.default_rng(1)
     denominators = source.integers(1, 20, size=(2, 60))
     numerators = source.binomial(denominators, 0.6)
-    asked = IntervalPlan(kind=named_interval("percentile"))
+    asked = IntervalPlan(kind=find_interval("percentile"))
     ours = Bootstrap(Draws(9999)).values(Sums.of_ratios(numerators, denominators), asked)
     for row in range(2):
         theirs = stats.bootstrap(

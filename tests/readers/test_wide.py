@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError, MemoryShortError, WarehouseError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import READERS
-from evalhouse.warehouse.loading.readers.recognition import recognize, recognized
+from evalhouse.warehouse.loading.readers.recognition import recognize, recognize_file
 from evalhouse.warehouse.loading.readers.wide import EXAMPLE
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -163,7 +163,7 @@ def test_numbers_by_document_are_asked_about(database: Database, tmp_path: Path)
         "sysA, sysB could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
         "system=NAME) or attributes of documents (--as documents)"
     )
-    known = recognized(file, database, EVERYWHERE, {"wide": "systems", "measure": "acc"})
+    known = recognize_file(file, database, EVERYWHERE, {"wide": "systems", "measure": "acc"})
     assert known is not None
     assert known.unsure == ""
     file.write_text("document,source,length\nD1,radio,7\n")

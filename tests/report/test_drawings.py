@@ -22,7 +22,7 @@ from evalhouse.warehouse.charts import Path as Line
 from evalhouse.warehouse.render import Style
 from evalhouse.warehouse.render.report import REPORTS, Passage, Report, ReportedStatement
 from evalhouse.warehouse.render.report.page import LARGEST
-from evalhouse.warehouse.render.report.prose import LONGEST, MarkdownText, shortened
+from evalhouse.warehouse.render.report.prose import LONGEST, MarkdownText, shorten_report
 from evalhouse.warehouse.render.style import clean
 from evalhouse.warehouse.results import Cell, Column, Result, Table
 from tests.report.conftest import HOSTILE
@@ -142,7 +142,7 @@ def test_a_report_of_much_is_shortened_and_says_so(study: Report) -> None:
     )
     results = [ReportedStatement((), place, Result("score", "much", "", Table(columns, rows))) for place in range(1, 8)]
     long = replace(study, sections=tuple(results))
-    (first, *_) = shortened(long).statements
+    (first, *_) = shorten_report(long).statements
     assert first.result is not None
     assert len(first.result.rows) == LONGEST
     text = drawn(long, ".html")

@@ -6,7 +6,7 @@ import pytest
 
 from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.parser import expected, is_complete, parse
+from evalhouse.grammar.parser import expect_next, is_complete, parse
 from evalhouse.warehouse.kinds import TASKS
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.shell.offers import candidates, keyword_meaning, statement_usage
@@ -79,7 +79,7 @@ def test_what_is_offered_makes_the_text_go_on(text: str, session: Session) -> No
             parse(whole)
         except QueryError:
             assert not is_complete(whole)
-            assert expected(whole + ("" if whole.endswith("=") else " ")).start >= len(whole)
+            assert expect_next(whole + ("" if whole.endswith("=") else " ")).start >= len(whole)
 
 
 def test_everything_offered_has_a_line_of_help(session: Session) -> None:

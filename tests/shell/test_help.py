@@ -88,7 +88,7 @@ def test_formats_are_named_where_they_are_chosen() -> None:
     ],
 )
 def test_what_help_is_wanted_on(text: str, word: str | None) -> None:
-    assert help.wanted(text) == word
+    assert help.help_topic(text) == word
 
 
 def test_a_word_of_another_tool_is_answered_with_the_one_that_is_meant(session: Session) -> None:

@@ -18,9 +18,9 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     INTERVALS,
     ConfidenceLimits,
     IntervalPlan,
-    named_interval,
+    find_interval,
 )
-from evalhouse.warehouse.significance.bootstrap.resamples import resampled
+from evalhouse.warehouse.significance.bootstrap.resamples import resample_units
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
@@ -36,7 +36,7 @@ def example(systems: int = 2, sizes: tuple[int, ...] = SIZES) -> list[OfTestSet]
 
 
 def plan(kind: str, **asked: Any) -> IntervalPlan:
-    return IntervalPlan(kind=named_interval(kind), **asked)
+    return IntervalPlan(kind=find_interval(kind), **asked)
 
 
 def limits_of(found: ConfidenceLimits) -> NDArray[np.float64]:
@@ -89,7 +89,8 @@ def test_a_studentized_interval_is_what_the_definition_says() -> None:
 
     observed, error = averaged([of(index, np.ones(units)) for index, units in enumerate(SIZES)])
     of_sets = [
-        [row for chunk in resampled(units, Draws(1000, 3, index)) for row in chunk] for index, units in enumerate(SIZES)
+        [row for chunk in resample_units(units, Draws(1000, 3, index)) for row in chunk]
+        for index, units in enumerate(SIZES)
     ]
     together = zip(*of_sets, strict=True)
     resamples = (averaged([of(index, rows) for index, rows in enumerate(drawn)]) for drawn in together)

@@ -20,9 +20,9 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     IntervalPlan,
     LimitSides,
     Simultaneous,
-    named_interval,
+    find_interval,
 )
-from evalhouse.warehouse.significance.bootstrap.resamples import CHUNK, FOR_INTERVALS, resampled
+from evalhouse.warehouse.significance.bootstrap.resamples import CHUNK, FOR_INTERVALS, resample_units
 from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 from evalhouse.warehouse.significance.draws import Draws, Work
 from evalhouse.warehouse.significance.sums import Sums
@@ -38,7 +38,7 @@ def example(systems: int = 2, documents: int = 60) -> Sums:
 def plan(
     kind: str = "studentized", level: float = 0.05, bounds: LimitSides = "both", family: Simultaneous = "each"
 ) -> IntervalPlan:
-    return IntervalPlan(level, named_interval(kind), bounds, family)
+    return IntervalPlan(level, find_interval(kind), bounds, family)
 
 
 def interval(
@@ -89,7 +89,7 @@ def by_definition(paired: Sums, draws: Draws) -> tuple[float, float, NDArray[np.
         return n_a / d_a - n_b / d_b, sqrt(float(counts @ (a - b) ** 2))
 
     observed, error = of(np.ones(paired.units))
-    found = [of(row) for counts in resampled(paired.units, draws) for row in counts]
+    found = [of(row) for counts in resample_units(paired.units, draws) for row in counts]
     return observed, error, np.array([(value - observed) / spread for value, spread in found])
 
 
@@ -258,7 +258,7 @@ def test_what_is_no_interval_is_refused() -> None:
     with pytest.raises(ValueError, match="level of an interval"):
         plan(level=1.0)
     with pytest.raises(KeyError):
-        named_interval("basic")
+        find_interval("basic")
     assert len(Bootstrap().differences(example(3), []).low) == 0
 
 

@@ -150,7 +150,7 @@ def test_mean_squares_give_what_the_likelihood_does(
     of = found(values, present)
     centred = values - values.mean()
     assert (of.document, of.replicate, of.residual) == pytest.approx(
-        module._unbalanced(centred, present), rel=1e-8, abs=1e-9 * float((centred**2).mean())
+        module._unbalanced_variances(centred, present), rel=1e-8, abs=1e-9 * float((centred**2).mean())
     )
 
 

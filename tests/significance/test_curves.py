@@ -15,24 +15,31 @@ from scipy.stats import binomtest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from evalhouse.warehouse.comparing.curves import LABELS, curve_measure
-from evalhouse.warehouse.measures import Measure, measure_named, settle
+from evalhouse.warehouse.measures import Measure, find_measure, settle
 from evalhouse.warehouse.measures.filtering import sides
 from evalhouse.warehouse.significance import curves as precision_recall
 from evalhouse.warehouse.significance import curves as thresholds
 from evalhouse.warehouse.significance.areas import one_area
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
-from evalhouse.warehouse.significance.curves import CurveMeasure, Curves, Thresholds, curves, drawn, score_interval
+from evalhouse.warehouse.significance.curves import (
+    CurveMeasure,
+    Curves,
+    Thresholds,
+    curves,
+    redraw_tables,
+    score_interval,
+)
 from evalhouse.warehouse.significance.draws import ALONE, Draws
 
 
 def measure(name: str) -> CurveMeasure:
-    found = measure_named(name, "filtering")
+    found = find_measure(name, "filtering")
     assert found is not None
     return curve_measure(settle(found, {}))
 
 
 def utility() -> Measure:
-    found = measure_named("utility", "filtering")
+    found = find_measure("utility", "filtering")
     assert found is not None
     return found
 
@@ -331,7 +338,7 @@ def test_resamples_vary_as_documents_that_are_drawn_one_by_one() -> None:
         again = Filtered(data.confidence[drawn_again], data.kind[drawn_again], data.yes[drawn_again])
         one_by_one.append(table_at(again, cut[drawn_again]))
     grid = data.thresholds.grid()
-    parts = list(drawn(data.thresholds, grid, Draws(many), ALONE))
+    parts = list(redraw_tables(data.thresholds, grid, Draws(many), ALONE))
     counted = np.concatenate([part.cells[:, :, place] for part in parts], axis=1)
     assert counted.mean(axis=1) == pytest.approx(np.mean(one_by_one, axis=0), abs=0.25)
     assert np.cov(counted) == pytest.approx(np.cov(np.array(one_by_one).T), abs=1.5)

@@ -63,7 +63,7 @@ def test_exact_is_the_share_of_all_exchanges(kind: str, sides: Sides) -> None:
         for strict in (False, True):
             share = dynamic.tail(lattice, seen, strict)
             assert fourier.tail(lattice, seen, strict) == share
-            assert enumeration.listed(lattice, seen, strict) == share
+            assert enumeration.enumerate_exchanges(lattice, seen, strict) == share
             if seen.flat:
                 assert enumeration.halves(lattice, seen, strict) == share
 

@@ -22,7 +22,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     IntervalPlan,
     Simultaneous,
 )
-from evalhouse.warehouse.significance.bootstrap.resamples import resampled
+from evalhouse.warehouse.significance.bootstrap.resamples import resample_units
 from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 from evalhouse.warehouse.significance.draws import Draws, Sides
 from evalhouse.warehouse.significance.exact import counting
@@ -216,7 +216,7 @@ def test_intervals_are_those_of_the_ratio(
 
 def test_standard_errors_of_mcc_are_near_the_spread_of_resamples() -> None:
     counts = Sums.of_counts(decisions(np.random.default_rng(11), 2, 150), MATTHEWS)
-    drawn = np.concatenate(list(resampled(150, Draws(2000))))
+    drawn = np.concatenate(list(resample_units(150, Draws(2000))))
     first, second = (correlated(system @ drawn.T) for system in counts.counts.astype(np.float64))
     assert Bootstrap().values(counts).errors == pytest.approx([first.std(), second.std()], rel=0.06)
     assert Bootstrap().differences(counts, [(0, 1)]).errors == pytest.approx((first - second).std(), rel=0.06)

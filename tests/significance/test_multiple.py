@@ -167,9 +167,9 @@ def test_pairs_with_counts_of_their_own_are_reached_as_in_a_family_of_all_and_he
         lambda place: multiple.SpreadFamily(many.pair(*pairs[place]), [(0, 1)], "two-sided"), len(pairs)
     )
     tracemalloc.start()
-    reached = multiple.reached_by_largest(alone, draws)
+    reached = multiple.count_reached_by_largest(alone, draws)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     together = multiple.SpreadFamily(many, pairs, "two-sided")
-    np.testing.assert_array_equal(reached, multiple.reached_by_largest(together, draws))
+    np.testing.assert_array_equal(reached, multiple.count_reached_by_largest(together, draws))
     assert peak < len(pairs) * coins.CHUNK * 8 / 4

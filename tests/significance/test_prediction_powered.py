@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from evalhouse.warehouse.significance.prediction_powered import Corrected, corrected
+from evalhouse.warehouse.significance.prediction_powered import Corrected, correct_mean
 
 PEOPLE = [0.1, 0.4, 0.9, 0.6, 0.3, 0.8, 0.5, 0.7]
 JUDGE = [0.2, 0.5, 0.7, 0.6, 0.1, 0.9, 0.3, 0.8]
@@ -25,7 +25,7 @@ def given_to(people: list[float], judge: list[float], rest: list[float]) -> Corr
     """The mean of what people say of the first documents, and the judge of these and the rest."""
     labelled = np.arange(len(judge) + len(rest)) < len(people)
     said = np.concatenate((people, np.zeros(len(rest))))
-    return corrected((said, labelled.astype(float)), (np.array([*judge, *rest]), np.ones(len(labelled))), labelled)
+    return correct_mean((said, labelled.astype(float)), (np.array([*judge, *rest]), np.ones(len(labelled))), labelled)
 
 
 def test_the_value_and_its_limits_are_those_of_ppi_py() -> None:
@@ -91,7 +91,7 @@ def test_what_is_missing_gives_nothing() -> None:
 def test_a_ratio_without_a_denominator_is_undefined() -> None:
     nothing = np.zeros(6)
     labelled = np.arange(6) < 3
-    found = corrected((nothing, nothing), (np.ones(6), np.ones(6)), labelled)
+    found = correct_mean((nothing, nothing), (np.ones(6), np.ones(6)), labelled)
     assert (found.value, found.people, found.error) == (None, None, None)
 
 
@@ -101,11 +101,11 @@ def test_the_order_of_documents_and_clusters_of_one_change_nothing(seed: int) ->
     people, judge = source.random((2, 30)), source.random((2, 30)) + 0.1
     people[1] += 0.1
     labelled = np.arange(30) < 12
-    plain = corrected((people[0], people[1]), (judge[0], judge[1]), labelled)
+    plain = correct_mean((people[0], people[1]), (judge[0], judge[1]), labelled)
     order = source.permutation(30)
-    turned = corrected((people[0][order], people[1][order]), (judge[0][order], judge[1][order]), labelled[order])
+    turned = correct_mean((people[0][order], people[1][order]), (judge[0][order], judge[1][order]), labelled[order])
     assert numbers(turned) == pytest.approx(numbers(plain))
-    apart = corrected((people[0], people[1]), (judge[0], judge[1]), labelled, order)
+    apart = correct_mean((people[0], people[1]), (judge[0], judge[1]), labelled, order)
     # Of clusters λ has the variance of both parts by itself, so it differs a little.
     assert apart.people_error == pytest.approx(plain.people_error)
     assert apart.labelled == plain.labelled
@@ -123,8 +123,8 @@ def test_documents_drawn_together_are_one() -> None:
     labelled = np.arange(40) < 20
     ones: NDArray[np.float64] = np.ones(40)
     twice = np.repeat(np.arange(40), 2)
-    plain = corrected((people, ones), (judge, ones), labelled, np.arange(40))
-    doubled = corrected(
+    plain = correct_mean((people, ones), (judge, ones), labelled, np.arange(40))
+    doubled = correct_mean(
         (people[twice], ones[twice]), (judge[twice], ones[twice]), labelled[twice], twice.astype(np.intp)
     )
     assert numbers(doubled)[:3] == pytest.approx(numbers(plain)[:3])
@@ -140,7 +140,7 @@ def test_intervals_of_a_ratio_hold_it() -> None:
         decided = np.where(source.random(400) < 0.8, relevant, ~relevant)
         seen = np.where(source.random(400) < 0.9, relevant, ~relevant)
         sides = [(2.0 * (of & decided), of.astype(float) + decided) for of in (relevant, seen)]
-        limits = corrected(sides[0], sides[1], np.arange(400) < 60).limits(0.05)
+        limits = correct_mean(sides[0], sides[1], np.arange(400) < 60).limits(0.05)
         assert limits is not None
         held += limits[0] <= 2 * 0.32 / (0.4 + 0.32 + 0.12) <= limits[1]
     assert 0.925 <= held / 1000 <= 0.975

@@ -52,14 +52,14 @@ def test_pairs_of_unknown_order_go_on_together() -> None:
     """A settled p whose limits overlap with those of an unsettled verdict may still change its rank."""
     low, high = np.array([0.0, 0.010, 0.02, 0.5, 0.03]), np.array([0.001, 0.022, 0.04, 0.9, 0.2])
     known = np.array([True, True, False, True, True])
-    assert sequential.wanted(low, high, known).tolist() == [False, True, True, False, True]
-    assert not sequential.wanted(low, high, np.ones(5, dtype=np.bool_)).any()
+    assert sequential.need_shuffles(low, high, known).tolist() == [False, True, True, False, True]
+    assert not sequential.need_shuffles(low, high, np.ones(5, dtype=np.bool_)).any()
 
 
 def test_two_unsettled_intervals_that_lie_apart_are_both_looked_at() -> None:
     low, high = np.array([0.1, 0.4, 0.15, 0.35, 0.25]), np.array([0.2, 0.5, 0.16, 0.45, 0.3])
     known = np.array([False, False, True, True, True])
-    assert sequential.wanted(low, high, known).tolist() == [True, True, True, True, False]
+    assert sequential.need_shuffles(low, high, known).tolist() == [True, True, True, True, False]
 
 
 def shuffled_until_decided(exact: np.ndarray, risk: float, source: np.random.Generator) -> tuple[bool, int]:
@@ -74,8 +74,8 @@ def shuffled_until_decided(exact: np.ndarray, risk: float, source: np.random.Gen
         shuffles[wanted] = look
         raw = sequential.limits(nge, shuffles, risk / (pairs * len(looks)))
         low, high = (holm(limit) for limit in raw)
-        known = sequential.settled(low, high, 0.05)
-        wanted = sequential.wanted(*raw, known)
+        known = sequential.are_settled(low, high, 0.05)
+        wanted = sequential.need_shuffles(*raw, known)
         if not wanted.any():
             break
     said, true = high <= 0.05, holm(exact) <= 0.05
@@ -151,7 +151,7 @@ def test_verdicts_are_those_of_gandys_algorithm_on_his_example() -> None:
         steps.append(stopped + 1)
         looks = sequential.looks(100, most)
         low, high = sequential.limits(counts[np.array(looks) - 1], np.array(looks), 0.001 / len(looks))
-        known = int(np.flatnonzero(sequential.settled(low, high, 0.05))[0])
+        known = int(np.flatnonzero(sequential.are_settled(low, high, 0.05))[0])
         shuffles.append(looks[known])
         assert (high[known] <= 0.05) == (counts[stopped] <= below[stopped])
         assert high[known] <= 0.05

@@ -207,8 +207,8 @@ def test_a_run_can_be_gone_on_with() -> None:
 
 def adjusted(many: Sums, pairs: list[tuple[int, int]], draws: Draws, sides: Sides) -> NDArray[np.float64]:
     family = studentized_family(many, pairs, sides)
-    reached = multiple.reached_by_largest(family, draws)
-    return multiple.stepped_down(family, (reached + 1) / (draws.shuffles + 1))
+    reached = multiple.count_reached_by_largest(family, draws)
+    return multiple.step_down(family, (reached + 1) / (draws.shuffles + 1))
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)

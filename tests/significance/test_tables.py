@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from evalhouse.warehouse.significance.tests import ADJUSTMENTS, DRAWING, OF_ORDERS, TESTS, named_adjustment, named_test
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, DRAWING, OF_ORDERS, TESTS, find_adjustment, find_test
 
 
 def test_every_member_is_found_by_its_name_and_no_name_is_given_twice() -> None:
-    assert [named_test(test.name) for test in TESTS] == list(TESTS)
+    assert [find_test(test.name) for test in TESTS] == list(TESTS)
     names = [name for adjustment in ADJUSTMENTS for name in adjustment.names]
     assert len(set(names)) == len(names)
-    assert [named_adjustment(name).name for name in ("bh", "fdr", "none")] == ["bh", "bh", "none"]
-    for find in (named_test, named_adjustment):
+    assert [find_adjustment(name).name for name in ("bh", "fdr", "none")] == ["bh", "bh", "none"]
+    for find in (find_test, find_adjustment):
         with pytest.raises(KeyError):
             find("no such name")
 
@@ -34,9 +34,9 @@ def test_the_first_adjustment_changes_nothing_and_the_others_do() -> None:
 
 
 def test_what_does_not_go_together_is_said() -> None:
-    randomization, tukey, sign = (named_test(name) for name in ("randomization", "tukey", "sign"))
-    studentized = named_test("studentized")
-    none, holm, maxt = (named_adjustment(name) for name in ("none", "holm", "maxt"))
+    randomization, tukey, sign = (find_test(name) for name in ("randomization", "tukey", "sign"))
+    studentized = find_test("studentized")
+    none, holm, maxt = (find_adjustment(name) for name in ("none", "holm", "maxt"))
     assert randomization.conflict(maxt, exact=False) is None
     assert randomization.conflict(maxt, exact=True) == (
         "adjust maxt works only with the shuffles of randomization and studentized",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import validity
-from evalhouse.warehouse.significance.tests import named_test
+from evalhouse.warehouse.significance.tests import find_test
 
 SETS = 400
 """A size of 0.05 is then found below 0.083, and one of 0.25 above 0.18, but for one in a thousand."""
@@ -30,6 +30,6 @@ def test_equal_measures_of_unequal_volume(design: str) -> None:
 
 @pytest.mark.long
 def test_the_bootstrap_needs_what_it_asks_for() -> None:
-    bootstrap = named_test("bootstrap")
+    bootstrap = find_test("bootstrap")
     assert size("bootstrap", "precision", 5, 1.0) >= 0.1
     assert size("bootstrap", "precision", bootstrap.units, 1.0) <= 0.09

@@ -74,11 +74,11 @@ def test_a_lake_at_an_address_is_read_by_the_server(on_sail: Both, sail: str, la
 
 def test_a_server_that_sees_other_files_is_refused(lakes: dict[str, Path], tmp_path: Path, sail: str) -> None:
     """As it would be on another machine, where the folder has other rows than here."""
-    from evalhouse.warehouse.lake.spark.starting import started
+    from evalhouse.warehouse.lake.spark.starting import start_session
     from evalhouse.warehouse.lake.spark.views import Stored, make_view
 
     files = tuple(file.as_uri() for file in (lakes["worked"] / "score").glob("*.parquet"))
-    spark = started(sail)
+    spark = start_session(sail)
     try:
         with pytest.raises(WarehouseError, match=r"Spark finds [\d,]+ rows of score instead of 7"):
             make_view(spark, Stored("score", files, {"possible": "INTEGER"}, 7), "it")

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import TASKS
-from evalhouse.warehouse.measures import Statistic, measure_named, settle
+from evalhouse.warehouse.measures import Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.path import Query, Workforce, fetch
 from evalhouse.warehouse.results import Result
-from evalhouse.warehouse.significance.tests import named_adjustment
+from evalhouse.warehouse.significance.tests import find_adjustment
 from evalhouse.warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -36,7 +36,7 @@ def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def statistic(name: str, task: str) -> Statistic:
-    measure = measure_named(name, task)
+    measure = find_measure(name, task)
     assert measure is not None
     return settle(measure, {})
 
@@ -125,7 +125,7 @@ def test_group_gives_letters_to_what_does_not_differ() -> None:
 
 
 def test_rank_gives_each_system_all_ranks_that_no_test_excludes() -> None:
-    how = replace(p.Testing.plain(None), adjustment=named_adjustment("holm"))
+    how = replace(p.Testing.plain(None), adjustment=find_adjustment("holm"))
     plan = rank.RankPlan("rank", (entry("recall", "extraction", A, B),), how)
     result = rank.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
     assert [(row["system"], row["rank"], row["rank_low"], row["rank_high"]) for row in result.rows] == [

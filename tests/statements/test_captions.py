@@ -11,8 +11,8 @@ from evalhouse.warehouse.kinds import TASKS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.significance.bootstrap.interval_kinds import named_interval
-from evalhouse.warehouse.significance.tests import named_adjustment, named_test
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import find_interval
+from evalhouse.warehouse.significance.tests import find_adjustment, find_test
 
 MESSAGES = Size(100, "message", 100, "message")
 TOPICS = Size(80_914, "topic-document pair", 50, "topic")
@@ -75,13 +75,13 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
             "randomization test, exact, 100 messages exchanged, two-sided, level 0.05",
         ),
         (
-            {"adjustment": named_adjustment("holm")},
+            {"adjustment": find_adjustment("holm")},
             [family(66, "exact"), family(66, "exact")],
             "randomization test, exact, 100 messages exchanged, two-sided, level 0.05; "
             "Holm-adjusted within families of 66 comparisons",
         ),
         (
-            {"adjustment": named_adjustment("bonferroni")},
+            {"adjustment": find_adjustment("bonferroni")},
             [family(3, "approximate", 999), family(10, "approximate", 999)],
             "randomization test, 999 shuffles, 100 messages exchanged, two-sided, level 0.05; "
             "Bonferroni-adjusted within families of 3 and 10 comparisons; seed 1992",
@@ -93,7 +93,7 @@ def family(pairs: int = 3, methods: str = "approximate", *shuffles: int) -> Comp
             "2 comparisons, not adjusted; seed 1992",
         ),
         (
-            {"test": named_test("tukey")},
+            {"test": find_test("tukey")},
             [family(3, "approximate", 999)],
             "tukey test, 999 shuffles, 100 messages exchanged, two-sided, level 0.05; "
             "adjusted by the test itself over 3 comparisons; seed 1992",
@@ -108,14 +108,14 @@ def test_a_test_is_said_with_what_was_exchanged_and_how_many_comparisons_were_ma
 
 
 def test_a_test_and_an_adjustment_are_called_by_the_synonyms_that_were_typed() -> None:
-    testing = replace(p.Testing.plain(None), adjustment=named_adjustment("bh"))
+    testing = replace(p.Testing.plain(None), adjustment=find_adjustment("bh"))
     assert (testing.test_name, testing.adjustment_name) == ("randomization", "bh")
     typed = replace(testing, spoken=("alpha", "permutation", "fdr"))
     assert (typed.test_name, typed.adjustment_name) == ("permutation", "fdr")
 
 
 def test_the_seed_and_the_kind_of_intervals_stand_where_they_are_drawn() -> None:
-    testing = replace(p.Testing.plain(None), interval=named_interval("bca"), seed=7)
+    testing = replace(p.Testing.plain(None), interval=find_interval("bca"), seed=7)
     caption = notes.testing_caption(testing, [entry()], [family(1, "exact")], 2_000)
     assert caption.endswith("level 0.05; 95% CI bca, 2,000 resamples, seed 7")
 

@@ -12,7 +12,7 @@ from scipy import stats
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.significance.prediction_powered import corrected
+from evalhouse.warehouse.significance.prediction_powered import correct_mean
 from evalhouse.warehouse.store.replacement import create
 from tests.conftest import write_csv
 
@@ -78,7 +78,7 @@ def ones(values: list[bool]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def test_values_of_a_judge_are_corrected_by_those_of_people(session: Session) -> None:
     result = session.run("score accuracy for new on qa corrected by llm")
     [row] = result.rows
-    expected = corrected(ones(RIGHT), ones(SEEN), labelled())
+    expected = correct_mean(ones(RIGHT), ones(SEEN), labelled())
     assert (row["accuracy"], row["se(accuracy)"], row["lambda"]) == (expected.value, expected.error, expected.weight)
     assert (row["labelled"], row["judged"], row["people"], row["judge"]) == (30, 120, expected.people, np.mean(SEEN))
     assert row["effective"] == round(expected.effective or 0) > 30
@@ -102,7 +102,7 @@ def test_labels_of_an_annotator_are_corrected_by_those_of_the_key(session: Sessi
     for measure in ("precision", "recall", "accuracy", "F"):
         [row] = session.run(f"score {measure} for A on mail corrected by llm").rows
         label = "F(beta=1)" if measure == "F" else measure
-        expected = corrected(sides(measure, np.array(RELEVANT)), sides(measure, np.array(JUDGED)), labelled())
+        expected = correct_mean(sides(measure, np.array(RELEVANT)), sides(measure, np.array(JUDGED)), labelled())
         assert row[label] == pytest.approx(expected.value, abs=1e-12)
         assert row[f"se({label})"] == pytest.approx(expected.error, abs=1e-12)
         [plain] = session.run(f"score {measure} for A on mail").rows
@@ -189,7 +189,7 @@ def test_limits_stay_between_0_and_1_and_nothing_is_worth_more_than_all(session:
     judge = np.concatenate((people[:20], people[:20]))
     judge[0] = 1.0
     known = np.arange(40) < 20
-    of = corrected((people, np.ones(40)), (judge, np.ones(40)), known)
+    of = correct_mean((people, np.ones(40)), (judge, np.ones(40)), known)
     assert of.effective is not None
     assert of.effective <= of.judged == 40
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalhouse.warehouse.kinds.kind import Observed, counted, plural
+from evalhouse.warehouse.kinds.kind import Observed, plural, quantity
 from evalhouse.warehouse.loading.ingest import forget
 from evalhouse.warehouse.session.storage import open_warehouse
 from evalhouse.warehouse.store.catalog import Catalog
@@ -157,4 +157,4 @@ def test_nouns_have_plurals() -> None:
         "topics", "queries", "keys", "analyses", "boxes", "branches", "topic-document pairs",
         "units of document.source",
     ]  # fmt: skip
-    assert [counted(1, "topic"), counted(80_914, "topic-document pair")] == ["1 topic", "80,914 topic-document pairs"]
+    assert [quantity(1, "topic"), quantity(80_914, "topic-document pair")] == ["1 topic", "80,914 topic-document pairs"]

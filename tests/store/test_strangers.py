@@ -22,7 +22,7 @@ from evalhouse.warehouse.store import connecting
 from evalhouse.warehouse.store.connecting import look_into, open_database, open_to_export
 from evalhouse.warehouse.store.files import RELEASE
 from evalhouse.warehouse.store.replacement import in_place, making, replacing
-from evalhouse.warehouse.store.schema import CATALOGUES, LISTS, SINCE, check_schema, digest, made
+from evalhouse.warehouse.store.schema import CATALOGUES, LISTS, SINCE, catalogue_entries, check_schema, digest
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import upgrade
 from tests.counting import Count
@@ -258,7 +258,7 @@ def test_a_table_of_rows_that_another_program_keeps_there_is_let_be(sound: Path,
 
 def test_the_digest_is_that_of_the_schema() -> None:
     """Where it is not, files are compared entry by entry, which takes longer: write down the one that is said here."""
-    assert digest(made()) in CATALOGUES
+    assert digest(catalogue_entries()) in CATALOGUES
 
 
 def test_all_that_duckdb_lists_is_looked_through() -> None:
@@ -389,7 +389,7 @@ BUILT_IN = ("sum", "count", "trim", "nullif", "max", "min", "lower", "length", "
 
 def _holders() -> Iterator[str]:
     """Statements that put a payload into a warehouse, in every place that can hold one."""
-    for entry in sorted(made()):
+    for entry in sorted(catalogue_entries()):
         if entry.kind in ("table", "view"):
             yield f'alter {entry.kind} "{entry.name}" rename to former; create view "{entry.name}" as PAYLOAD'
     for function in BUILT_IN:

@@ -92,7 +92,9 @@ FOR_NOTES = 1_000
 """The number of characters that are reserved for notes about the limits."""
 
 
-def bounded(result: Result, rows: int, characters: int, note: str = "", more: Mapping[str, Any] | None = None) -> str:
+def limit_answer(
+    result: Result, rows: int, characters: int, note: str = "", more: Mapping[str, Any] | None = None
+) -> str:
     """An answer with limited rows in each of its tables and limited characters in total. At its end are a note and the
     entries of `more`. Raises QueryError if it is too large even without rows.
     """
@@ -137,7 +139,7 @@ def _with_short_texts(tables: Sequence[Table], room: int, for_texts: int) -> tup
     """
     while True:
         longest = _longest(tables, for_texts)
-        cut = tuple(tables) if longest is None else tuple(_shortened(table, longest) for table in tables)
+        cut = tuple(tables) if longest is None else tuple(_shorten_table(table, longest) for table in tables)
         if for_texts < SHORT or sum(map(sum, map(_sizes, cut))) <= room:
             return cut, longest
         for_texts //= 2
@@ -156,7 +158,7 @@ def _longest(tables: Sequence[Table], room: int) -> int | None:
     return None
 
 
-def _shortened(table: Table, longest: int) -> Table:
+def _shorten_table(table: Table, longest: int) -> Table:
     def short(cell: Cell) -> Cell:
         return f"{cell[:longest]}…" if isinstance(cell, str) and len(cell) > longest else cell
 
@@ -298,5 +300,5 @@ class Answers:
         """An answer as JSON within its limits, with the tally if it tests something."""
         rows, characters = self.limits.rows, self.limits.characters
         if not result.p_values:
-            return bounded(result, rows, characters)
-        return bounded(result, rows, characters, self.tally.sentence(), {"conversation": self.tally.as_dict()})
+            return limit_answer(result, rows, characters)
+        return limit_answer(result, rows, characters, self.tally.sentence(), {"conversation": self.tally.as_dict()})

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.lexicon import normalized
+from evalhouse.grammar.lexicon import normalize
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.assistants.answers import Answers, Reply, StillWanted
@@ -54,12 +54,12 @@ class Tool(Struct, frozen=True):
     call: Callable[[Answers, CallArguments, StillWanted], Reply]
 
 
-def tool_named(name: str) -> Tool | None:
+def find_tool(name: str) -> Tool | None:
     """The tool with this name; None if there is none."""
     return next((tool for tool in TOOLS if tool.name == name), None)
 
 
-def given(tool: Tool, arguments: Mapping[str, Any]) -> CallArguments:
+def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> CallArguments:
     """The arguments of a call, checked. Raises QueryError for an argument that is missing, unknown or invalid."""
     known = {argument.name: argument for argument in tool.arguments}
     takes = f"{tool.name} takes {', '.join(known) or 'nothing'}"
@@ -85,10 +85,10 @@ def _query(answers: Answers, given: CallArguments, waiting: StillWanted) -> Repl
 
 
 def _explain(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply:
-    return answers.of(given["statement"], waiting, _explained)
+    return answers.of(given["statement"], waiting, _explain_questions)
 
 
-def _explained(text: str) -> tuple[n.AnyStatement, ...]:
+def _explain_questions(text: str) -> tuple[n.AnyStatement, ...]:
     """The statements of a text, with each question replaced by its `explain`. Raises QueryError for other
     statements.
     """
@@ -113,14 +113,14 @@ def _documents(answers: Answers, given: CallArguments, waiting: StillWanted) -> 
 
 def _documents_of(given: CallArguments, limit: int) -> n.Documents:
     """The statement that the arguments ask for. Each argument must be a single name or value. Raises QueryError."""
-    first, second, test_set = (n.Name(normalized(given[name])) for name in ("system_a", "system_b", "test_set"))
+    first, second, test_set = (n.Name(normalize(given[name])) for name in ("system_a", "system_b", "test_set"))
     condition, only = given.get("where", "").strip(), given.get("only", "").strip()
     return n.Documents(
         _documents_with("measure", "", given["measure"]).measures,
         systems=n.Systems((first, second)),
         test_sets=n.TestSets((test_set,)),
         where=_documents_with("where", "F where ", condition).where if condition else None,
-        only=n.Name(normalized(only)) if only else None,
+        only=n.Name(normalize(only)) if only else None,
         limit=n.Number(Decimal(limit)),
     )
 
@@ -256,15 +256,15 @@ def server_of(answers: Answers) -> Server[Any]:
     one_at_a_time = CapacityLimiter(1)
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[_describe_tool(tool) for tool in TOOLS])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = tool_named(params.name)
+        tool = find_tool(params.name)
         if tool is None:
             names = ", ".join(tool.name for tool in TOOLS)
             return _result(Reply((f"error: there is no tool '{params.name}'\n  there are {names}",), wrong=True))
         try:
-            arguments = given(tool, params.arguments or {})
+            arguments = check_arguments(tool, params.arguments or {})
         except QueryError as error:
             return _result(Reply((query_error(error, ""),), wrong=True))
         reported = time.monotonic()
@@ -285,7 +285,7 @@ def server_of(answers: Answers) -> Server[Any]:
     )
 
 
-def _described(tool: Tool) -> types.Tool:
+def _describe_tool(tool: Tool) -> types.Tool:
     """A tool as the protocol lists it."""
     properties: dict[str, Any] = {}
     for argument in tool.arguments:

@@ -70,12 +70,12 @@ class Axis(Struct, frozen=True):
         return self.nominal or self.low <= value <= self.high
 
 
-def written(value: float, unit: Unit) -> str:
+def format_value(value: float, unit: Unit) -> str:
     """A number as it is written in a sentence."""
     return f"{100 * value:.2f}" if unit in IN_PERCENT else f"{value:.4g}"
 
 
-def p_written(p: float) -> str:
+def format_p(p: float) -> str:
     """A p-value as it is written in a sentence; it is never 0."""
     return f"p = {p:.4f}" if p >= 0.0001 else "p < .0001"
 

@@ -68,7 +68,7 @@ def _exactly(count: int, step: float) -> float:
     return float(f"{count * step:.12g}")
 
 
-def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+def share_axes(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     """Panels of rows of names. Panels with the same measure get the same axis limits, so that readers can compare them
     by eye.
     """

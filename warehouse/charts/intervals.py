@@ -183,7 +183,7 @@ class CarriedOver(Struct, frozen=True):
     verdict: Verdict
 
 
-def carried_over(
+def replication_panel(
     title: str, measure: str, unit: Unit, test_sets: tuple[str, str], pairs: Sequence[CarriedOver]
 ) -> Panel:
     """A panel of pairs, each oriented so that its difference on the first test set is not below 0. A point above 0

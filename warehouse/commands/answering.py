@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalhouse.grammar.lexicon import number_value
 from evalhouse.grammar.nodes import Number
 from evalhouse.warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
-from evalhouse.warehouse.commands.streams import coloured, columns_said, note, patience, say, typed
+from evalhouse.warehouse.commands.streams import columns_variable, note, patience, read_input, say, shows_colours
 from evalhouse.warehouse.process import stopping
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def open_session(args: argparse.Namespace, *, typed: bool = True) -> Session:
     session.follows = False
     session.last = stopping.ends_process()
     session.tell = partial(note, args)
-    return prepared(args, session)
+    return prepare_session(args, session)
 
 
-def prepared(args: argparse.Namespace, session: Session) -> Session:
+def prepare_session(args: argparse.Namespace, session: Session) -> Session:
     """The session with the options that hold for all statements."""
     if args.level is not None:
         session.level = Number(number_value(args.level))
@@ -95,7 +95,7 @@ def open_on_engine(args: argparse.Namespace) -> Session:
     if not args.db:
         say("error: --engine spark needs a lake, but none is named\n  --db LAKE names one (see evalhouse copy)")
         raise SystemExit(MISUSED)
-    return prepared(args, Session.on_lake(args.db, args.master))
+    return prepare_session(args, Session.on_lake(args.db, args.master))
 
 
 def pairs(words: Iterable[str], form: str) -> dict[str, str]:
@@ -121,13 +121,13 @@ T = TypeVar("T")
 def query(args: argparse.Namespace) -> int:
     """Runs statements from the command line or from standard input."""
     piped = args.statements == "-"
-    text = typed() if piped else args.statements
+    text = read_input() if piped else args.statements
     with open_on_engine(args) as session:
         # Statements typed on the line are trusted; those from standard input are a script.
         session.confined = piped and not args.allow_files
         if (helped := help_on(text, session)) is not None:
             return helped
-        return answer(args, session, text) if given(args, session, text) else MISUSED
+        return answer(args, session, text) if set_params(args, session, text) else MISUSED
 
 
 def help_on(text: str, session: Session) -> int | None:
@@ -138,7 +138,7 @@ def help_on(text: str, session: Session) -> int | None:
     from evalhouse.warehouse.render.style import clean, clean_lines
     from evalhouse.warehouse.shell import help
 
-    word = help.wanted(text)
+    word = help.help_topic(text)
     if word is None:
         return None
     answered = help.topic(word, session.catalog) if word else help.overview()
@@ -149,7 +149,7 @@ def help_on(text: str, session: Session) -> int | None:
     return DONE
 
 
-def given(args: argparse.Namespace, session: Session, text: str) -> bool:
+def set_params(args: argparse.Namespace, session: Session, text: str) -> bool:
     """Sets the variables given with --param, for the statements that use them. If one is invalid, prints an error and
     returns False.
     """
@@ -239,14 +239,14 @@ def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> 
 
 def target(args: argparse.Namespace, file: Path | None) -> tuple[str, bool]:
     """The format to print or write, and whether all results go into one document. Raises DataError."""
-    from evalhouse.warehouse.render import format_named
+    from evalhouse.warehouse.render import find_format
 
     if file is not None:
         from evalhouse.warehouse.render.files import check
 
         return check(file, args.format, args.force), True
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
-    return format, format_named(format).whole
+    return format, find_format(format).whole
 
 
 def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None, format: str) -> None:
@@ -268,12 +268,12 @@ def show(args: argparse.Namespace, result: Result) -> None:
     """
     if args.quiet and result.outcome is not None:
         return
-    from evalhouse.warehouse.render import Style, format_named
+    from evalhouse.warehouse.render import Style, find_format
 
     terminal = sys.stdout.isatty()
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_said() or 100
-    style = Style(digits=args.digits, width=width or 80, colour=coloured(args), theme=args.theme or "auto")
-    format = format_named(args.format or ("table" if terminal else "tsv"))
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_variable() or 100
+    style = Style(digits=args.digits, width=width or 80, colour=shows_colours(args), theme=args.theme or "auto")
+    format = find_format(args.format or ("table" if terminal else "tsv"))
     for part in format.parts(result, style):
         sys.stdout.write(part)
     # Each result is flushed when it is ready, also into a pipe, and not only at the end.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from evalhouse.warehouse.commands import MISUSED
-from evalhouse.warehouse.commands.streams import columns_said, say
+from evalhouse.warehouse.commands.streams import columns_variable, say
 from evalhouse.warehouse.commands.table import COMMANDS
 from evalhouse.warehouse.version import __version__
 
@@ -39,7 +39,7 @@ class _Help(argparse.HelpFormatter):
 
 
 def _columns() -> int:
-    if columns := columns_said():
+    if columns := columns_variable():
         return columns
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80

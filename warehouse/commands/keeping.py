@@ -135,23 +135,23 @@ def _check_lake(args: argparse.Namespace, path: Path) -> int:
 
 def bring_up_to_date(args: argparse.Namespace) -> int:
     """Upgrades a warehouse made by an older version to the current schema."""
-    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.session.storage import is_lake, warehouse_name
     from evalhouse.warehouse.store.upgrading import upgrade
 
-    path = _named(args, "bring up to date")
+    path = _warehouse_path(args, "bring up to date")
     if is_lake(path):
         from evalhouse.warehouse.lake.log import read_log
         from evalhouse.warehouse.lake.place import place_of
 
         read_log(place_of(path))  # which refuses every other version
-        note(args, f"{called(path)} is up to date")
+        note(args, f"{warehouse_name(path)} is up to date")
         return DONE
     had, has = upgrade(path, partial(note, args))
     note(args, f"{path}: schema version {had} is now {has}" if had != has else f"{path} is up to date")
     return DONE
 
 
-def _named(args: argparse.Namespace, to: str) -> Path:
+def _warehouse_path(args: argparse.Namespace, to: str) -> Path:
     """The warehouse that the line names. Raises WarehouseError if that is only the sample data."""
     from evalhouse.warehouse.faults import WarehouseError
 
@@ -164,13 +164,13 @@ def _named(args: argparse.Namespace, to: str) -> Path:
 def back_up(args: argparse.Namespace) -> int:
     """Copies a warehouse."""
     from evalhouse.warehouse.faults import WarehouseError
-    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.session.storage import is_lake, warehouse_name
     from evalhouse.warehouse.store.replacement import backup
 
-    path = _named(args, "copy")
+    path = _warehouse_path(args, "copy")
     if is_lake(Path(args.file)) and not Path(args.file).is_dir():
         raise WarehouseError(
-            f"a backup is made on this machine, not at {called(Path(args.file))}",
+            f"a backup is made on this machine, not at {warehouse_name(Path(args.file))}",
             ("evalhouse copy makes a lake at an address, without its past",),
         )
     if is_lake(path):
@@ -195,7 +195,7 @@ FILES = (".duckdb", ".db")
 
 def copy(args: argparse.Namespace) -> int:
     """Copies a warehouse, a file or a lake, to a new file or lake."""
-    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.session.storage import is_lake, warehouse_name
 
     if args.said["db"] or args.said["sample"]:
         say("error: copy FROM TO names both warehouses itself, without --db or --sample")
@@ -203,7 +203,7 @@ def copy(args: argparse.Namespace) -> int:
     source, target = Path(args.source), Path(args.target)
     to_lake = args.lake or is_lake(target) or not (args.as_file or target.suffix.casefold() in FILES)
     if to_lake and args.as_file:
-        say(f"error: {called(target)} is a lake, and --file asks for a file")
+        say(f"error: {warehouse_name(target)} is a lake, and --file asks for a file")
         return MISUSED
     if to_lake:
         _to_lake(args, source)
@@ -212,31 +212,34 @@ def copy(args: argparse.Namespace) -> int:
     else:
         from evalhouse.warehouse.store.replacement import backup
 
-        backup(source, target, partial(sound, called(source)), tell=partial(note, args))
-    note(args, f"{called(target)} is a {'lake' if to_lake else 'file'} with everything in {called(source)}")
+        backup(source, target, partial(sound, warehouse_name(source)), tell=partial(note, args))
+    note(
+        args,
+        f"{warehouse_name(target)} is a {'lake' if to_lake else 'file'} with everything in {warehouse_name(source)}",
+    )
     return DONE
 
 
 def _to_lake(args: argparse.Namespace, source: Path) -> None:
-    from evalhouse.warehouse.lake.making import make_lake, opened_to_copy
+    from evalhouse.warehouse.lake.making import make_lake, open_to_copy
     from evalhouse.warehouse.lake.place import place_of
-    from evalhouse.warehouse.session.storage import called, is_lake
+    from evalhouse.warehouse.session.storage import is_lake, warehouse_name
     from evalhouse.warehouse.store.connecting import open_to_export
 
-    opened = partial(opened_to_copy, place_of(source)) if is_lake(source) else partial(open_to_export, source)
-    proof = partial(sound, called(source))
+    opened = partial(open_to_copy, place_of(source)) if is_lake(source) else partial(open_to_export, source)
+    proof = partial(sound, warehouse_name(source))
     make_lake(args.target, "copy", opened, proof=proof, force=args.force, tell=partial(note, args))
 
 
 def _lake_to_file(args: argparse.Namespace, source: Path, target: Path) -> None:
     from evalhouse.warehouse.lake.making import copy_into
     from evalhouse.warehouse.lake.place import place_of
-    from evalhouse.warehouse.session.storage import called
+    from evalhouse.warehouse.session.storage import warehouse_name
     from evalhouse.warehouse.store.replacement import making
 
     with making(target, tell=partial(note, args)) as warehouse:
         copy_into(place_of(source), warehouse)
-        sound(called(source), warehouse)
+        sound(warehouse_name(source), warehouse)
 
 
 def sound(source: str, copy: Database) -> None:
@@ -254,7 +257,7 @@ def compact(args: argparse.Namespace) -> int:
     """Merges the small files of a lake, forgets its past if asked to, and removes what nothing needs."""
     from evalhouse.warehouse.commands.answering import path_of
     from evalhouse.warehouse.faults import WarehouseError
-    from evalhouse.warehouse.kinds.kind import counted
+    from evalhouse.warehouse.kinds.kind import quantity
     from evalhouse.warehouse.lake.maintenance import compact
     from evalhouse.warehouse.lake.place import place_of
     from evalhouse.warehouse.process.stopping import interruptibly
@@ -269,7 +272,7 @@ def compact(args: argparse.Namespace) -> int:
     done = interruptibly(work, lambda: None)
     said = [f"{done.merged:,} files are now {done.into:,}"] if done.merged else ["no files were small enough to merge"]
     if done.forgotten:
-        said.append(f"{counted(done.forgotten, 'change')} forgotten")
+        said.append(f"{quantity(done.forgotten, 'change')} forgotten")
     if done.removed:
         size = f" ({done.bytes / 10**6:,.0f} MB)" if done.bytes >= 10**6 else ""
         said.append(f"{done.removed:,} files that nothing needs were removed{size}")
@@ -282,14 +285,14 @@ def _forgotten_until(args: argparse.Namespace) -> datetime | None:
 
     from evalhouse.grammar import nodes as n
     from evalhouse.grammar.errors import QueryError
-    from evalhouse.warehouse.plans.past import state_asked
+    from evalhouse.warehouse.plans.past import requested_state
 
     if args.keep_past is not None:
         return datetime.now(UTC) - timedelta(days=args.keep_past)
     if args.forget_past is None:
         return None
     try:
-        return state_asked(n.Text(args.forget_past)).until
+        return requested_state(n.Text(args.forget_past)).until
     except QueryError as error:
         say(f"error: --forget-past: {error}")
         raise SystemExit(MISUSED) from None

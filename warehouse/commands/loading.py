@@ -123,14 +123,14 @@ def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
 
 
 def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
-    from evalhouse.warehouse.kinds.kind import counted
+    from evalhouse.warehouse.kinds.kind import quantity
 
     systems = {system for one in loaded for system in one.systems}
     test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
     read = sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded)
     new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
     imports = sorted(one.import_id for one in loaded if one.import_id is not None)
-    where = f"{counted(len(loaded), 'file')}: {counted(len(systems), 'system')} on {_some(test_sets)}"
+    where = f"{quantity(len(loaded), 'file')}: {quantity(len(systems), 'system')} on {_some(test_sets)}"
     there = _nothing_new(sum(read) - sum(new))
     if not any(new):
         note(args, f"{where}; all {_amount(*read)} are there already")
@@ -219,7 +219,7 @@ def load_files(args: argparse.Namespace) -> int:
                 work = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
                 return interruptibly(work, database.interrupt)
 
-            done = _changed(path, loading, files, args)
+            done = _change_warehouse(path, loading, files, args)
     if args.dry_run:
         say_plan(args, planned, done)
     say_together(args, planned, done)
@@ -269,7 +269,7 @@ def _directions(args: argparse.Namespace) -> dict[str, bool]:
     return directions
 
 
-def _changed(
+def _change_warehouse(
     path: Path, loading: Callable[[Database], CarriedOut], files: Sequence[Path], args: argparse.Namespace
 ) -> CarriedOut:
     """Loads into the warehouse that the line names. A dry run really loads the files, because files may depend on each

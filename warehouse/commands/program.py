@@ -36,7 +36,7 @@ def command() -> int:
     except KeyboardInterrupt:
         status = stopping.status()
     others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
-    if not stopping.heard() and any(not thread.daemon for thread in others):
+    if not stopping.is_told_to_end() and any(not thread.daemon for thread in others):
         return status
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     from evalhouse.warehouse.commands import CLOSED, DONE
     from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, parser_for
     from evalhouse.warehouse.commands.streams import OutputError, make_safe, say
-    from evalhouse.warehouse.process.memory import allow_threads, bound
+    from evalhouse.warehouse.process.memory import allow_threads, limit_memory
 
     # The matrix products here are small, so starting threads costs more than it saves. numpy reads this variable on
     # import.
@@ -67,13 +67,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _check_words(parser, words)
         args = parser.parse_args(words, argparse.Namespace(**GIVEN_NOTHING))
-        _set(args)
+        _fill_from_settings(args)
         _check_format(parser, args.format)
         if args.threads is not None:
             allow_threads(args.threads)
         if arguments is None and getattr(args, "engine", None) != "spark":
-            bound()
-        return _guarded(args)
+            limit_memory()
+        return _run_guarded(args)
     except BrokenPipeError:
         # The reader has closed the pipe, as `head` does. Whatever Python still flushes is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         return stopping.status()
 
 
-def _guarded(args: argparse.Namespace) -> int:
+def _run_guarded(args: argparse.Namespace) -> int:
     """Runs a command and turns every error into a message on standard error and an exit status."""
     from evalhouse.warehouse.commands.table import run
 
@@ -101,12 +101,12 @@ def _guarded(args: argparse.Namespace) -> int:
         return status
     except Exception as error:
         # Interrupted work raises an error of its own; DuckDB's error has this text.
-        if stopping.heard() or str(error) == "Query interrupted":
+        if stopping.is_told_to_end() or str(error) == "Query interrupted":
             return stopping.status()
-        return _said(error, args)
+        return _print_error(error, args)
 
 
-def _said(error: Exception, args: argparse.Namespace) -> int:
+def _print_error(error: Exception, args: argparse.Namespace) -> int:
     """Prints an error on standard error and returns its exit status. Raises OSError."""
     from evalhouse.warehouse.commands import CLOSED, WRONG
     from evalhouse.warehouse.commands.streams import say
@@ -152,7 +152,7 @@ def _check_words(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
             parser.error(f"{word!a} is not UTF-8")
 
 
-def _set(args: argparse.Namespace) -> None:
+def _fill_from_settings(args: argparse.Namespace) -> None:
     """Fills arguments from settings in the environment and the settings file; exits with an error if one of them is
     invalid.
     """

@@ -140,12 +140,12 @@ def file_of_user() -> Path:
     return user_folder("config") / "config.toml"
 
 
-def held(given: Mapping[str, object]) -> list[Held]:
+def current_settings(given: Mapping[str, object]) -> list[Held]:
     """The current value of each setting, from the options of the line (None or False if they are not given), the
     environment and the file. Raises SettingError for an invalid setting in the file, even if it is overridden,
     and for an invalid variable of the environment that is used.
     """
-    kept = _kept()
+    kept = _settings_of_user()
     listed = []
     for setting in SETTINGS:
         on_line, variable = given.get(setting.name), os.environ.get(setting.variable, "")
@@ -166,7 +166,7 @@ def fill(args: argparse.Namespace) -> None:
     Raises SettingError.
     """
     args.said = {setting.name: getattr(args, setting.name) for setting in SETTINGS}
-    for one in held(args.said):
+    for one in current_settings(args.said):
         if one.written is not None:
             setattr(args, one.setting.name, one.meant)
     try:
@@ -182,7 +182,7 @@ def _read(setting: Settable, written: str, where: str) -> Held:
         raise SettingError(f"{where}: {setting.name} is {written!r}, and must be {error}") from None
 
 
-def _kept() -> dict[str, Held]:
+def _settings_of_user() -> dict[str, Held]:
     """The settings in the user's file, each written as in the environment, with its line number."""
     file = file_of_user()
     try:
@@ -198,10 +198,10 @@ def _kept() -> dict[str, Held]:
         return {}
     if len(raw) > MOST_BYTES:
         raise SettingError(f"{file}: this is larger than {MOST_BYTES:,} bytes")
-    return _checked(raw, file)
+    return _check_file(raw, file)
 
 
-def _checked(raw: bytes, file: Path) -> dict[str, Held]:
+def _check_file(raw: bytes, file: Path) -> dict[str, Held]:
     import re
     import tomllib
 
@@ -244,7 +244,7 @@ def config(args: argparse.Namespace) -> int:
 
     columns = tuple(Column(name, "name") for name in ("setting", "value", "where", "meaning"))
     rows = TableRows.of(columns)
-    for one in held(args.said):
+    for one in current_settings(args.said):
         written = one.written if one.written is not None else one.setting.otherwise
         rows.add(setting=one.setting.name, value=written, where=one.where or "default", meaning=one.setting.meaning)
     show(args, Result("config", "settings", "", rows.table(columns)))

@@ -54,7 +54,7 @@ def make_safe(*, own: bool) -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if own and columns_said() is None:
+    if own and columns_variable() is None:
         # The code that draws tables would read COLUMNS too.
         os.environ.pop("COLUMNS", None)
     if own and isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
@@ -67,7 +67,7 @@ def make_safe(*, own: bool) -> None:
         )
 
 
-def typed() -> str:
+def read_input() -> str:
     """Reads all of standard input. Raises DataError if it is not UTF-8, or longer than a script may be."""
     source = getattr(sys.stdin, "buffer", None)
     if source is None:
@@ -88,7 +88,7 @@ def text_of(raw: bytes, called: str) -> str:
         raise DataError((Fault(called, None, "is not UTF-8"),)) from None
 
 
-def columns_said() -> int | None:
+def columns_variable() -> int | None:
     """The width that COLUMNS gives for the terminal; None if COLUMNS is not a valid width."""
     said = os.environ.get("COLUMNS", "")
     return int(said) if re.fullmatch("[1-9][0-9]{0,3}", said) else None
@@ -135,7 +135,7 @@ def _is_watched(args: argparse.Namespace) -> bool:
     return not args.quiet and sys.stderr.isatty()
 
 
-def coloured(args: argparse.Namespace) -> bool:
+def shows_colours(args: argparse.Namespace) -> bool:
     """Whether standard output shows colours."""
     wanted = not args.no_color and not os.environ.get("NO_COLOR")
     return wanted and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from evalhouse.warehouse.commands import CLOSED, DONE, MISUSED, WRONG
 from evalhouse.warehouse.commands.answering import (
-    given,
     next_of,
     open_on_engine,
     open_session,
     pairs,
+    set_params,
     show,
     status_of,
     target,
     write,
 )
-from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, text_of, typed
+from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, read_input, say, text_of
 from evalhouse.warehouse.commands.talking import script
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.results import Column, Result, Table
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from evalhouse.warehouse.session.studies import Study, answers, draws, loads_first
 
     piped = args.study == "-"
-    text = typed() if piped else script(Path(args.study))
+    text = read_input() if piped else script(Path(args.study))
     study = Study("standard input" if piped else Path(args.study).name, text)
     output, to = (Path(named) if named else None for named in (args.output, args.report))
     if to is not None:
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     with _session(args, own) as session:
         session.folder = Path() if piped else Path(args.study).parent
         session.confined = not args.allow_files
-        if not given(args, session, text):
+        if not set_params(args, session, text):
             return MISUSED
         done: list[Answer] = []
         status = DONE
@@ -159,7 +159,7 @@ def verify(args: argparse.Namespace) -> int:
 def _read(named: str) -> tuple[str, str]:
     """The text that an argument gives or names, and its name in messages. Raises DataError."""
     if named == "-":
-        return typed(), "standard input"
+        return read_input(), "standard input"
     path = Path(named)
     try:
         if not path.is_file() and " | " in named:

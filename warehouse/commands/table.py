@@ -235,7 +235,7 @@ def _site_words(parser: argparse.ArgumentParser) -> None:
     site = "a new folder, an empty one, or one that already holds such a site"
     parser.add_argument("site", metavar="SITE", help=site)
     measures = "the measures that pages show, where a test set has them"
-    parser.add_argument("--measures", type=_listed, default=[], metavar="M[,N]", help=measures)
+    parser.add_argument("--measures", type=_split_list, default=[], metavar="M[,N]", help=measures)
     texts = "leave out the inputs, references and outputs of documents"
     parser.add_argument("--without-texts", action="store_true", help=texts)
     url = "the address that the site will have, for search engines: https://me.github.io/muc/"
@@ -244,7 +244,7 @@ def _site_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help=force)
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from evalhouse.warehouse.commands import DONE, WRONG
-from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepared
+from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepare_session
 from evalhouse.warehouse.commands.loading import say_stored
-from evalhouse.warehouse.commands.streams import LARGEST_TEXT, coloured, note, say, text_of
+from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, shows_colours, text_of
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.process.publishing import files_in
 from evalhouse.warehouse.render.files import fault
@@ -27,10 +27,12 @@ def shell(args: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         stopping.leave_ctrl_c()
     # On a terminal, the banner says what the note would say.
-    opened = prepared(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args, typed=False)
+    opened = (
+        prepare_session(args, Session.open(path_of(args))) if sys.stdin.isatty() else open_session(args, typed=False)
+    )
     format = args.format or ("table" if sys.stdout.isatty() else "tsv")
     digits, quiet = args.digits, args.quiet
-    there = Shell(opened, format=format, digits=digits, colour=coloured(args), quiet=quiet)
+    there = Shell(opened, format=format, digits=digits, colour=shows_colours(args), quiet=quiet)
     try:
         return DONE if there.converse() else WRONG
     finally:

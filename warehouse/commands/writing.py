@@ -37,7 +37,7 @@ def export(args: argparse.Namespace) -> int:
             return export_all(database, target, force=args.force)
         return export_form(database, form, target, force=args.force)
 
-    written = _written(args, target if target.is_dir() else target.parent, work)
+    written = _export(args, target if target.is_dir() else target.parent, work)
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
         settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
@@ -52,28 +52,28 @@ def export(args: argparse.Namespace) -> int:
 
 def export_records(args: argparse.Namespace) -> int:
     """Writes values and published figures as records of Every Eval Ever."""
-    from evalhouse.warehouse.kinds.kind import counted
+    from evalhouse.warehouse.kinds.kind import quantity
     from evalhouse.warehouse.loading.export_eee import Evaluator, export_eee
 
     folder = Path(args.folder)
     source = Evaluator(args.organization, args.relationship)
-    written = _written(args, folder.absolute().parent, partial(export_eee, folder=folder, source=source))
+    written = _export(args, folder.absolute().parent, partial(export_eee, folder=folder, source=source))
     if written.records:
-        note(args, f"{folder}: {counted(written.records, 'record')}, {counted(written.samples, 'sample')}")
+        note(args, f"{folder}: {quantity(written.records, 'record')}, {quantity(written.samples, 'sample')}")
     else:
         note(args, f"{folder}: no records, as there are neither values nor published figures")
     return DONE
 
 
-def _written(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
+def _export(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
     """Runs an export of the warehouse that the line names, and returns its result. Ctrl-C stops it."""
     from evalhouse.warehouse.process.stopping import interruptibly
 
-    with _opened(question_path(args), folder) as database, patience(args) as waiting:
+    with _open_for_export(question_path(args), folder) as database, patience(args) as waiting:
         return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 
 
-def _opened(path: Path | None, folder: Path) -> Database:
+def _open_for_export(path: Path | None, folder: Path) -> Database:
     """Opens the warehouse at the path, or the sample data, so that files can be written into a folder. Raises
     WarehouseError.
     """

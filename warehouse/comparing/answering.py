@@ -23,7 +23,7 @@ from evalhouse.warehouse.comparing.notes import (
 )
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import said_of_measures, signature, title
+from evalhouse.warehouse.plans.labels import measure_notes, signature, title
 from evalhouse.warehouse.results import EMPTY, Result, SideBySide, Table, TableSection, Triangle
 
 # === what tests add ===================================================================================================
@@ -114,7 +114,7 @@ def result_of(
         signature=signature(text, entries, *deciding),
         table=table,
         summary_table=summary_table,
-        notes=tuple(dict.fromkeys([*(said_of_measures(entries) if about_measures else ()), *notes])),
+        notes=tuple(dict.fromkeys([*(measure_notes(entries) if about_measures else ()), *notes])),
         side_by_side=side_by_side,
         triangle=triangle,
         sections=sections,

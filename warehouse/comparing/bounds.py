@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decisions, decisions, of_outcomes
-from evalhouse.warehouse.comparing.observations import Observations, observed
+from evalhouse.warehouse.comparing.observations import Observations, observe
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
-from evalhouse.warehouse.comparing.procedures import adjusted
+from evalhouse.warehouse.comparing.procedures import adjust_levels
 from evalhouse.warehouse.comparing.sums import Orders, sums
 from evalhouse.warehouse.measures import Function, Ratio, Statistic, settle
 from evalhouse.warehouse.measures.filtering import CONVENTIONS
@@ -81,7 +81,7 @@ def over_all_completions(batch: Sequence[Comparison], decided: Decisions, bounds
     by_pair: Decisions = {}
     for comparison in batch:
         label, how = comparison.statistic.label, comparison.how
-        for pair, (low, high) in _adjusted(comparison, bounds).items():
+        for pair, (low, high) in _adjust_bounds(comparison, bounds).items():
             bound = bounds[label, pair]
             said: Verdict = "undecided"
             enough: int | None = None
@@ -99,16 +99,16 @@ def unsure_pairs(comparison: Comparison, decided: Decisions, bounds: Bounded) ->
     level = comparison.how.level
     return [
         pair
-        for pair, (low, high) in _adjusted(comparison, bounds).items()
+        for pair, (low, high) in _adjust_bounds(comparison, bounds).items()
         if decided[comparison.statistic.label, pair].verdict == "undecided" and not low <= level < high
     ]
 
 
-def _adjusted(comparison: Comparison, bounds: Bounded) -> dict[Pair, tuple[float, float]]:
+def _adjust_bounds(comparison: Comparison, bounds: Bounded) -> dict[Pair, tuple[float, float]]:
     """The least and the largest p of each pair, adjusted."""
     of_pairs = [bounds[comparison.statistic.label, pair] for pair in comparison.pairs]
-    lows = adjusted(comparison, np.array([bound.p_low for bound in of_pairs]))
-    highs = adjusted(comparison, np.array([bound.p_high for bound in of_pairs]))
+    lows = adjust_levels(comparison, np.array([bound.p_low for bound in of_pairs]))
+    highs = adjust_levels(comparison, np.array([bound.p_high for bound in of_pairs]))
     return dict(zip(comparison.pairs, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
 
 
@@ -161,8 +161,8 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[Sums, Sums]:
     """The sums of each system at its lowest and at its highest value."""
     how, entry, statistic = comparison.how, comparison.entry, comparison.statistic
     part = next(part for part in entry.observed_apart if statistic in part.statistics)
-    observations = observed(replace(how, missing="zero"), part, facts)
-    stacked, times = _completed(comparison, observations)
+    observations = observe(replace(how, missing="zero"), part, facts)
+    stacked, times = _completions(comparison, observations)
     summed = sums(stacked, statistic)
     if isinstance(summed, Orders) or not summed.is_ratio:
         raise QueryError(
@@ -171,17 +171,17 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[Sums, Sums]:
         )
     shape = (times, len(observations.systems), summed.numerators.shape[1])
     over, under = summed.numerators.reshape(shape), summed.denominators.reshape(shape)
-    lowest, highest = (_chosen(over, under, sign) for sign in (-1, 1))
+    lowest, highest = (_choose_completions(over, under, sign) for sign in (-1, 1))
     ends = []
     for choice in (lowest, highest):
         picked = [np.take_along_axis(table, choice[None], axis=0)[0] for table in (over, under)]
-        clustered = [_clustered(table, observations.cluster) for table in picked]
+        clustered = [_sum_clusters(table, observations.cluster) for table in picked]
         known = np.ones(len(observations.systems), dtype=np.bool_)
         ends.append(replace(summed, columns=tuple(clustered), known=known))
     return ends[0], ends[1]
 
 
-def _completed(comparison: Comparison, observations: Observations) -> tuple[Observations, int]:
+def _completions(comparison: Comparison, observations: Observations) -> tuple[Observations, int]:
     """The observations once for each completion, one below the other, each observation a unit; and how often."""
     task = comparison.entry.task
     if task.completions is None:
@@ -207,7 +207,7 @@ def _completed(comparison: Comparison, observations: Observations) -> tuple[Obse
     )
 
 
-def _chosen(over: Integers, under: Integers, sign: int) -> Integers:
+def _choose_completions(over: Integers, under: Integers, sign: int) -> Integers:
     """Which completion of each observation makes a system's ratio largest, or smallest where `sign` is −1; of shape
     (systems, observations), for numerators and denominators of shape (completions, systems, observations).
     """
@@ -227,7 +227,7 @@ def _ratios(over: Integers, under: Integers, choice: Integers) -> Floats:
     return np.asarray(np.divide(top, bottom, out=np.zeros(len(top)), where=bottom != 0))
 
 
-def _clustered(table: Integers, cluster: Integers) -> Integers:
+def _sum_clusters(table: Integers, cluster: Integers) -> Integers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
     summed = np.zeros((table.shape[0], int(cluster.max(initial=-1)) + 1), dtype=np.int64)
     np.add.at(summed.T, cluster, table.T)
@@ -281,11 +281,13 @@ class _Labellings(Struct, frozen=True):
 
     def every(self) -> Integers:
         """All of them: how many of each kind are relevant, of shape (labellings, kinds)."""
-        return _combined([np.arange(len(kind) + 1) for kind in self.kinds])
+        return _combinations([np.arange(len(kind) + 1) for kind in self.kinds])
 
     def grid(self) -> Integers:
         """Some of them, at counts from least to most."""
-        return _combined([np.unique(np.linspace(0, len(kind), GRID).round().astype(np.int64)) for kind in self.kinds])
+        return _combinations(
+            [np.unique(np.linspace(0, len(kind), GRID).round().astype(np.int64)) for kind in self.kinds]
+        )
 
     def at(self, labelling: Integers) -> Comparison:
         """The comparison by one labelling, which leaves no document optional."""
@@ -335,7 +337,7 @@ def _expression(statistic: Statistic) -> Expression:
     raise ValueError(f"{statistic.label} is not computed from sums")
 
 
-def _combined(counts: Sequence[Integers]) -> Integers:
+def _combinations(counts: Sequence[Integers]) -> Integers:
     """Every combination of one number of each, of shape (combinations, numbers)."""
     if not counts:
         return np.zeros((1, 0), dtype=np.int64)
@@ -358,7 +360,7 @@ def bound_labels(batch: Sequence[Comparison], workforce: Workforce, pairs: int) 
         most = tested_of_most = 0
         for pair in comparison.pairs:
             labellings = _Labellings.of(comparison, pair)
-            tested = _tested(labellings)
+            tested = _labellings_to_test(labellings)
             if labellings.count > most:
                 most, tested_of_most = labellings.count, len(tested)
             by_pair[comparison.statistic.label, pair] = _bounds(labellings, tested, workforce, pairs)
@@ -367,7 +369,7 @@ def bound_labels(batch: Sequence[Comparison], workforce: Workforce, pairs: int) 
     return by_pair, partly
 
 
-def _tested(labellings: _Labellings) -> Integers:
+def _labellings_to_test(labellings: _Labellings) -> Integers:
     """The labellings at which p is taken."""
     comparison = labellings.comparison
     label = comparison.statistic.label
@@ -441,13 +443,13 @@ def notes_on_labels(
         depend = "depends" if len(open_) == 1 else "depend"
         yield (
             f"{where}: {len(open_):,} of {len(comparison.pairs):,} verdicts {depend} on how the optional documents are "
-            f"labelled: {_named(comparison, open_)}"
+            f"labelled: {_pair_names(comparison, open_)}"
         )
     if turning:
-        yield f"{where}: which system is higher depends on the labelling for {_named(comparison, turning)}"
+        yield f"{where}: which system is higher depends on the labelling for {_pair_names(comparison, turning)}"
 
 
-def _named(comparison: Comparison, pairs: Sequence[Pair]) -> str:
+def _pair_names(comparison: Comparison, pairs: Sequence[Pair]) -> str:
     """GE and SRI, GE and BBN, SRI and BBN and 4 more."""
     names = [system.name for system in comparison.entry.systems]
     return some([f"{names[a]} and {names[b]}" for a, b in pairs])

@@ -71,7 +71,7 @@ class OwnDecisions(Struct, frozen=True, eq=False, dict=True):
         return Thresholds.of(self.confidence, self.kind, self.yes)
 
 
-def decided(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
+def own_decisions(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
     """The systems of an entry that decided on any document, in the order in which they are named."""
     if not entry.stored_systems:
         return []
@@ -90,7 +90,7 @@ def decided(entry: p.Entry, facts: Facts) -> list[OwnDecisions]:
     return found
 
 
-def guessed(entry: p.Entry, baseline: p.Baseline, facts: Facts) -> Floats:
+def guessing_table(entry: p.Entry, baseline: p.Baseline, facts: Facts) -> Floats:
     """The contingency table that is expected of a system that guesses, of shape (6,)."""
     counts = _labels(entry, facts)
     key = KeyCounts(*(counts.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
@@ -98,7 +98,7 @@ def guessed(entry: p.Entry, baseline: p.Baseline, facts: Facts) -> Floats:
     return np.array([float(cells[cell]) for cell in CELLS])
 
 
-def labelled(entry: p.Entry, facts: Facts) -> int:
+def count_labelled(entry: p.Entry, facts: Facts) -> int:
     """How many documents there are to guess the labels of."""
     return sum(_labels(entry, facts).values()) if entry.baselines else 0
 
@@ -226,7 +226,7 @@ def area_tests(systems: Sequence[OwnDecisions], optional: str, workforce: Workfo
         ranked = Ranked(confidences, above[kept], np.arange(np.count_nonzero(kept)))
         pairs = list(combinations(range(len(places)), 2))
         parts += _AreaPairs(ranked, places, pairs).parted(workforce.blocks)
-    found = sorted(chain.from_iterable(workforce.done(_tested, parts)), key=lambda test: test[:2])
+    found = sorted(chain.from_iterable(workforce.done(_test_areas, parts)), key=lambda test: test[:2])
     tested = [(a, b, difference, p) for a, b, difference, p in found if p is not None]
     adjusted = holm(np.array([p for *_, p in tested])) if tested else ()
     name = [system.system.name for system in known]
@@ -239,7 +239,7 @@ def area_tests(systems: Sequence[OwnDecisions], optional: str, workforce: Workfo
     )
 
 
-def _tested(part: _AreaPairs) -> list[tuple[int, int, float, float | None]]:
+def _test_areas(part: _AreaPairs) -> list[tuple[int, int, float, float | None]]:
     """The places of two systems, the difference of their areas, and its p; None where the difference does not vary, so
     that it has no standard error.
     """

@@ -21,14 +21,14 @@ from msgspec.structs import replace
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
 from evalhouse.warehouse.comparing.procedures import (
     Outcomes,
-    adjusted,
+    adjust_levels,
     affordable_costs,
     choose,
     cost_exactly,
-    counted_exactly,
+    count_exactly,
+    count_reached_in,
+    find_outcomes,
     paired_sums,
-    reached_in,
-    tested,
 )
 from evalhouse.warehouse.plans.path import Workforce
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
@@ -84,9 +84,9 @@ def decisions(batch: Sequence[Comparison], workforce: Workforce, pairs: int) -> 
     ready = [comparison for comparison in batch if id(comparison) not in shuffled]
     by_pair: Decisions = {}
     if ready:
-        outcomes = tested(ready, workforce)
+        outcomes = find_outcomes(ready, workforce)
         for comparison in ready:
-            by_pair |= _decided_at_once(comparison, outcomes, workforce)
+            by_pair |= _decide_at_once(comparison, outcomes, workforce)
     _shuffle(running, workforce)
     for run in running:
         by_pair |= run.decided()
@@ -152,16 +152,16 @@ LABELS = 10_240
 # --- as many shuffles as were asked for, or none ----------------------------------------------------------------------
 
 
-def _decided_at_once(comparison: Comparison, outcomes: Outcomes, workforce: Workforce) -> Decisions:
+def _decide_at_once(comparison: Comparison, outcomes: Outcomes, workforce: Workforce) -> Decisions:
     """The verdict on each pair of outcomes that are final."""
     label, how = comparison.statistic.label, comparison.how
     level, wanted = float(how.level), float(how.confidence)
     of_pairs = [outcomes[label, pair] for pair in comparison.pairs]
-    counts = reached_in(comparison, workforce)
+    counts = count_reached_in(comparison, workforce)
     levels = np.array([outcome.p for outcome in of_pairs])
     if counts is not None:
         levels = (counts + 1.0) / ((how.shuffles or 0) + 1)
-    decisive = adjusted(comparison, levels)
+    decisive = adjust_levels(comparison, levels)
     by_pair: Decisions = {}
     for place, (pair, outcome) in enumerate(zip(comparison.pairs, of_pairs, strict=True)):
         p = float(decisive[place])
@@ -238,10 +238,10 @@ class _Run:
         before = self.looks[look - 1] if look else 0
         how = replace(self.comparison.how, shuffles=self.looks[look] - before)
         going_on = replace(self.comparison, how=how, before=before)
-        return going_on if self.wanted.all() else only(going_on, self._left)[0]
+        return going_on if self.wanted.all() else only(going_on, self._pairs_left)[0]
 
     @property
-    def _left(self) -> tuple[Pair, ...]:
+    def _pairs_left(self) -> tuple[Pair, ...]:
         return tuple(pair for pair, more in zip(self.comparison.pairs, self.wanted, strict=True) if more)
 
     def add(self, part: Comparison, outcomes: Outcomes, workforce: Workforce) -> None:
@@ -251,7 +251,7 @@ class _Run:
         made = part.how.shuffles or 0
         self.shuffles[self.wanted] += made
         self.cost += made * _cost_of_a_shuffle(part)
-        if self.reached is not None and (more := reached_in(part, workforce)) is not None:
+        if self.reached is not None and (more := count_reached_in(part, workforce)) is not None:
             self.reached += more
         self._look()
         if self.wanted.any() and not self.wanted.all():
@@ -259,12 +259,12 @@ class _Run:
 
     def _look(self) -> None:
         low, high = self._limits()
-        self.low, self.high = adjusted(self.comparison, low), adjusted(self.comparison, high)
-        known = sequential.settled(self.low, self.high, float(self.comparison.how.level))
+        self.low, self.high = adjust_levels(self.comparison, low), adjust_levels(self.comparison, high)
+        known = sequential.are_settled(self.low, self.high, float(self.comparison.how.level))
         if self.reached is not None or self.comparison.how.test.whole_family:
             self.wanted[:] = not known.all()
         elif self.comparison.how.adjustment.adjusts:
-            self.wanted = sequential.wanted(low, high, known) & np.isnan(self.exact)
+            self.wanted = sequential.need_shuffles(low, high, known) & np.isnan(self.exact)
         else:
             self.wanted = ~known & np.isnan(self.exact)
 
@@ -279,11 +279,11 @@ class _Run:
         """Counts every exchange of the pairs that are left, where that is affordable."""
         if not self.comparison.how.test.exchanges or self.comparison.replicates:
             return
-        rest = replace(self.comparison, pairs=self._left)
+        rest = replace(self.comparison, pairs=self._pairs_left)
         costs = affordable_costs(rest)
         if costs is None or COUNTED * sum(cost.operations for cost in costs) > self.cost:
             return
-        outcomes = counted_exactly(rest, costs, Work())
+        outcomes = count_exactly(rest, costs, Work())
         label = self.comparison.statistic.label
         self.exact[self.wanted] = [outcomes[label, pair].p for pair in rest.pairs]
         self._look()
@@ -295,7 +295,7 @@ class _Run:
         counted = ~np.isnan(self.exact)
         p = np.where(counted, self.exact, (self.nge + 1.0) / (self.shuffles + 1.0))
         levels = p if self.reached is None else (self.reached + 1.0) / (self.shuffles + 1.0)
-        decisive = adjusted(self.comparison, levels)
+        decisive = adjust_levels(self.comparison, levels)
         by_pair: Decisions = {}
         for place, pair in enumerate(self.comparison.pairs):
             own = float(decisive[place])
@@ -327,7 +327,7 @@ def _shuffle(running: Sequence[_Run], workforce: Workforce) -> None:
         part = workforce.work.part(look, rounds)
         for runs in _sharing(going_on):
             parts = [run.part(look) for run in runs]
-            outcomes = tested(parts, replace(workforce, work=part))
+            outcomes = find_outcomes(parts, replace(workforce, work=part))
             for run, of_run in zip(runs, parts, strict=True):
                 run.add(of_run, outcomes, workforce)
 

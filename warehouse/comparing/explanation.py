@@ -23,7 +23,7 @@ millisecond for each.
 """
 
 
-def tested_lines(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
+def explain_tests(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> Iterator[Line]:
     """How each comparison is tested."""
     entries: dict[str, p.Entry] = {}
     ordered: set[bool] = set()

@@ -15,15 +15,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observed
+from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observe
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
-from evalhouse.warehouse.comparing.sums import Orders, added, additive, present_units, run_sums, systems_of
+from evalhouse.warehouse.comparing.sums import Orders, add_runs, additive, present_units, run_sums, systems_of
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.path import ONE_THREAD, Facts, Queries, Workforce, cuts
 from evalhouse.warehouse.significance.areas import area_intervals
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
-from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap, Estimates, joined, level_of_each
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import (
+    Bootstrap,
+    Estimates,
+    join_limits,
+    level_of_each,
+)
 from evalhouse.warehouse.significance.bootstrap.estimates import (
     Averages,
     Differences,
@@ -98,7 +103,7 @@ def intervals_by(
     bootstrap = _bootstrap(comparisons[0], workforce.work.threads)
     for place, comparison in enumerate(comparisons):
         if place in shared:
-            limits = joined([next(found_apart) for _ in shared[place]])
+            limits = join_limits([next(found_apart) for _ in shared[place]])
         else:
             limits = _limits(_Some(comparison, plan(comparison)), bootstrap)
         lowest, highest = comparison.statistic.measure.within or (-inf, inf)
@@ -171,7 +176,7 @@ def _limits(some: _Some, bootstrap: Bootstrap) -> ConfidenceLimits:
         else replace(plan, level=plan.level / (plan.among or len(comparison.pairs)), family="each", among=0)
     )
     pairs = (_in_own_digits(comparison, pair) for pair in comparison.pairs)
-    return joined([bootstrap.limits(_estimates(pair), alone, _factor(pair)) for pair in pairs])
+    return join_limits([bootstrap.limits(_estimates(pair), alone, _factor(pair)) for pair in pairs])
 
 
 def _in_own_digits(comparison: Comparison, pair: Pair) -> Comparison:
@@ -322,10 +327,10 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workf
     for part in resampled.observed_apart if resampled is not None else ():
         # Without any rows that meet the condition there are no intervals.
         with suppress(QueryError):
-            observations = observed(replace(how, missing="zero"), part.in_runs(), facts)
+            observations = observe(replace(how, missing="zero"), part.in_runs(), facts)
             for statistic in part.statistics:
                 within = statistic.measure.within or (-inf, inf)
-                groups_of_systems = list(_resampled(part, statistic, observations, workforce.blocks))
+                groups_of_systems = list(_resample_groups(part, statistic, observations, workforce.blocks))
                 requests = [_IntervalRequest(of.many, plan, of.factor, bootstrap.draws) for of in groups_of_systems]
                 for of, found in zip(groups_of_systems, _limits_of_values(requests, bootstrap, workforce), strict=True):
                     limits = found if of.over is None else over_runs(found, *of.over, plan.level)
@@ -369,13 +374,15 @@ def _limits_of_value(request: _IntervalRequest) -> ConfidenceLimits:
     return Bootstrap(request.draws).values(request.many, request.plan, request.factor)
 
 
-def _resampled(part: p.Entry, statistic: Statistic, observations: Observations, blocks: int) -> Iterator[_Resampled]:
+def _resample_groups(
+    part: p.Entry, statistic: Statistic, observations: Observations, blocks: int
+) -> Iterator[_Resampled]:
     """The groups of systems that are resampled together, in `blocks` parts; who has no value is left out."""
     for names, rows in _of_systems(part, observations):
         own = only_of(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
             runs = run_sums(own, statistic, part.units.scale)
-            whole = added(runs)
+            whole = add_runs(runs)
             value = whole.exact_value(0)
             if value is not None:
                 influences = influences_of(systems_of(runs), float(runs.factor))
@@ -452,11 +459,11 @@ def crossed_queries(how: p.Testing, entry: p.Entry) -> Queries:
     return observation_queries(replace(how, missing="zero"), entry.in_runs())
 
 
-def crossed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Crossed]:
+def crossed_tables(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Crossed]:
     """The tables of an entry, statistic by statistic; a system without rows for one is left out there."""
     runs = entry.units.runs
     for part in entry.observed_apart:
-        observations = observed(replace(how, missing="zero"), part.in_runs(), facts)
+        observations = observe(replace(how, missing="zero"), part.in_runs(), facts)
         first = 0
         places = {}
         for system in part.stored_systems:
@@ -473,7 +480,7 @@ def crossed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Crossed]:
 def _table(own: Observations, part: p.Entry, statistic: Statistic, name: str) -> Crossed:
     """The table of one system from the observations of its replicates."""
     sums = run_sums(own, statistic, part.units.scale)
-    whole, present = added(sums), present_units(own)
+    whole, present = add_runs(sums), present_units(own)
     value = whole.exact_value(0)
     if value is None or len(present) < 2:
         return Crossed(statistic, name, None if value is None else float(value), np.zeros(present.shape), present)

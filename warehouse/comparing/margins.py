@@ -23,7 +23,7 @@ from evalhouse.warehouse.comparing.intervals import Intervals, intervals_by, per
 from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.sums import average_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans.path import Workforce
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
 
@@ -68,7 +68,7 @@ Margins = dict[tuple[str, Pair], Margined]
 """Keyed by the label of the statistic and the places of the two systems."""
 
 
-def margined(batch: Sequence[Comparison], decided: Decisions, workforce: Workforce, pairs: int) -> Margins:
+def decide_margins(batch: Sequence[Comparison], decided: Decisions, workforce: Workforce, pairs: int) -> Margins:
     """The verdict on each pair of comparisons of one test set, which were `decided` without the margin. The statement
     makes so many verdicts on `pairs` in all.
 
@@ -88,8 +88,8 @@ def margined(batch: Sequence[Comparison], decided: Decisions, workforce: Workfor
         for pair in comparison.pairs:
             label = comparison.statistic.label
             tests = (
-                not_worse[label, raised_pair(comparison, pair, True)],
-                not_better[label, raised_pair(comparison, pair, False)],
+                not_worse[label, raise_pair(comparison, pair, True)],
+                not_better[label, raise_pair(comparison, pair, False)],
             )
             found[label, pair] = _by_tests(decided[label, pair], tests, first_is_better(comparison, pair))
     limits = _limits(by_interval, workforce)
@@ -134,13 +134,13 @@ def against_margin(comparison: Comparison, worse: bool) -> Comparison:
         how=replace(how, sides="one-sided"),
         entry=replace(entry, systems=entry.systems * 2),
         sums=sums,
-        pairs=tuple(raised_pair(comparison, pair, worse) for pair in comparison.pairs),
+        pairs=tuple(raise_pair(comparison, pair, worse) for pair in comparison.pairs),
         over=over,
         of_uneven=comparison.uneven,
     )
 
 
-def raised_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
+def raise_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
     """The places of the two systems of a pair in the question about a margin: the one that would be worse is raised, or
     where lower is better the other, so that the test asks whether the first is the better."""
     a, b = pair if worse else (pair[1], pair[0])
@@ -167,7 +167,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
     if len(easily) <= ONE_BY_ONE:
         for pair, differing in easily:
             differ = "differs" if differing == 1 else "differ"
-            yield f"{who(comparison, pair)}: {differing} of {counted(units, noun)} {differ}, {why}"
+            yield f"{who(comparison, pair)}: {differing} of {quantity(units, noun)} {differ}, {why}"
     else:
         yield f"{len(easily):,} pairs within the margin differ in fewer than {EASILY} {plural(noun)}, {why}"
 
@@ -238,7 +238,7 @@ def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
 
 def margin_caption(margin: Decimal, level: Decimal, unit: str, margins: Margins) -> str:
     """margin 2%, by 90% bca intervals. `unit` is that of the measures."""
-    written = written_margin(margin, unit)
+    written = format_margin(margin, unit)
     by_interval = [of_pair.by_interval for of_pair in margins.values()]
     if not any(by_interval):
         return f"margin {written}"
@@ -249,7 +249,7 @@ def margin_line(comparison: Comparison) -> str:
     """How a comparison would be tested against a margin, for `explain`."""
     how, label = comparison.how, comparison.statistic.label
     assert how.margin is not None
-    margin = written_margin(how.margin, comparison.entry.unit)
+    margin = format_margin(how.margin, comparison.entry.unit)
     if can_be_raised(comparison):
         return f"{label}: {margin}, two one-sided tests, with the margin added to one system (Schuirmann 1987)"
     plan = plan_of_margin(comparison)
@@ -257,6 +257,6 @@ def margin_line(comparison: Comparison) -> str:
     return f"{label}: {margin}, by the {percent(2 * how.level)} {plan.kind.name} interval, since {why}"
 
 
-def written_margin(margin: Decimal, unit: str) -> str:
+def format_margin(margin: Decimal, unit: str) -> str:
     """A margin in the unit of the measures: 2%, 0.5."""
     return f"{(100 * margin).normalize():f}%" if unit == "proportion" else f"{margin.normalize():f}"

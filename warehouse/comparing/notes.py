@@ -18,7 +18,7 @@ from evalhouse.warehouse.comparing.intervals import Interval, Intervals, interva
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import paired_sums
 from evalhouse.warehouse.comparing.sums import Orders
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import LEFT_OUT_AS_0, Size, noun_of, sizes, some
 from evalhouse.warehouse.results import Table
@@ -85,11 +85,11 @@ def testing_caption(
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
-    adjusted = _adjusted(how.adjustment, how.test, families)
-    return "; ".join(filter(None, (test, missing_said(how, entries), adjusted, ", ".join(drawn))))
+    adjusted = _adjustment_note(how.adjustment, how.test, families)
+    return "; ".join(filter(None, (test, missing_note(how, entries), adjusted, ", ".join(drawn))))
 
 
-def missing_said(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+def missing_note(how: p.Testing, entries: Sequence[p.Entry]) -> str:
     """What happened to documents that a system lacks, if the statement said so."""
     if any(entry.units.filled for entry in entries):
         return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
@@ -113,11 +113,11 @@ def _shuffles(families: Sequence[ComparedPairs]) -> tuple[int, ...]:
     return tuple(dict.fromkeys((counts[0], counts[-1]))) if counts else ()
 
 
-def _adjusted(adjustment: Adjustment, test: Test, families: Sequence[ComparedPairs]) -> str:
+def _adjustment_note(adjustment: Adjustment, test: Test, families: Sequence[ComparedPairs]) -> str:
     """Holm-adjusted over 66 comparisons; 3 comparisons, not adjusted."""
     numbers = sorted({family.pairs for family in families})
     total = sum(family.pairs for family in families)
-    over = f"over {counted(total, 'comparison')}"
+    over = f"over {quantity(total, 'comparison')}"
     if len(families) > 1:
         over = f"within families of {' and '.join(map(str, numbers))} comparison{'s' if numbers != [1] else ''}"
     if adjustment.adjusts:
@@ -133,7 +133,7 @@ def deciding(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[Comp
         f"test {how.test_name}",
         how.sides,
         f"shuffles {' to '.join(map(str, _shuffles(families)))}" if _shuffles(families) else _by_formula(families),
-        f"exchange by {_exchanged(entries)}",
+        f"exchange by {_exchange_unit(entries)}",
         f"seed {how.seed}",
         f"adjust {how.adjustment_name}",
         f"missing {how.missing}",
@@ -148,7 +148,7 @@ def _by_formula(families: Sequence[ComparedPairs]) -> str:
     return " and ".join(name for name in ("exact", "analytic") if name in methods) or "exact"
 
 
-def _exchanged(entries: Sequence[p.Entry]) -> str:
+def _exchange_unit(entries: Sequence[p.Entry]) -> str:
     """The exchange unit, such as document.topic; listed by test set where they differ."""
     names = {entry.test_set.name: entry.units.exchange.name for entry in entries}
     if len(set(names.values())) == 1:
@@ -236,7 +236,7 @@ class PairNotes(Struct, frozen=True):
         if len(self._alike) <= ONE_BY_ONE:
             for pair in self._alike:
                 differ = "differs" if pair.differing == 1 else "differ"
-                there_are = counted(pair.units, pair.noun)
+                there_are = quantity(pair.units, pair.noun)
                 yield f"{pair.who}: {pair.differing} of {there_are} {differ}, too few for any test to tell much"
         else:
             called = " or ".join(dict.fromkeys(plural(pair.noun) for pair in self._alike))
@@ -244,7 +244,8 @@ class PairNotes(Struct, frozen=True):
         assumed = "assumes that the two systems' answers are independent"
         if len(self._correlated) <= ONE_BY_ONE:
             for correlated in self._correlated:
-                yield f"{correlated.who}: {self.how.test_name} {assumed}; {_taken(correlated)} (Yeh 2000, section 2.1)"
+                note = _independence_note(correlated)
+                yield f"{correlated.who}: {self.how.test_name} {assumed}; {note} (Yeh 2000, section 2.1)"
         else:
             factors = [pair.factor for pair in self._correlated if pair.factor is not None]
             were = "; if they were, the standard deviation of their difference would be"
@@ -273,7 +274,7 @@ def few_units(comparison: Comparison) -> Iterator[str]:
     test, units = comparison.how.test, comparison.observations.units
     if units < test.enough and not comparison.replicates:
         where = comparison.entry.test_set.name
-        there_are = counted(units, comparison.entry.units.exchange_noun)
+        there_are = quantity(units, comparison.entry.units.exchange_noun)
         yield f"test {test.name} has only {there_are} on {where}; below {test.enough} its p may be too small"
 
 
@@ -283,7 +284,7 @@ def who(comparison: Comparison, pair: Pair) -> str:
     return f"{a} and {b}, {comparison.statistic.label} on {comparison.entry.test_set.name}"
 
 
-def _taken(pair: _Correlated) -> str:
+def _independence_note(pair: _Correlated) -> str:
     """What a test that assumes independence makes of two systems that are correlated."""
     said = "their correlation is not defined" if pair.r is None else f"their correlation is {pair.r:.3f}"
     if pair.factor is None:
@@ -406,12 +407,12 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
         if verdict == "not significant" and outside:
             excluding.append(place)
     if holding:
-        yield _said(table, holding, "significant, though the interval contains 0", _why_holding(how))
+        yield _note_rows(table, holding, "significant, though the interval contains 0", _why_holding(how))
     if excluding:
-        yield _said(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
+        yield _note_rows(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
 
 
-def _said(table: Table, places: Sequence[int], what: str, why: str) -> str:
+def _note_rows(table: Table, places: Sequence[int], what: str, why: str) -> str:
     """What is true of the rows at these places, of which there are some."""
     columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")]
     few = [[column[place] for column in columns] for place in places[: PAIRS_NAMED + 1]]
@@ -513,7 +514,7 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         if without:
             has, are = ("has", "is") if without == 1 else ("have", "are")
             yield (
-                f"{comparison.statistic.label} on {where}: {counted(without, noun)} {has} no value for some system "
+                f"{comparison.statistic.label} on {where}: {quantity(without, noun)} {has} no value for some system "
                 f"and {are} left out of its mean"
             )
         if without and comparison.how.test.kind == "matched":
@@ -538,8 +539,8 @@ def missing_notes(comparison: Comparison) -> Iterator[str]:
         yield from _counted_as_nothing(comparison)
     if dropped := comparison.observations.dropped:
         were, has = ("was", "it") if dropped == 1 else ("were", "them")
-        what = counted(dropped, entry.units.observed_noun)
-        why = f"because not every system has {has}{_bounded(comparison)}"
+        what = quantity(dropped, entry.units.observed_noun)
+        why = f"because not every system has {has}{_bounds_note(comparison)}"
         yield f"{what} of {entry.test_set.name} {were} left out {why}"
 
 
@@ -548,14 +549,14 @@ def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:
     entry, present = comparison.entry, comparison.observations.present
     lacking = int(np.count_nonzero(~present.all(axis=0)))
     if lacking:
-        what = counted(lacking, entry.units.observed_noun)
+        what = quantity(lacking, entry.units.observed_noun)
         absent = zip(entry.systems, np.count_nonzero(~present, axis=1).tolist(), strict=True)
         listed = some([f"{count:,} for {system.name}" for system, count in absent if count])
         count_as, lack = ("counts", "lack it") if lacking == 1 else ("count", "lack them")
         yield f"{what} of {entry.test_set.name} {count_as} as nothing for systems that {lack}: {listed}"
 
 
-def _bounded(comparison: Comparison) -> str:
+def _bounds_note(comparison: Comparison) -> str:
     """What the bounds of missing documents are of, where they were asked for."""
     if comparison.how.missing != "bounds":
         return ""

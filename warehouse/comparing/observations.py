@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import Task
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.fact_rows import value_of
@@ -194,7 +194,7 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
 # --- what came of it --------------------------------------------------------------------------------------------------
 
 
-def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
+def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     """The observations of the systems of an entry, aligned. An entry of values has one statistic.
 
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
@@ -207,7 +207,7 @@ def observed(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
         few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
         are = "is" if len(lacking) == 1 else "are"
         raise QueryError(
-            f"{counted(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
+            f"{quantity(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
             hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
         )
     if alike:
@@ -234,7 +234,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
         width = int(unit.max()) + 1
         observation = observation * width + unit
-    keys, place = _numbered(observation, len(documents["id"]) * width)
+    keys, place = _number_distinct(observation, len(documents["id"]) * width)
     stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
     ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
     shape = (len(entry.systems), len(keys))
@@ -253,7 +253,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
     known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
     for column in columns:
-        masked = _masked(rows[column])
+        masked = _null_mask(rows[column])
         counts[column].reshape(-1)[cells] = rows[column] if masked is None else rows[column].filled(0)
         if masked is not None:
             known[column].reshape(-1)[cells] = ~masked
@@ -358,7 +358,7 @@ def _whole(column: Any) -> Integers:
     return np.asarray(column, dtype=np.int64)
 
 
-def _masked(column: Any) -> Booleans | None:
+def _null_mask(column: Any) -> Booleans | None:
     """Where a column has nulls, None where it has none. It is masked only if there are some: numpy.ma takes long to
     import."""
     mask = getattr(column, "mask", None)
@@ -367,13 +367,13 @@ def _masked(column: Any) -> Booleans | None:
 
 def _null(column: Any) -> Booleans:
     """Where a column has nulls."""
-    masked = _masked(column)
+    masked = _null_mask(column)
     return np.zeros(len(column), dtype=np.bool_) if masked is None else masked
 
 
 def _read(column: Any, kind: Any) -> tuple[NDArray[Any], Booleans]:
     """A column, 0 where it is null, and where it is not."""
-    masked = _masked(column)
+    masked = _null_mask(column)
     if masked is None:
         return np.asarray(column, dtype=kind), np.ones(len(column), dtype=np.bool_)
     return np.asarray(column.filled(0), dtype=kind), ~masked
@@ -395,7 +395,7 @@ def _ranks(ids: Any, in_order: Integers) -> Integers:
     return placed
 
 
-def _numbered(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
+def _number_distinct(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
     """The distinct ones of numbers below `reach`, in their order, and the place of each number among them."""
     if reach > AT_MOST * len(numbers):
         distinct, place = np.unique(numbers, return_inverse=True)
@@ -408,7 +408,7 @@ def _numbered(numbers: Integers, reach: int) -> tuple[Integers, Integers]:
 def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
     """Names the first documents that not every system has, and who lacks them."""
     more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
-    are = f"{counted(lacking, entry.units.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
+    are = f"{quantity(lacking, entry.units.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
     return QueryError(
         f"{are} missing for some systems: {', '.join(names)}{more}",
         hints=(

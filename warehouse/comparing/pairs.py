@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observed, read_columns
+from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observe, read_columns
 from evalhouse.warehouse.comparing.sums import Orders, average_of, sums
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Statistic
@@ -343,7 +343,7 @@ def comparisons(
     splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
     of_runs = entry.units.exchanges_runs
     for part in entry.observed_apart:
-        counted = observed(how, _by_document(part) if of_runs else part, facts)
+        counted = observe(how, _by_document(part) if of_runs else part, facts)
         looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
         # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
         observations = counted if looked_at_again else replace(counted, counts={}, known={})
@@ -363,7 +363,7 @@ def comparisons(
             except OverflowError:
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
             _check_defined(comparison)
-            batch.append(replace(comparison, pairs=_ranked(comparison)) if ranked else comparison)
+            batch.append(replace(comparison, pairs=_rank_pairs(comparison)) if ranked else comparison)
         del counted
         yield tuple(batch)
 
@@ -377,7 +377,7 @@ def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair,
     return tuple((place, last) for place in places if place != last)
 
 
-def _ranked(comparison: Comparison) -> tuple[Pair, ...]:
+def _rank_pairs(comparison: Comparison) -> tuple[Pair, ...]:
     """The pairs of a comparison, the better system of each first."""
     sign = -1 if comparison.statistic.measure.lower_is_better else 1
     return tuple((b, a) if sign * comparison.exact_difference(a, b) < 0 else (a, b) for a, b in comparison.pairs)

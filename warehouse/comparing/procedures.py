@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
 from evalhouse.warehouse.comparing.sums import Orders
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.plans.path import Workforce, cuts
 from evalhouse.warehouse.significance.arrays import Floats, Integers
 from evalhouse.warehouse.significance.draws import ALONE, Draws, Outcome, Work, approximate, in_order
@@ -49,7 +49,7 @@ def outcomes(comparisons: Sequence[Comparison], work: Work = ALONE) -> Outcomes:
     test = comparisons[0].how.test
     _check_units(test, comparisons[0])
     if test.exchanges:
-        return _exchanged(comparisons, work)
+        return _outcomes_of_exchanges(comparisons, work)
     by_pair: Outcomes = {}
     for place, comparison in enumerate(comparisons):
         part = work.part(place, len(comparisons))
@@ -62,7 +62,7 @@ def _check_units(test: Test, comparison: Comparison) -> None:
     units, where = comparison.observations.units, comparison.entry.test_set.name
     if units < test.units and not comparison.replicates:
         there = "is 1" if units == 1 else f"are {units}"
-        called = counted(test.units, comparison.entry.units.exchange_noun)
+        called = quantity(test.units, comparison.entry.units.exchange_noun)
         raise QueryError(
             f"test {test.name} needs {called} to keep its level, but there {there} on {where}",
             hints=(f"test {TESTS[0].name} keeps its level with any number of them",),
@@ -116,10 +116,10 @@ def _of_pair(test: Test, comparison: Comparison, pair: Pair) -> Outcome:
         assert test.of_pair is not None
         return test.of_pair(_two_systems(comparison, pair), draws_of(comparison), sides)
     except ValueError as error:
-        raise _refused(comparison, pair, error) from None
+        raise _refusal(comparison, pair, error) from None
 
 
-def _refused(comparison: Comparison, pair: Pair, error: ValueError) -> QueryError:
+def _refusal(comparison: Comparison, pair: Pair, error: ValueError) -> QueryError:
     """The error of a test that refuses a pair."""
     return QueryError(
         f"{comparison.how.test_name} does not fit {comparison.statistic.label} of {_names(comparison, pair)}: {error}",
@@ -217,7 +217,7 @@ def cost_exactly(paired: Sums) -> Cost:
     return counting.cost(paired) if paired.is_ratio else combinations.cost(paired)
 
 
-def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
+def _outcomes_of_exchanges(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
     """Some statistics are tested exactly, the others over common shuffles."""
     by_pair: Outcomes = {}
     common: list[Comparison] = []
@@ -226,14 +226,14 @@ def _exchanged(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
         if comparison.replicates:
             by_pair |= _of_replicates(comparison)
         elif (choice := choose(comparison)).exactly:
-            by_pair |= counted_exactly(comparison, choice.costs, part)
+            by_pair |= count_exactly(comparison, choice.costs, part)
         elif comparison.sums.is_function:
-            by_pair |= shuffled([comparison], part, at_once=False)
+            by_pair |= outcomes_of_shuffles([comparison], part, at_once=False)
         else:
             common.append(comparison)
     if common:
         part = work.part(len(comparisons) - len(common), len(comparisons), len(common))
-        by_pair |= shuffled(common, part, all(map(together, common)))
+        by_pair |= outcomes_of_shuffles(common, part, all(map(together, common)))
     return by_pair
 
 
@@ -256,12 +256,12 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
         try:
             outcome = _exchange(comparison).of_replicates(a, b, draws, how.sides)
         except ValueError as error:
-            raise _refused(comparison, pair, error) from None
+            raise _refusal(comparison, pair, error) from None
         by_pair[comparison.statistic.label, pair] = outcome
     return by_pair
 
 
-def counted_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
+def count_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
     """The exact test of each pair, several at a time as far as memory goes."""
     from evalhouse.warehouse.significance.exact import counting
     from evalhouse.warehouse.significance.exact import dynamic as combinations
@@ -295,7 +295,7 @@ def together(comparison: Comparison) -> bool:
     return alike and len(comparison.pairs) > len(comparison.entry.systems)
 
 
-def shuffled(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Outcomes:
+def outcomes_of_shuffles(comparisons: Sequence[Comparison], work: Work, at_once: bool) -> Outcomes:
     """Common shuffles of all comparisons: all pairs `at_once`, which must be ratios, or one after another."""
     draws, sides, exchange = draws_of(comparisons[0]), comparisons[0].how.sides, _exchange(comparisons[0])
     by_pair: Outcomes = {}
@@ -328,7 +328,7 @@ def statistics(comparison: Comparison) -> dict[Pair, float]:
 # --- adjustment -------------------------------------------------------------------------------------------------------
 
 
-def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
+def count_reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
     """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
     adjustment = comparison.how.adjustment
     if adjustment.reached is None:
@@ -336,9 +336,9 @@ def reached(comparison: Comparison, work: Work = ALONE) -> Integers | None:
     return adjustment.reached(_family(comparison), draws_of(comparison), work)
 
 
-def adjusted(comparison: Comparison, levels: Floats) -> Floats:
+def adjust_levels(comparison: Comparison, levels: Floats) -> Floats:
     """The levels of all pairs, adjusted; the family is all pairs of one statistic on one test set. Where the adjustment
-    needs the shuffles of the family, `levels` are what follows from those in which a pair was `reached`.
+    needs the shuffles of the family, `levels` are what follows from those that `count_reached` counts.
     """
     adjustment = comparison.how.adjustment
     if adjustment.stepped is not None:
@@ -378,14 +378,14 @@ class Block(Struct, frozen=True):
     at_once: bool | None
 
 
-def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
+def find_outcomes(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
     """The outcome of each statistic and pair of one test set, in blocks where they are shared out."""
     if workforce.blocks < 2 or not comparisons or len(comparisons[0].pairs) < 2:
         return outcomes(comparisons, workforce.work)
     if comparisons[0].how.test.whole_family:
         return _of_families(comparisons, workforce)
     by_pair: Outcomes = {}
-    for of_block in workforce.share_out(outcomes_of, list(parted(comparisons, workforce.blocks))):
+    for of_block in workforce.share_out(outcomes_of, list(split_blocks(comparisons, workforce.blocks))):
         if of_block is None:
             # A test refuses a pair, and says which where all are tested in their order.
             return outcomes(comparisons, workforce.work)
@@ -393,14 +393,14 @@ def tested(comparisons: Sequence[Comparison], workforce: Workforce) -> Outcomes:
     return by_pair
 
 
-def reached_in(comparison: Comparison, workforce: Workforce) -> Integers | None:
+def count_reached_in(comparison: Comparison, workforce: Workforce) -> Integers | None:
     """In how many shuffles of the family each pair is reached, where the adjustment needs that; of shape (pairs,)."""
     if comparison.how.adjustment.reached is None:
         return None
     parts = list(_spans(comparison, workforce.blocks))
     if len(parts) < 2:
-        return reached(comparison)
-    counts: Integers = np.sum(workforce.share_out(reached, parts), axis=0)
+        return count_reached(comparison)
+    counts: Integers = np.sum(workforce.share_out(count_reached, parts), axis=0)
     return counts
 
 
@@ -437,13 +437,13 @@ def outcomes_of(block: Block) -> Outcomes | None:
         if block.at_once is None:
             by_pair = outcomes(block.comparisons)
         else:
-            by_pair = shuffled(block.comparisons, ALONE, block.at_once)
+            by_pair = outcomes_of_shuffles(block.comparisons, ALONE, block.at_once)
     except QueryError:
         return None
     return {(label, (block.places[a], block.places[b])): outcome for (label, (a, b)), outcome in by_pair.items()}
 
 
-def parted(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
+def split_blocks(comparisons: Sequence[Comparison], blocks: int) -> Iterator[Block]:
     """The blocks, about as many as there should be of each kind of work."""
     common: list[Comparison] = []
     for comparison in comparisons:

@@ -89,7 +89,7 @@ def listed_queries(how: p.Testing, entry: p.Entry) -> Queries:
     return comparison_queries(how, by_document(entry), None)
 
 
-def listed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
+def list_pairs(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
     """Every pair of systems by every statistic of an entry.
 
     Raises QueryError for a document that not every system has, and for a statistic that is undefined.
@@ -98,12 +98,12 @@ def listed(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
         for comparison in batch:
             names = document_names(entry, facts)[comparison.observations.document]
             for pair in comparison.pairs:
-                contributed = contributed_to(comparison, pair)
+                contributed = contributions_to(comparison, pair)
                 first, second = (comparison.sums.own_values(place) for place in pair)
                 yield Listed(comparison, pair, names, first, second, contributed, whole(comparison, pair, contributed))
 
 
-def contributed_to(comparison: Comparison, pair: Pair) -> Floats:
+def contributions_to(comparison: Comparison, pair: Pair) -> Floats:
     """What each exchange unit adds to the difference of two systems."""
     sums = comparison.data_of(*pair)
     found = float(sums.factor) * contributions(sums)
@@ -200,7 +200,7 @@ def cuts(entry: p.Entry, splits: Sequence[Split], depth: int, observations: Obse
     Raises QueryError for more slices than MOST_SLICES.
     """
     single = [_cut(entry, split, observations, facts) for split in splits]
-    both = [_crossed(first, second) for first, second in combinations(single, 2)] if depth > 1 else []
+    both = [_cross(first, second) for first, second in combinations(single, 2)] if depth > 1 else []
     count = sum(cut.partition.slices for cut in (*single, *both))
     if count > MOST_SLICES:
         most = max(single, key=lambda cut: cut.partition.slices)
@@ -275,7 +275,7 @@ def _range(attribute: n.Attribute, low: n.Number | None, high: n.Number | None) 
     return (*above, *below)
 
 
-def _crossed(first: Cut, second: Cut) -> Cut:
+def _cross(first: Cut, second: Cut) -> Cut:
     """The slices by two attributes that hold anything."""
     wide = second.partition.slices
     kept, place = np.unique(first.partition.place * wide + second.partition.place, return_inverse=True)
@@ -378,7 +378,7 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     tested: Booleans = defined & (units >= least)
     draws = Draws(how.shuffles or 1, how.seed, comparison.stream)
     levels = slice_tests(two, unit, partitions, tested, draws, request.exact, work.part(0, 2))
-    contributed = contributed_to(comparison, pair)
+    contributed = contributions_to(comparison, pair)
     document = comparison.observations.document
     documents = np.arange(len(unit)) if document is None else np.unique(document, return_inverse=True)[1].reshape(-1)
     total = comparison.difference(*pair) or 0.0

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.comparing.observations import Observations
 from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic
-from evalhouse.warehouse.measures.forms import LinearForm, combined, integers
+from evalhouse.warehouse.measures.forms import LinearForm, evaluate_form, integers
 from evalhouse.warehouse.significance.areas import Ranked
 from evalhouse.warehouse.significance.arrays import (
     OFF,
@@ -102,7 +102,7 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
     for column in statistic.columns:
         known &= observations.known[column].all(axis=1)
     if statistic.averaged:
-        return _averaged(observations, statistic, known)
+        return _average(observations, statistic, known)
     match statistic.computation:
         case Ratio() as ratio:
             over, under = ratio.read(observations.counts)
@@ -110,7 +110,7 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         case Function() as function if (total := function.total) is not None:
             return _of_total(observations, total, known)
         case Function() as function:
-            counts = [_clustered(observations, observations.counts[column]) for column in function.columns]
+            counts = [_sum_clusters(observations, observations.counts[column]) for column in function.columns]
             return Sums(tuple(counts), _valuation(function), known=known)
     raise ValueError(f"{statistic.label} is not computed from sums")
 
@@ -118,7 +118,7 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
 def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> Sums:
     """A total as a ratio, so that it is compared exactly: the mean over the observations, as many times."""
     form, factor = integers(total)
-    over = combined(form, observations.counts)
+    over = evaluate_form(form, observations.counts)
     summed = _ratios(observations, over, np.ones_like(over), factor * observations.cluster.size, known)
     return replace(summed, is_total=True)
 
@@ -162,7 +162,7 @@ def run_sums(observations: Observations, statistic: Statistic, common: int) -> S
     return _ratios(observations, (over >> spare) * weights, weights, unit * 2**spare, known)
 
 
-def added(runs: Sums) -> Sums:
+def add_runs(runs: Sums) -> Sums:
     """The sums of a system from those of its runs."""
     return replace(
         runs,
@@ -176,10 +176,10 @@ def added(runs: Sums) -> Sums:
 
 def present_units(observations: Observations) -> Booleans:
     """Which systems have anything in each exchange unit, of shape (systems, exchange units)."""
-    return np.asarray(_clustered(observations, observations.present.astype(np.int64)) > 0)
+    return np.asarray(_sum_clusters(observations, observations.present.astype(np.int64)) > 0)
 
 
-def _averaged(observations: Observations, statistic: Statistic, known: Booleans) -> Sums:
+def _average(observations: Observations, statistic: Statistic, known: Booleans) -> Sums:
     """The mean over documents as a ratio: the values of the documents in fixed point over how many have one."""
     factor = Fraction(1)
     if isinstance(statistic.computation, Ratio):
@@ -207,16 +207,16 @@ def _of_values(
     alike = bool((defined == defined[0]).all())
     counted = np.asarray((defined & np.isin(values, (0.0, 1.0))).all(axis=1))
     over, unit, rest = to_fixed_point(values)
-    under = _clustered(observations, defined.astype(np.int64))
-    plain = Sums((_clustered(observations, over), under), factor=factor * unit, known=known, counted=counted)
+    under = _sum_clusters(observations, defined.astype(np.int64))
+    plain = Sums((_sum_clusters(observations, over), under), factor=factor * unit, known=known, counted=counted)
     if rest is None:
         return plain
     fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
     doubts = np.asarray(
-        OFF * _clustered(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
+        OFF * _sum_clusters(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
     )
     slack = slack_of(values.shape[1], doubts, unit) if alike else 0
-    return replace(plain, slack=slack, measured=RoundedFrom(_clustered(observations, values), doubts, rest, unit))
+    return replace(plain, slack=slack, measured=RoundedFrom(_sum_clusters(observations, values), doubts, rest, unit))
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
@@ -224,10 +224,10 @@ def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[st
 
 
 def _ratios(observations: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans) -> Sums:
-    return Sums((_clustered(observations, over), _clustered(observations, under)), factor=factor, known=known)
+    return Sums((_sum_clusters(observations, over), _sum_clusters(observations, under)), factor=factor, known=known)
 
 
-def _clustered(observations: Observations, counts: Numbers) -> Numbers:
+def _sum_clusters(observations: Observations, counts: Numbers) -> Numbers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
     if observations.units == observations.cluster.size:
         in_order = bool((np.diff(observations.cluster) > 0).all())
@@ -246,11 +246,11 @@ def _clustered(observations: Observations, counts: Numbers) -> Numbers:
 
 def average_of(of_test_sets: Sequence[Sums | Orders]) -> Sums:
     """The average of a statistic over test sets, from its sums on each. Raises ValueError for an order."""
-    parts = [_summed(part) for part in of_test_sets]
-    weighted = _weighted(parts) if all(part.is_ratio for part in parts) else None
+    parts = [_additive_sums(part) for part in of_test_sets]
+    weighted = _weigh(parts) if all(part.is_ratio for part in parts) else None
     if weighted is not None:
         return weighted
-    parts = [_coarsened(part, len(parts)) for part in parts]
+    parts = [_coarsen(part, len(parts)) for part in parts]
     units = list(accumulate((part.units for part in parts), initial=0))
     columns = []
     for part, start, stop in zip(parts, units, units[1:], strict=False):
@@ -260,15 +260,15 @@ def average_of(of_test_sets: Sequence[Sums | Orders]) -> Sums:
             columns.append(column)
     valuations = [part.valuation.multiply(part.factor) for part in parts]
     valuation = Valuation.average(valuations, [len(part.columns) for part in parts])
-    return Sums(tuple(columns), valuation, known=_known(parts))
+    return Sums(tuple(columns), valuation, known=_known_values(parts))
 
 
-def _known(parts: Sequence[Sums]) -> Booleans | None:
+def _known_values(parts: Sequence[Sums]) -> Booleans | None:
     known = [part.known for part in parts if part.known is not None]
     return np.logical_and.reduce(known) if known else None
 
 
-def _weighted(parts: Sequence[Sums]) -> Sums | None:
+def _weigh(parts: Sequence[Sums]) -> Sums | None:
     """The average as one ratio; None where systems differ in a denominator, or where the weights are too large.
 
     With w = L / ΣD on each test set, L being a common multiple, Σw·N / Σw·D is the mean of ΣN / ΣD.
@@ -298,20 +298,20 @@ def _weighted(parts: Sequence[Sums]) -> Sums | None:
         ),
         factor=Fraction(1, common),
         slack=sum(part.slack * w * s for part, w, s in zip(parts, weights, scales, strict=True)),
-        known=_known(parts),
+        known=_known_values(parts),
         counted=False,
         measured=None,
         is_total=False,
     )
 
 
-def _summed(part: Sums | Orders) -> Sums:
+def _additive_sums(part: Sums | Orders) -> Sums:
     if isinstance(part, Orders):
         raise ValueError("an order has no sums to average")
     return part
 
 
-def _coarsened(part: Sums, parts: int) -> Sums:
+def _coarsen(part: Sums, parts: int) -> Sums:
     """Sums that floating point holds together, for so many parts: numerators in fixed point give up digits.
 
     They keep 50 bits, and values that were equal stay equal.

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.filtering.generality import KeyCounts, expected, expected_cells
+from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
 from evalhouse.warehouse.measures.forms import exact
 from evalhouse.warehouse.plans import plan as p
@@ -73,7 +73,7 @@ class Valued(Struct, frozen=True):
         if not self.entry.stored_systems:
             return ()
         if not self.entry.task.by_document:
-            return (Query(self.name("figures"), scores.published(self.entry, self.by, self.where)),)
+            return (Query(self.name("figures"), scores.published_rows(self.entry, self.by, self.where)),)
         orders: Queries = ()
         if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
             orders = (Query(self.name("confidences"), scores.confidences(self.entry, self.where), "columns"),)
@@ -90,14 +90,14 @@ class Valued(Struct, frozen=True):
         if not systems:
             return []
         if not self.entry.task.by_document:
-            return self._printed(systems, facts[self.name("figures")])
+            return self._printed_lines(systems, facts[self.name("figures")])
         split = len(self.by)
         return [
-            self._summed(systems[number], tuple(rest[:split]), rest[split], rest[split + 1 :], facts)
+            self._line_of_sums(systems[number], tuple(rest[:split]), rest[split], rest[split + 1 :], facts)
             for number, *rest in facts[self.name("sums")]
         ]
 
-    def _summed(
+    def _line_of_sums(
         self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts
     ) -> ValueLine:
         """The line of a system from its sums, which stand in the order of the statistics."""
@@ -109,13 +109,13 @@ class Valued(Struct, frozen=True):
             if isinstance(statistic.computation, Ranking):
                 values.append(_of_order(statistic.computation, system, facts[self.name("confidences")]))
                 continue
-            taken = [next(remaining) for _ in range(_taken(statistic))]
+            taken = [next(remaining) for _ in range(_count_sums(statistic))]
             values.append(_value(statistic, self.entry, taken))
             if statistic.averaged or not self.entry.task.is_counted:
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 
-    def _printed(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
+    def _printed_lines(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
         figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
         for number, *by, task, measure, printed in rows:
             figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = printed
@@ -156,7 +156,7 @@ class Valued(Struct, frozen=True):
         }
 
 
-def _taken(statistic: Statistic) -> int:
+def _count_sums(statistic: Statistic) -> int:
     """How many sums a statistic takes from a row."""
     return 2 if statistic.averaged or statistic.sums is None else len(statistic.sums.forms)
 
@@ -191,7 +191,7 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
     key = KeyCounts(*(labels.get(label, 0) for label in ("relevant", "optional", "nonrelevant")))
     match statistic.computation:
         case Ratio() as ratio:
-            return expected(ratio, key, share)
+            return expected_value(ratio, key, share)
         case Function(expression):
             value = exact(expression, expected_cells(key, share))
             return None if value is None else float(value)
@@ -206,7 +206,7 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
 # --- standardized values ----------------------------------------------------------------------------------------------
 
 
-def standardized(
+def standardize(
     lines: Sequence[ValueLine], everyone: Sequence[ValueLine], by: Sequence[p.Dimension], entry: p.Entry
 ) -> tuple[list[ValueLine], list[str]]:
     """The lines with their values less the mean of all systems, divided by their standard deviation (n − 1), and a note

@@ -64,7 +64,7 @@ def agree(labels: ArrayLike, levels: int = len(LEVELS)) -> Agreement:
 
     Raises ValueError for anything else.
     """
-    rows = _checked(labels, levels)
+    rows = _check_labels(labels, levels)
     return Agreement(
         annotators=rows.shape[0],
         pairs=tuple(_pair(rows, first, second, levels) for first, second in combinations(range(rows.shape[0]), 2)),
@@ -91,7 +91,7 @@ def alpha(labels: ArrayLike, scale: Scale = "nominal", levels: int = len(LEVELS)
     if no two labels can be compared, or if all comparable labels have the same level. Raises ValueError as `agree`
     does.
     """
-    value = alpha_of(_coincidences(_checked(labels, levels), levels), scale)
+    value = alpha_of(_coincidences(_check_labels(labels, levels), levels), scale)
     return None if value is None else float(value)
 
 
@@ -105,7 +105,7 @@ def alpha_of(coincidences: list[list[Fraction]], scale: Scale) -> Fraction | Non
     return 1 - (sum(totals) - 1) * observed / expected if expected else None
 
 
-def _checked(labels: Any, levels: int) -> Integers:
+def _check_labels(labels: Any, levels: int) -> Integers:
     rows = np.asarray(labels)
     if rows.ndim != 2:
         raise ValueError(f"labels have {rows.ndim} dimensions and need 2, annotators and documents")
@@ -178,7 +178,7 @@ def _kappas(sums: Floats) -> Floats:
     table = sums.reshape(SIZE, SIZE, -1)
     documents = table.sum(axis=(0, 1))
     by_chance = (table.sum(axis=1) * table.sum(axis=0)).sum(axis=0)
-    return _divided(documents * np.einsum("kka->a", table) - by_chance, documents**2 - by_chance)
+    return _divide(documents * np.einsum("kka->a", table) - by_chance, documents**2 - by_chance)
 
 
 def _exact_kappa(sums: tuple[int, ...]) -> Fraction | None:
@@ -211,11 +211,11 @@ def _exact_f(sums: tuple[int, ...]) -> Fraction | None:
     return Fraction(over, under) if under else None
 
 
-F = Valuation(lambda sums: _divided(*_halves(sums)), _exact_f)
+F = Valuation(lambda sums: _divide(*_halves(sums)), _exact_f)
 """F(beta=1) of the second annotator against the first as the key."""
 
 
-def turned(sums: Integers) -> Integers:
+def swap_annotators(sums: Integers) -> Integers:
     """The cells with the two annotators swapped. Input and result have the shape (9, any)."""
     return np.asarray(sums.reshape(SIZE, SIZE, -1).transpose(1, 0, 2).reshape(SIZE**2, -1))
 
@@ -255,7 +255,7 @@ def alpha_over(one: int, scale: Scale = "nominal") -> Valuation:
         totals = met.sum(axis=1)
         distances = _squared_distances(totals, scale)
         expected = (totals[:, None] * totals[None, :] * distances).sum(axis=(0, 1))
-        return 1 - _divided((totals.sum(axis=0) - 1) * (met * distances).sum(axis=(0, 1)), expected)
+        return 1 - _divide((totals.sum(axis=0) - 1) * (met * distances).sum(axis=(0, 1)), expected)
 
     def exactly(sums: tuple[int, ...]) -> Fraction | None:
         return alpha_of([[Fraction(sums[SIZE * c + k], one) for k in range(SIZE)] for c in range(SIZE)], scale)
@@ -272,6 +272,6 @@ def _squared_distances(totals: Floats, scale: Scale) -> Floats:
     return np.asarray((upto[:, None] - upto[None, :]) ** 2)
 
 
-def _divided(over: Floats | Integers, under: Floats | Integers) -> Floats:
+def _divide(over: Floats | Integers, under: Floats | Integers) -> Floats:
     without = np.full(np.shape(over), np.nan)
     return np.asarray(np.divide(over, under, out=without, where=np.asarray(under) != 0), dtype=np.float64)

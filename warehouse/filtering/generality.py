@@ -88,7 +88,7 @@ def guess(key: KeyCounts, share: Share) -> Guess:
     Precision does not depend on the share, except that with a share of 0 nothing is judged relevant and it is
     undefined. Raises ValueError for a share outside [0, 1].
     """
-    s = _checked(share)
+    s = _check_share(share)
     r, o, n = key.relevant, key.optional, key.nonrelevant
     return Guess(
         recall=_quotient((r + o) * s, r + o * s),
@@ -102,7 +102,7 @@ def expected_cells(key: KeyCounts, share: Share) -> Mapping[str, Fraction]:
 
     Raises ValueError for a share outside [0, 1].
     """
-    s = _checked(share)
+    s = _check_share(share)
     return {
         "a": s * key.relevant,
         "b": s * key.nonrelevant,
@@ -113,7 +113,7 @@ def expected_cells(key: KeyCounts, share: Share) -> Mapping[str, Fraction]:
     }
 
 
-def expected(ratio: Ratio, key: KeyCounts, share: Share) -> float | None:
+def expected_value(ratio: Ratio, key: KeyCounts, share: Share) -> float | None:
     """The value that guessing has in any measure over the cells; None if its denominator is 0.
 
     Raises ValueError for a share outside [0, 1].
@@ -124,7 +124,7 @@ def expected(ratio: Ratio, key: KeyCounts, share: Share) -> float | None:
     return _quotient(ratio.factor * numerator, denominator)
 
 
-def _checked(share: Share) -> Fraction:
+def _check_share(share: Share) -> Fraction:
     if not 0 <= share <= 1:
         raise ValueError(f"the share judged relevant is {share} and must be between 0 and 1")
     return Fraction(share)

@@ -162,7 +162,7 @@ def crossings(difference: DifferenceAt) -> Crossings:
     return Crossings(found, signs[0][1], signs[-1][1])
 
 
-def undecided(low: Floats, high: Floats) -> Undecided:
+def crossing_region(low: Floats, high: Floats) -> Undecided:
     """The confidence set for the crossing, from the intervals of the difference at INTERVALS."""
     shown = [
         1 if below > 0 else -1 if above < 0 else 0 for below, above in zip(low.tolist(), high.tolist(), strict=True)
@@ -209,7 +209,7 @@ def _signs(differences: Floats) -> list[int]:
     return [(difference > 0) - (difference < 0) for difference in differences.tolist()]
 
 
-def told_apart(first: Floats, second: Floats) -> Floats:
+def subtract(first: Floats, second: Floats) -> Floats:
     """first − second, set to exactly 0 where it is no larger than the rounding error."""
     difference = first - second
     return np.asarray(

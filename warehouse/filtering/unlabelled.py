@@ -291,11 +291,11 @@ def estimate(
     divided = OF_DECISIONS if estimator == "adjusted counts" else bins(source.decided, source.relevant, source.other)
     counted = _counts(divided, source.decided, (source.relevant, source.other))
     streamed = _counts(divided, stream, (np.ones(len(stream.yes), dtype=np.bool_),))
-    plain = _sampled(divided, counted.sum(axis=1)[:, None], streamed.sum(axis=1)[:, None])
+    plain = _sample_bins(divided, counted.sum(axis=1)[:, None], streamed.sum(axis=1)[:, None])
     prior = _prior(divided)
     kinds = [mean_size(kind.sum(axis=0)) for kind in (counted[: divided.size], counted[divided.size :], streamed)]
     of_kinds = np.repeat(kinds[:2], divided.size)[:, None]
-    drawn = _sampled(
+    drawn = _sample_bins(
         divided,
         of_source.sums(counted, by_kind=True) + of_kinds * of_source.added(estimator, [*prior, *prior]),
         of_stream.sums(streamed, by_kind=True) + kinds[2] * of_stream.added(estimator, prior),
@@ -311,7 +311,7 @@ def estimate(
     return Estimate(
         estimator,
         value,
-        None if limits is None or _contradicted(estimator, limits) else _from_0_to_1(limits, value),
+        None if limits is None or _is_contradicted(estimator, limits) else _from_0_to_1(limits, value),
         float(tells[0]),
         tells_limits,
         np.clip(draws, 0, 1),
@@ -320,7 +320,7 @@ def estimate(
     )
 
 
-def _contradicted(estimator: Estimator, limits: tuple[float, float]) -> bool:
+def _is_contradicted(estimator: Estimator, limits: tuple[float, float]) -> bool:
     """Whether no generality agrees with the data. The maximum likelihood estimate always lies in [0, 1]. If nearly all
     draws have it at the same end, the unrestricted estimate would lie beyond that end.
     """
@@ -351,7 +351,7 @@ def _prior(divided: ConfidenceBins) -> list[float]:
     return [PRIOR / size for size in sizes for _ in range(size)]
 
 
-def _sampled(divided: ConfidenceBins, with_key: Floats | Integers, stream: Floats | Integers) -> Sampled:
+def _sample_bins(divided: ConfidenceBins, with_key: Floats | Integers, stream: Floats | Integers) -> Sampled:
     relevant, other = with_key[: divided.size], with_key[divided.size :]
     shares = [np.asarray(part / part.sum(axis=0), dtype=np.float64) for part in (relevant, other, stream)]
     return Sampled(shares[0], shares[1], shares[2], divided.decided_yes)

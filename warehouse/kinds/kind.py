@@ -147,6 +147,6 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """The number with its noun: 1 topic, 80,914 topic-document pairs."""
     return f"{number:,} {noun if number == 1 else plural(noun)}"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalhouse.warehouse.kinds.kind import Task
-from evalhouse.warehouse.measures import Measure, measure_named
+from evalhouse.warehouse.measures import Measure, find_measure
 from evalhouse.warehouse.measures.measure import lower_by_name
-from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS, imported, printed
+from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS, imported_measure, printed_measure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ def complete_values(
 
 
 def _imported_measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
-    return imported(name, lower_by_name(name) if declared is None else declared)
+    return imported_measure(name, lower_by_name(name) if declared is None else declared)
 
 
 VALUES = Task(
@@ -107,9 +107,9 @@ RANKINGS = Task(
 def _printed_measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
     """The measure of a printed figure. If the language has this measure, the figure has the same direction."""
     task, figure = stored
-    known = measure_named(figure.partition("(")[0], task)
+    known = find_measure(figure.partition("(")[0], task)
     lower = lower_by_name(figure) if known is None else known.lower_is_better
-    return printed(name, task, figure, lower if declared is None else declared)
+    return printed_measure(name, task, figure, lower if declared is None else declared)
 
 
 PUBLISHED = Task(

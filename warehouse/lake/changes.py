@@ -126,7 +126,7 @@ def _place(working: Working, table: str) -> None:
     )
 
 
-def _moved(working: Working, table: str, columns: Iterable[str]) -> Sql:
+def _renumber_facts(working: Working, table: str, columns: Iterable[str]) -> Sql:
     """The facts that the load added to a table, or some of their columns, with the ids that names have now."""
     cells, joins = [], []
     for column in columns:
@@ -175,7 +175,9 @@ def _both_about(working: Working, base: LakeState, state: LakeState) -> bool:
             checked.append(("test_set_id",))
         for columns in checked:
             listed = join(", ", map(name, columns))
-            both = _moved(working, table, columns) + " intersect select " + listed + " from (" + their_rows + ")"
+            both = (
+                _renumber_facts(working, table, columns) + " intersect select " + listed + " from (" + their_rows + ")"
+            )
             if database.rows("select 1 from (" + both + ") limit 1"):
                 return True
     directed = "select 1 from theirs.mine_direction semi join before.direction using (measure) limit 1"
@@ -188,7 +190,7 @@ def _move(working: Working, shift: int) -> None:
     for table in FACT_TABLES:
         if working.count("from " + here(table)):
             columns = [column for column, _ in working.columns[table]]
-            moved = _moved(working, table, columns)
+            moved = _renumber_facts(working, table, columns)
             rows = "select * replace (import_id + " + Sql(str(shift)) + "::integer as import_id) from (" + moved + ")"
             # To delete and insert them would take several times as long.
             database.run("create or replace table " + here(table) + " as " + rows)
@@ -255,7 +257,7 @@ def change_lake(
                     done = work(working.database)
                     if not keep:
                         return done, 0
-                    moved = _published(place, working, kind, turn, tell)
+                    moved = _publish_change(place, working, kind, turn, tell)
                 if moved is not None:
                     return done, moved
             except WarehouseError:
@@ -302,7 +304,9 @@ class _Turn:
         self._held.close()
 
 
-def _published(place: LakePlace, working: Working, kind: str, turn: _Turn, tell: Callable[[str], None]) -> int | None:
+def _publish_change(
+    place: LakePlace, working: Working, kind: str, turn: _Turn, tell: Callable[[str], None]
+) -> int | None:
     """Publishes a change. Returns how far its imports have moved; None if it has to be prepared again."""
     moved = 0
     beside = working.new_facts() > LARGE
@@ -311,7 +315,7 @@ def _published(place: LakePlace, working: Working, kind: str, turn: _Turn, tell:
             turn.take()
         log = read_log(place)
         if log.last != working.base:
-            place.fetched(paths(log.last.files))
+            place.fetch_files(paths(log.last.files))
             movable = kind == LOAD and log.has(working.base)
             further = rebase(working, log.last, log.since(working.base.number)) if movable else None
             if further is None:

@@ -20,7 +20,14 @@ from msgspec import Struct, field
 from platformdirs import user_cache_path
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.lake.place import LakePlace, cannot_be_written, damaged, needed, sentence, unreachable
+from evalhouse.warehouse.lake.place import (
+    LakePlace,
+    cannot_be_written,
+    damage_error,
+    missing_package,
+    sentence,
+    unreachable,
+)
 from evalhouse.warehouse.process import publishing
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, join, parquet
@@ -100,7 +107,7 @@ def paths(files: Iterable[DataFile]) -> list[str]:
 def verify(folder: Path, called: str, files: Iterable[DataFile]) -> None:
     """Raises WarehouseError if a file is missing, or is not what was written."""
     memory = user_cache_path("evalhouse") / "verified" / f"{sha256(str(folder).encode()).hexdigest()[:16]}.json"
-    known = _remembered(memory)
+    known = _read_memory(memory)
     now: dict[str, list[int]] = {}
     for file in files:
         path = folder / file.path
@@ -112,7 +119,9 @@ def verify(folder: Path, called: str, files: Iterable[DataFile]) -> None:
         except PermissionError:
             raise WarehouseError(f"{called} cannot be read: {file.path}: permission denied") from None
         except OSError as error:
-            raise damaged(called, f"{file.path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+            raise damage_error(
+                called, f"{file.path} cannot be read: {(error.strerror or str(error)).lower()}"
+            ) from None
         now[file.path] = state
     if not now.items() <= known.items():
         _remember(memory, {**{path: state for path, state in known.items() if (folder / path).exists()}, **now})
@@ -121,17 +130,17 @@ def verify(folder: Path, called: str, files: Iterable[DataFile]) -> None:
 def refuse_other(path: Path, called: str, file: DataFile) -> None:
     """Raises WarehouseError if a file is not the one that was written. Raises OSError."""
     if not path.exists():
-        raise damaged(called, f"{file.path} is missing")
+        raise damage_error(called, f"{file.path} is missing")
     if path.is_symlink():
-        raise damaged(called, f"{file.path} is a link")
+        raise damage_error(called, f"{file.path} is a link")
     size, digest = size_and_digest(path)
     if size != file.bytes:
-        raise damaged(called, f"{file.path} has {size:,} bytes instead of {file.bytes:,}")
+        raise damage_error(called, f"{file.path} has {size:,} bytes instead of {file.bytes:,}")
     if digest != file.sha256:
-        raise damaged(called, f"{file.path} is not what was written")
+        raise damage_error(called, f"{file.path} is not what was written")
 
 
-def _remembered(memory: Path) -> dict[str, list[int]]:
+def _read_memory(memory: Path) -> dict[str, list[int]]:
     with suppress(OSError, ValueError):
         # A memory that others can write is not trusted.
         if publishing.ours_alone(memory):
@@ -178,7 +187,7 @@ def open_table(place: LakePlace, table: str) -> Any:
     try:
         from deltalake import DeltaTable
     except ImportError:
-        raise needed("deltalake") from None
+        raise missing_package("deltalake") from None
     uri, options = place.delta(table)
     with _sentences(place, f"its Delta table {table} cannot be opened"):
         return DeltaTable(uri, storage_options=options)
@@ -206,7 +215,7 @@ def create(
         from deltalake.schema import Field, PrimitiveType, Schema
         from deltalake.transaction import create_table_with_add_actions
     except ImportError:
-        raise needed("deltalake") from None
+        raise missing_package("deltalake") from None
     uri, options = place.delta(table)
     schema = Schema([Field(column, PrimitiveType(_TYPES.get(kind, kind.lower()))) for column, kind in columns])
     with _sentences(place, f"its Delta table {table} cannot be made"):
@@ -293,7 +302,7 @@ def _sentences(place: LakePlace, how: str) -> Iterator[None]:
         if os.strerror(errno.EIO) in str(error):
             disk = os.strerror(errno.EIO).lower()
             raise WarehouseError(f"{place.called} cannot be read or written: {disk}") from None
-        raise damaged(place.called, how, f"deltalake says: {sentence(error)}") from None
+        raise damage_error(place.called, how, f"deltalake says: {sentence(error)}") from None
     except OSError as error:
         if os.strerror(errno.ENOSPC) in str(error):
             raise cannot_be_written(place.called, error) from None

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.lake import delta
 from evalhouse.warehouse.lake.delta import DataFile, columns_of, write_file
-from evalhouse.warehouse.lake.place import CHECK, DATA_FILE, LOG, LakePlace, damaged
+from evalhouse.warehouse.lake.place import CHECK, DATA_FILE, LOG, LakePlace, damage_error
 from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.schema import SCHEMA_VERSION
@@ -138,13 +138,13 @@ def _read_log(place: LakePlace) -> LakeLog:
             f"{place.called} has schema version {rows[-1][3]}, and this evalhouse reads version {SCHEMA_VERSION}",
             (f"evalhouse {rows[-1][4]} reads it",),
         )
-    strange = damaged(place.called, f"the table {LOG} has a row that evalhouse did not write")
+    strange = damage_error(place.called, f"the table {LOG} has a row that evalhouse did not write")
     try:
         changes = tuple(_change(*row) for row in rows)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise strange from None
     if not changes:
-        raise damaged(place.called, f"the table {LOG} has no rows")
+        raise damage_error(place.called, f"the table {LOG} has no rows")
     numbers = [change.number for change in changes]
     last = delta.last_change_of(place, LOG, table)
     if numbers != [*range(numbers[0], numbers[0] + len(numbers))] or last != numbers[-1]:
@@ -158,7 +158,7 @@ def _read(place: LakePlace) -> tuple[Any, list[tuple[Any, ...]]]:
         table = delta.open_table(place, LOG)
         names = [f"{LOG}/{name}" for name in delta.names_in(place, table)]
         try:
-            folder = place.fetched(names)
+            folder = place.fetch_files(names)
             if not names:
                 return table, []
             with bare() as database:
@@ -168,7 +168,7 @@ def _read(place: LakePlace) -> tuple[Any, list[tuple[Any, ...]]]:
             # `compact` may have put one file in the place of these.
             if not again:
                 unread = error.message.removeprefix("the warehouse: ")
-                raise damaged(place.called, unread) if unread != error.message else error from None
+                raise damage_error(place.called, unread) if unread != error.message else error from None
     raise AssertionError
 
 
@@ -180,7 +180,7 @@ def add(place: LakePlace, log: LakeLog | None, change: LakeChange) -> LakeLog:
     else was first.
     """
     before = log.changes if log else ()
-    return LakeLog((*before, change), _written(place, log and log.table, (change,)))
+    return LakeLog((*before, change), _write_changes(place, log and log.table, (change,)))
 
 
 def rewrite(place: LakePlace, log: LakeLog, changes: Sequence[LakeChange]) -> LakeLog:
@@ -188,15 +188,15 @@ def rewrite(place: LakePlace, log: LakeLog, changes: Sequence[LakeChange]) -> La
     somebody else was first.
     """
     names = delta.names_in(place, log.table)
-    return LakeLog(tuple(changes), _written(place, log.table, changes, names))
+    return LakeLog(tuple(changes), _write_changes(place, log.table, changes, names))
 
 
 def write_all(place: LakePlace, changes: Sequence[LakeChange]) -> LakeLog:
     """The log of a new lake, with all changes of another one. Raises Conflict."""
-    return LakeLog(tuple(changes), _written(place, None, changes))
+    return LakeLog(tuple(changes), _write_changes(place, None, changes))
 
 
-def _written(place: LakePlace, table: Any, changes: Sequence[LakeChange], instead: Sequence[str] = ()) -> Any:
+def _write_changes(place: LakePlace, table: Any, changes: Sequence[LakeChange], instead: Sequence[str] = ()) -> Any:
     """Adds a file with changes to the table of changes, and removes others. Makes the table if there is none."""
     rows = Sql(_ROWS) + join(", ", (values(_row(change)) for change in changes)) + Sql(_NAMED)
     with bare() as database, place.drafts() as drafts:

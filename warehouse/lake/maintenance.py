@@ -21,7 +21,7 @@ from evalhouse.warehouse.lake import delta
 from evalhouse.warehouse.lake.delta import DataFile, paths, write_file
 from evalhouse.warehouse.lake.log import COMPACT, LakeChange, LakeLog, LakeState, bare, now, read_log, rewrite
 from evalhouse.warehouse.lake.place import CHECK, LOG, LakePlace, writing
-from evalhouse.warehouse.lake.states import TABLES, last_change, open_state, settle, unsettled
+from evalhouse.warehouse.lake.states import TABLES, last_change, open_state, settle, unsettled_tables
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.store import upgrading
 from evalhouse.warehouse.store.replacement import WAIT, nobody
@@ -75,21 +75,21 @@ def compact(
     with place.alone(wait, tell, COMPACT), writing(place.called):
         with place.drafts():  # removes what killed processes left, even if nothing is to be merged
             pass
-        merged = list(_merged(place, read_log(place).last))
+        merged = list(_merge_small_files(place, read_log(place).last))
         with place.alone(wait, tell):
-            before, log, fitting = _published(place, merged, forget_until)
+            before, log, fitting = _publish_merged(place, merged, forget_until)
             place.remove(sorted({*paths(one.file for one in merged)} - {*paths(one.file for one in fitting)}))
             settle(place, log)
             for table in (LOG, *TABLES):
                 delta.summarize(place, table)
-            gone = unnamed(place, log)
+            gone = unnamed_files(place, log)
             place.remove(gone)
     sources = sum(len(one.sources) for one in fitting)
     forgotten = len(before.changes) + bool(fitting) - len(log.changes)
     return Compacted(sources, len(fitting), forgotten, len(gone), sum(gone.values()))
 
 
-def unnamed(place: LakePlace, log: LakeLog) -> dict[str, int]:
+def unnamed_files(place: LakePlace, log: LakeLog) -> dict[str, int]:
     """The files that no change names and that no running load can be writing, with their bytes."""
     named = {file.path for change in log.changes for file in change.added}
     named |= {f"{LOG}/{name}" for name in delta.names_in(place, delta.open_table(place, LOG))}
@@ -97,11 +97,11 @@ def unnamed(place: LakePlace, log: LakeLog) -> dict[str, int]:
     return {path: file.bytes for path, file in listed.items() if path not in named and not file.fresh}
 
 
-def _merged(place: LakePlace, state: LakeState) -> Iterator[_Merged]:
+def _merge_small_files(place: LakePlace, state: LakeState) -> Iterator[_Merged]:
     """Merges small files. They belong to the lake once they are published."""
     for table in TABLES:
         for files in _to_merge(state.of(table)):
-            folder = place.fetched(paths(files))
+            folder = place.fetch_files(paths(files))
             order = join(", ", map(name, _SORTED_BY.get(table, ())))
             rows = "select * from " + parquet(folder / file.path for file in files)
             rows += Sql(" order by ") + order if order.text else Sql("")
@@ -126,7 +126,7 @@ def _to_merge(files: Iterable[DataFile]) -> Iterator[list[DataFile]]:
         yield group
 
 
-def _published(
+def _publish_merged(
     place: LakePlace, merged: Sequence[_Merged], forget_until: datetime | None
 ) -> tuple[LakeLog, LakeLog, list[_Merged]]:
     """Publishes merged files and forgets the past. Returns the log before and after, and the merged files that fit."""
@@ -189,7 +189,7 @@ def check(place: LakePlace) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if readable:
         with open_state(place, log.last) as database:
             wrong += upgrading.check(database)
-    return tuple(wrong), (*behind, *_left(place, log))
+    return tuple(wrong), (*behind, *_note_unnamed(place, log))
 
 
 def _faults(place: LakePlace, file: DataFile) -> Iterator[str]:
@@ -212,7 +212,7 @@ def _delta_tables(place: LakePlace, log: LakeLog) -> tuple[list[str], list[str]]
     behind, strange = [], []
     for table in TABLES:
         try:
-            differs = table in unsettled(place, log, [table])
+            differs = table in unsettled_tables(place, log, [table])
             had = delta.last_change_of(place, table, delta.open_table(place, table)) if differs else 0
             lacking = differs and had < last_change(log, table)
         except WarehouseError as error:
@@ -226,8 +226,8 @@ def _delta_tables(place: LakePlace, log: LakeLog) -> tuple[list[str], list[str]]
     return behind, strange
 
 
-def _left(place: LakePlace, log: LakeLog) -> Iterator[str]:
-    left = unnamed(place, log)
+def _note_unnamed(place: LakePlace, log: LakeLog) -> Iterator[str]:
+    left = unnamed_files(place, log)
     if left:
         files = "1 file belongs" if len(left) == 1 else f"{len(left):,} files belong"
         yield f"{files} to no change ({sum(left.values()):,} bytes); evalhouse compact removes them"

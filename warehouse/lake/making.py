@@ -12,16 +12,16 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.lake import delta
 from evalhouse.warehouse.lake.delta import DataFile, columns_of, paths, write_file
 from evalhouse.warehouse.lake.log import LakeChange, LakeLog, add, now, read_log, write_all
-from evalhouse.warehouse.lake.place import LOG, Folder, LakePlace, cannot_be_written, damaged, place_of
+from evalhouse.warehouse.lake.place import LOG, Folder, LakePlace, cannot_be_written, damage_error, place_of
 from evalhouse.warehouse.lake.states import (
     TABLES,
     columns_of_tables,
+    delta_rows,
     fill,
     keep_fingerprints,
     open_lake,
     open_state,
     settle,
-    written,
 )
 from evalhouse.warehouse.process import publishing
 from evalhouse.warehouse.store.connecting import in_memory
@@ -57,7 +57,7 @@ def make_lake(
         turn = place.alone(WAIT, tell) if place.is_lake() else nullcontext()
         try:
             with turn, publishing.folder_at(path) as draft:
-                _made(Folder(draft), opened, kind, proof)
+                _make_lake(Folder(draft), opened, kind, proof)
         except OSError as error:
             raise cannot_be_written(str(named), error) from None
     else:
@@ -65,7 +65,7 @@ def make_lake(
         if place.is_lake():
             raise taken
         try:
-            _made(place, opened, kind, proof)
+            _make_lake(place, opened, kind, proof)
         except delta.Conflict:
             raise taken from None
     return place
@@ -92,7 +92,7 @@ def check_name_is_free(path: Path, named: str | Path, force: bool) -> None:
             )
 
 
-def _made(
+def _make_lake(
     place: LakePlace,
     opened: Callable[[Path], AbstractContextManager[Database]],
     kind: str,
@@ -100,7 +100,7 @@ def _made(
 ) -> None:
     with place.drafts() as drafts, opened(drafts) as warehouse:
         columns = columns_of_tables(warehouse)
-        rows = {table: written(table, columns, "from main." + name(table)) for table in TABLES}
+        rows = {table: delta_rows(table, columns, "from main." + name(table)) for table in TABLES}
         for table in TABLES:
             delta.create(place, table, columns_of(warehouse, "(" + rows[table] + ")"))
         filled = [table for table in TABLES if warehouse.rows("select 1 from main." + name(table) + " limit 1")]
@@ -133,7 +133,7 @@ TRIES = 3
 def copy_into(place: LakePlace, warehouse: Database) -> None:
     """Copies the present state of a lake into a new warehouse, which may read every file. Raises WarehouseError."""
     state = read_log(place).last
-    folder = place.fetched(paths(state.files))
+    folder = place.fetch_files(paths(state.files))
     with warehouse.transaction():
         columns = columns_of_tables(warehouse)
         for table in TABLES:
@@ -142,7 +142,7 @@ def copy_into(place: LakePlace, warehouse: Database) -> None:
 
 
 @contextmanager
-def opened_to_copy(place: LakePlace, folder: Path) -> Iterator[Database]:
+def open_to_copy(place: LakePlace, folder: Path) -> Iterator[Database]:
     """The present state of a lake, from which files can be written into a folder."""
     with open_state(place, read_log(place).last, writing=folder) as database:
         yield database
@@ -156,11 +156,11 @@ def back_up(place: LakePlace, to: Path, proof: Callable[[Database], None]) -> No
     try:
         with publishing.folder_at(to.absolute()) as draft:
             copy = Folder(draft)
-            log = _files_copied(place, draft)
+            log = _copy_files(place, draft)
             with in_memory() as database:
                 columns = columns_of_tables(database)
                 for table in TABLES:
-                    rows = written(table, columns, "from main." + name(table))
+                    rows = delta_rows(table, columns, "from main." + name(table))
                     delta.create(copy, table, columns_of(database, "(" + rows + ")"))
             settle(copy, write_all(copy, log.changes))
             with open_lake(copy) as database:
@@ -169,13 +169,13 @@ def back_up(place: LakePlace, to: Path, proof: Callable[[Database], None]) -> No
         raise cannot_be_written(str(to), error) from None
 
 
-def _files_copied(place: LakePlace, draft: Path) -> LakeLog:
+def _copy_files(place: LakePlace, draft: Path) -> LakeLog:
     """Copies all files that a change names. Returns the changes."""
     for again in range(TRIES, -1, -1):
         log = read_log(place)
         try:
             for file in (file for change in log.changes for file in change.added):
-                _copied(place, file, draft)
+                _copy_file(place, file, draft)
             return log
         except WarehouseError:
             if not again or read_log(place).changes[0] == log.changes[0]:
@@ -183,7 +183,7 @@ def _files_copied(place: LakePlace, draft: Path) -> LakeLog:
     raise AssertionError
 
 
-def _copied(place: LakePlace, file: DataFile, draft: Path) -> None:
+def _copy_file(place: LakePlace, file: DataFile, draft: Path) -> None:
     (draft / file.table).mkdir(exist_ok=True)
     digest = sha256()
     with (draft / file.path).open("wb") as out:
@@ -191,4 +191,4 @@ def _copied(place: LakePlace, file: DataFile, draft: Path) -> None:
             digest.update(piece)
             out.write(piece)
     if digest.hexdigest() != file.sha256:
-        raise damaged(place.called, f"{file.path} is not what was written")
+        raise damage_error(place.called, f"{file.path} is not what was written")

@@ -80,7 +80,7 @@ class LakePlace(Protocol):
     def put(self, drafts: Path, paths: Iterable[str]) -> None:
         """Writes files of a folder of drafts to where they stay. Raises WarehouseError."""
 
-    def fetched(self, paths: Iterable[str]) -> Path:
+    def fetch_files(self, paths: Iterable[str]) -> Path:
         """A folder of this machine in which these files can be read. Raises WarehouseError."""
 
     def read(self, path: str) -> Iterator[bytes]:
@@ -156,10 +156,10 @@ class Folder:
                 self.remove(places)
                 raise
 
-    def fetched(self, paths: Iterable[str]) -> Path:
+    def fetch_files(self, paths: Iterable[str]) -> Path:
         for path in paths:
             if not (self.path / path).is_file():
-                raise damaged(self.called, f"{path} is missing")
+                raise damage_error(self.called, f"{path} is missing")
         return self.path
 
     def read(self, path: str) -> Iterator[bytes]:
@@ -168,7 +168,7 @@ class Folder:
                 while piece := file.read(PIECE):
                     yield piece
         except OSError as error:
-            raise damaged(self.called, f"{path}: {(error.strerror or str(error)).lower()}") from None
+            raise damage_error(self.called, f"{path}: {(error.strerror or str(error)).lower()}") from None
 
     def listed(self, tables: Iterable[str]) -> dict[str, ListedFile]:
         # Whoever writes data files holds the lock, and so does whoever removes them.
@@ -241,7 +241,7 @@ class Bucket:
             for path in paths:
                 _obstore().put(store, path, drafts / path)
 
-    def fetched(self, paths: Iterable[str]) -> Path:
+    def fetch_files(self, paths: Iterable[str]) -> Path:
         from platformdirs import user_cache_path
 
         cache = user_cache_path("evalhouse") / "lakes" / sha256(self.url.encode()).hexdigest()[:16]
@@ -315,7 +315,7 @@ def address_of(named: str | Path) -> str:
     return f"{found[1]}://{found[2]}" if found else ""
 
 
-def needed(module: str) -> WarehouseError:
+def missing_package(module: str) -> WarehouseError:
     """The error for a package that lakes need and that is not installed."""
     return WarehouseError(f"a lake needs {module}, which is not installed", ("pip install 'evalhouse[lake]'",))
 
@@ -324,7 +324,7 @@ CHECK = "evalhouse check says more"
 """The hint of errors for damage, which `evalhouse check` itself does not give."""
 
 
-def damaged(called: str, how: str, *details: str) -> WarehouseError:
+def damage_error(called: str, how: str, *details: str) -> WarehouseError:
     """The error for a lake whose files are not those that its changes name."""
     return WarehouseError(f"{called} is damaged: {how}", (*details, CHECK))
 
@@ -334,7 +334,7 @@ def _obstore() -> Any:
         import obstore
         import obstore.store
     except ImportError:
-        raise needed("obstore") from None
+        raise missing_package("obstore") from None
     return obstore
 
 
@@ -382,7 +382,7 @@ def _reaching(called: str, path: str = "") -> Iterator[None]:
     except (WarehouseError, DiskFullError):
         raise
     except FileNotFoundError:
-        raise damaged(called, f"{path or 'a file'} is missing") from None
+        raise damage_error(called, f"{path or 'a file'} is missing") from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("obstore", "builtins"):
             raise

@@ -56,7 +56,7 @@ def open_state(place: LakePlace, state: LakeState, *, lock: bool = True, writing
     """A lake in one of its states, read-only unless it is not to be locked. Files can be written into one folder, if
     any. Raises WarehouseError.
     """
-    folder = place.fetched(paths(state.files))
+    folder = place.fetch_files(paths(state.files))
     verify(folder, place.called, state.files)
     database = in_memory()
     try:
@@ -120,7 +120,7 @@ def rows_of(state: LakeState, table: str, folder: Path, columns: TableColumns) -
     return "select " + _cells(columns[table], _READ) + " from " + files
 
 
-def written(table: str, columns: TableColumns, rows: Sql) -> Sql:
+def delta_rows(table: str, columns: TableColumns, rows: Sql) -> Sql:
     """The query for rows of a table of a warehouse, with the types that every reader of Delta tables knows."""
     return "select " + _cells(columns[table], _WRITTEN) + " from (" + rows + ")"
 
@@ -200,7 +200,7 @@ def _last_concerned(log: LakeLog) -> Iterator[tuple[int, list[str]]]:
     """The numbers of changes from the last one back, each with the tables that no later change concerns."""
     left = set(TABLES)
     for change in reversed(log.changes):
-        tables = left if change.whole else left & _concerned(change)
+        tables = left if change.whole else left & _tables_of(change)
         if tables:
             yield change.number, sorted(tables)
         left = left - tables
@@ -228,7 +228,7 @@ def last_change(log: LakeLog, table: str) -> int:
     return next((number for number, tables in _last_concerned(log) if table in tables), 0)
 
 
-def unsettled(place: LakePlace, log: LakeLog, tables: Iterable[str] = TABLES) -> Iterable[str]:
+def unsettled_tables(place: LakePlace, log: LakeLog, tables: Iterable[str] = TABLES) -> Iterable[str]:
     """The tables that lack a change, or have one that is not in the log."""
     for table in tables:
         opened = delta.open_table(place, table)
@@ -237,7 +237,7 @@ def unsettled(place: LakePlace, log: LakeLog, tables: Iterable[str] = TABLES) ->
             yield table
 
 
-def _concerned(change: LakeChange) -> set[str]:
+def _tables_of(change: LakeChange) -> set[str]:
     """The tables whose files a change added or removed."""
     return {file.table for file in change.added} | {path.partition("/")[0] for path in change.removed}
 
@@ -303,7 +303,7 @@ def working_copy(
     file.unlink(missing_ok=True)
     with open_new(file) as database:
         database.run(Sql(statements(comments=False)))
-    folder = place.fetched(paths(base.files))
+    folder = place.fetch_files(paths(base.files))
     with place.drafts() if keep else temporary() as drafts, open_to_load(file, files, [folder, drafts]) as database:
         working = Working(database, base, folder, drafts, columns_of_tables(database))
         database.run(Sql("create schema before"))
@@ -340,10 +340,10 @@ def change_of(working: Working, kind: str) -> LakeChange:
         if whole:
             removed += paths(base.of(table))
         if working.count(rows):
-            added.append(write_file(database, table, written(table, working.columns, rows), drafts))
+            added.append(write_file(database, table, delta_rows(table, working.columns, rows), drafts))
     for table in FACT_TABLES:
         if working.count("from " + here(table)):
-            added.append(write_file(database, table, written(table, working.columns, "from " + here(table)), drafts))
+            added.append(write_file(database, table, delta_rows(table, working.columns, "from " + here(table)), drafts))
     imports, imports_before = working.ids("from " + here("import")), working.ids("from " + before("import"))
     for file, left in _without(working, imports_before - imports):
         removed.append(file.path)

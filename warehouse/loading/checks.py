@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec import field as dataclass_field
 
 from evalhouse.warehouse.faults import DataError, Fault
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import COUNT, SYSTEM, UNIT, Field, Limit
-from evalhouse.warehouse.loading.facts import attribute_columns, given
-from evalhouse.warehouse.loading.staging.cells import KINDS, check_of, complaint, shown
+from evalhouse.warehouse.loading.facts import attribute_columns, given_fields
+from evalhouse.warehouse.loading.staging.cells import KINDS, check_of, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
@@ -79,7 +79,7 @@ def check_cells(part: FilePart) -> tuple[str, ...]:
     """
     staging, staged = part.staging, part.staged
     verdicts = _verdicts(staging, staged)
-    for field in verdicts.keys() & _numbered(staging).keys():
+    for field in verdicts.keys() & _numbered_fields(staging).keys():
         verdicts[field] = name(field.name) + (" is not null" if field.required else " is null or true")
     good = join(" and ", ("(" + good + ")" for good in verdicts.values()))
     filled = [f"count(attribute_{number})" for number in range(len(staged.attributes))]
@@ -91,7 +91,7 @@ def check_cells(part: FilePart) -> tuple[str, ...]:
         _complain_of_cells(part)
     elif attributes == 0:
         raise staging.refusal("no row has a value for an attribute")
-    return (f"blanks around names were removed in {counted(blanks, 'row')}",) if blanks else ()
+    return (f"blanks around names were removed in {quantity(blanks, 'row')}",) if blanks else ()
 
 
 def leave_only_good(part: FilePart) -> bool:
@@ -108,7 +108,7 @@ def leave_only_good(part: FilePart) -> bool:
 
 def last_numbers(staging: Staging) -> dict[str, int]:
     """The number that was last given to a name, by table."""
-    tables = _numbered(staging).values()
+    tables = _numbered_fields(staging).values()
     if not tables:
         return {}
     [last] = staging.database.rows("select " + join(", ", (f"(select coalesce(max(id), 0) from {t})" for t in tables)))
@@ -130,7 +130,7 @@ def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
             return
 
 
-def _numbered(staging: Staging) -> dict[Field, str]:
+def _numbered_fields(staging: Staging) -> dict[Field, str]:
     """The fields of a form that hold numbered names, and the tables of these names. If columns are attributes, a row
     without any attribute is not a fact, and its names get no numbers.
     """
@@ -146,7 +146,7 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
     key = join(", ", map(name, form.key_columns))
     firsts = "(select " + key + ", min(place) as place from fact group by all having count(*) > 1)"
     stored = name(form.table)
-    broken = join(" or ", [*map(_exceeded, form.limits), Sql("false")])
+    broken = join(" or ", [*map(_exceeds, form.limits), Sql("false")])
     # These queries run one after the other: in one query they would share the memory limit of a load.
     [(read, breaking)] = database.rows("select count(*), count_if(" + broken + ") from fact")
     # Facts are sorted by their key, so equal keys are neighbours. Grouping would take memory for every key.
@@ -174,7 +174,7 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         _complain_of_contradictions(part, pairs, "b.import_id")
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
-        notes.append(ALL_STORED if dropped == read else f"stored already: {counted(again, 'row')}")
+        notes.append(ALL_STORED if dropped == read else f"stored already: {quantity(again, 'row')}")
     if form.places:
         _complain_of_places(part)
     return read, read - dropped, tuple(notes)
@@ -184,7 +184,7 @@ def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:
     """For each staged column, a condition that holds if its cell is valid."""
     attributes = (Field(f"attribute_{number}", "name", required=False) for number in range(len(staged.attributes)))
     verdicts = {}
-    for field in (*given(staging, staged), *attributes):
+    for field in (*given_fields(staging, staged), *attributes):
         column = staged.text(field)
         filled = " is not null and " if field.required else " is null or "
         kind = check_of(field.kind, field.name in staged.numbers)
@@ -222,7 +222,7 @@ def _complain_of_cells(part: FilePart) -> None:
     part.complain(complaints[:MOST_FAULTS], faults)
 
 
-def _exceeded(limit: Limit) -> Sql:
+def _exceeds(limit: Limit) -> Sql:
     """A condition on `fact` that holds if the counts exceed a limit."""
     parts = [f"coalesce({part}, 0)::bigint" for part in limit.parts]
     return Sql(f"{' + '.join(parts)} > {limit.whole}")
@@ -238,7 +238,7 @@ def _complain_of_counts(part: FilePart) -> None:
     """Reports the first 20 counts that exceed a limit."""
     staging = part.staging
     limits, content = staging.form.limits, staging.form.content_columns
-    broken = [_exceeded(limit) for limit in limits]
+    broken = [_exceeds(limit) for limit in limits]
     total = join(" + ", ("count_if(" + condition + ")" for condition in broken))
     [(breaches,)] = staging.database.rows("select " + total + " from fact")
     rows = "select place, " + join(", ", [*broken, *map(name, content)]) + " from fact where "
@@ -305,7 +305,9 @@ def _complain_of_names_of_counts(part: FilePart) -> None:
         )
     )
     said = "{} and {} are two counts whose names differ only in case"
-    part.complain([(place, said.format(shown(other), shown(count))) for place, count, other in first], len(first))
+    part.complain(
+        [(place, said.format(quote_cell(other), quote_cell(count))) for place, count, other in first], len(first)
+    )
 
 
 def _complain_of_named_counts(part: FilePart) -> None:
@@ -376,10 +378,10 @@ def _complain_of_contradictions(part: FilePart, pairs: Sql, origin: str) -> None
     lines = staged.lines({row[1] for row in first_pairs}) if staged.lines and in_file else {}
     complaints = []
     for place, earlier, attribute_name, *both in first_pairs:
-        names = (shown(attribute_name),) if attribute_name else content
+        names = (quote_cell(attribute_name),) if attribute_name else content
         differing_cells = [cells for cells in zip(names, both[::2], both[1::2], strict=True) if cells[1] != cells[2]]
-        here = ", ".join(f"{called} {_said(now)}" for called, now, _ in differing_cells)
-        there = ", ".join(f"{called} {_said(then)}" for called, _, then in differing_cells)
+        here = ", ".join(f"{called} {_content_text(now)}" for called, now, _ in differing_cells)
+        there = ", ".join(f"{called} {_content_text(then)}" for called, _, then in differing_cells)
         spot = f"line {lines[earlier]}" if earlier in lines else f"row {earlier + 1}"
         but = f"on {spot} it has {there}" if in_file else f"is stored with {there} (import {earlier})"
         complaints.append((place, f"{subjects[place]} has {here}, but {but}"))
@@ -392,17 +394,17 @@ def _subjects(part: FilePart, places: list[int], of_order: bool = False) -> dict
     """What rows are about, for messages: their key as the file has it, or the key of the order that they are in."""
     staging = part.staging
     key = staging.form.key[:-1] if of_order else staging.form.key
-    keys = join(", ", (part.staged.text(field) for field in given(staging, part.staged) if field in key))
+    keys = join(", ", (part.staged.text(field) for field in given_fields(staging, part.staged) if field in key))
     rows = "select rowid, " + keys + f" from {staging.table} where rowid in "
     keyed = staging.database.rows(rows + values(places))
-    return {row: ", ".join(shown(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}
+    return {row: ", ".join(quote_cell(text)[1:-1] for text in texts if text is not None) for row, *texts in keyed}
 
 
-def _said(content: object) -> str:
+def _content_text(content: object) -> str:
     if content is None:
         return "unknown"
     if isinstance(content, bool):
         return "yes" if content else "no"
     if isinstance(content, Decimal):
         return f"{content:f}".rstrip("0").rstrip(".")
-    return shown(content)[1:-1] if isinstance(content, str) else str(content)
+    return quote_cell(content)[1:-1] if isinstance(content, str) else str(content)

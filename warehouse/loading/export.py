@@ -20,7 +20,7 @@ from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, FORMS, MEASU
 from evalhouse.warehouse.loading import planning as directions
 from evalhouse.warehouse.loading.staging.cells import column_for_spreadsheets, for_spreadsheets
 from evalhouse.warehouse.process.publishing import files_in
-from evalhouse.warehouse.store.catalog import declarations, observed_in
+from evalhouse.warehouse.store.catalog import declarations, declared_in
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, join, name, value
 
@@ -63,7 +63,7 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None, file), file)])
-    said = _observed(database, form), _directions(database, form)
+    said = _common_declaration(database, form), _directions(database, form)
     exported = (Exported(file, form, rows, simulated, *said) for simulated, rows in counts.items() if rows)
     return tuple(exported) or (Exported(file, form, 0, False, *said),)
 
@@ -80,7 +80,7 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
             if rows:
                 file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
                 _check(file, force)
-                said = _observed(database, form), _directions(database, form)
+                said = _common_declaration(database, form), _directions(database, form)
                 planned.append(Exported(file, form, rows, simulated, *said))
     _write(database, [(_rows(database, export.form, export.simulated, export.file), export.file) for export in planned])
     return tuple(planned)
@@ -92,14 +92,14 @@ def of_earlier_exports(folder: Path, written: Iterable[Exported]) -> tuple[Path,
     return tuple(sorted({folder / name for name in names if (folder / name).exists()} - {new.file for new in written}))
 
 
-def _observed(database: Database, form: FactForm) -> Observed:
+def _common_declaration(database: Database, form: FactForm) -> Observed:
     """What is declared about the documents of all test sets with rows of a form, if it is the same for all of them."""
     if TEST_SET not in form.stored_key or DOCUMENT not in form.key:
         return Observed()
     declared = declarations(database)
     [task] = [task.name for task in TASKS.values() if form.table in task.decided_by]
     test_sets = database.rows("select distinct test_set_id from " + name(form.table)) if declared else []
-    said = {observed_in(declared, task, test_set) for (test_set,) in test_sets}
+    said = {declared_in(declared, task, test_set) for (test_set,) in test_sets}
     return said.pop() if len(said) == 1 else Observed()
 
 

@@ -13,7 +13,7 @@ from evalhouse.warehouse.loading.staging.staged import Staged, Staging, list_of
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 
-def given(staging: Staging, staged: Staged) -> tuple[Field, ...]:
+def given_fields(staging: Staging, staged: Staged) -> tuple[Field, ...]:
     """The fields for which the file or a setting has values, in the order of the form."""
     return tuple(field for field in staging.form.fields if field.name in staged.columns or field.name in staging.fields)
 
@@ -28,7 +28,7 @@ def number_names(staging: Staging, staged: Staged) -> tuple[str, ...]:
 
     Raises DataError if the name of a test set could mean two of them.
     """
-    database, fields = staging.database, given(staging, staged)
+    database, fields = staging.database, given_fields(staging, staged)
     rows = _rows_with_facts(staging, staged)
     notes = place_test_sets(staging, staged) if TEST_SET in fields else ()
     for field in (SYSTEM, UNIT, ANNOTATOR, ITEM):
@@ -72,7 +72,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     The column `place` is the row number of the staged row. If columns are attributes, each attribute that is not empty
     is one fact.
     """
-    form, fields = staging.form, given(staging, staged)
+    form, fields = staging.form, given_fields(staging, staged)
     columns = [Sql("staged.rowid as place")]
     same: dict[str, Sql] = {}
     tables = " from " + name(staging.table) + " as staged"
@@ -91,7 +91,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
         if field in fields and field.name in staged.stored | (staged.listed - {DOCUMENT.name}):
             columns.append(Sql(f"staged.{field.name} as {field.column}"))
         elif field in fields:
-            tables += Sql(" join " if field.required else " left join ") + _numbered(staged, field)
+            tables += Sql(" join " if field.required else " left join ") + _names_table(staged, field)
             tables += " and document.test_set_id = " + of_test_set if field is DOCUMENT else ""
             columns.append(Sql(f"coalesce({field.name}.id, 0) as {field.column}"))
         elif field in form.key:
@@ -118,7 +118,7 @@ def make_facts(staging: Staging, staged: Staged) -> None:
     staging.database.run(made + join(", ", ["*", *constants]) + " from (" + ordered + ")")
 
 
-def _numbered(staged: Staged, field: Field) -> str:
+def _names_table(staged: Staged, field: Field) -> str:
     """The table of a field's names, with the condition that joins it with the staged rows."""
     table = field.name
     if table not in staged.listed:
@@ -170,7 +170,7 @@ def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
     '' if it gives none.
     """
     database, rows = staging.database, _rows_with_facts(staging, staged)
-    evaluation_given = EVALUATION in given(staging, staged)
+    evaluation_given = EVALUATION in given_fields(staging, staged)
     if staging.fields.keys() >= {TEST_SET.name, *((EVALUATION.name,) if evaluation_given else ())}:
         rows = f"(select * from {rows} limit 1) as staged"
     test_sets = database.rows(

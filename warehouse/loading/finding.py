@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import Door, Meter
 from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, compression_of, damages, is_archive, open_bytes
 
@@ -64,12 +64,12 @@ def find(named: Sequence[str], door: Door) -> list[Found]:
     """The files of a load, each once. Named files keep their order; files of a folder are sorted by name."""
     found: dict[str, Found] = {}
     for name in named:
-        for file in _meant(name, door):
+        for file in _find_files(name, door):
             found.setdefault(os.path.abspath(file.path), file)
     return list(found.values())
 
 
-def _meant(name: str, door: Door) -> Iterator[Found]:
+def _find_files(name: str, door: Door) -> Iterator[Found]:
     path = Path(name)
     if path.is_dir():
         yield from _in_folder(path, str(path), door)
@@ -100,7 +100,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX", "__pycache__"))
 
 
-def unpacked(archive: Found, scratch: Path) -> list[Found]:
+def unpack(archive: Found, scratch: Path) -> list[Found]:
     """The members of an archive, unpacked into their own folder in `scratch`, which has the name of the archive.
 
     Raises DataError if the archive is damaged, or larger when unpacked than the door allows.
@@ -123,7 +123,7 @@ def unpacked(archive: Found, scratch: Path) -> list[Found]:
     return [replace(found, named=False) for found in _in_folder(folder, archive.called, inside)]
 
 
-def packed_together(first: Found, root: Path, members: Sequence[Path], scratch: Path) -> Found:
+def pack_together(first: Found, root: Path, members: Sequence[Path], scratch: Path) -> Found:
     """Packs files of folders in `root` into an archive of that name, for a reader that reads them together. `first` is
     one of the files.
     """
@@ -157,7 +157,7 @@ def _unzip(archive: Found, folder: Path) -> None:
                         with members.open(member) as packed:
                             _write(meter.reading(packed), place)
                     except zipfile.BadZipFile:
-                        raise archive.refusal(f"its member {shown(member.filename)} is damaged") from None
+                        raise archive.refusal(f"its member {quote_cell(member.filename)} is damaged") from None
 
 
 def _untar(archive: Found, folder: Path) -> None:

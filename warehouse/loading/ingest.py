@@ -23,10 +23,10 @@ from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, SYST
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading import planning as declaring
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
-from evalhouse.warehouse.loading.facts import attribute_columns, given, make_facts, number_names, store_facts
+from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.reader import filled
 from evalhouse.warehouse.loading.staging.sheets import text_tables
@@ -140,13 +140,13 @@ def load(
         texts=texts,
     )
     staging = _with_options(staging, reader, options or {})
-    fixed, declared = planning.parted(staging, reader)
+    fixed, declared = planning.split_settings(staging, reader)
     staging = replace(staging, fields=fixed, cluster=declared.attribute)
     progress(0.0)
     as_it_was = _stamp(source)
     try:
         # Staging runs before the transaction, because inside it row ids would not be the places of the rows.
-        staged_parts = [FilePart(staging.of(staged.form), staged) for staged in _staged(reader, staging)]
+        staged_parts = [FilePart(staging.of(staged.form), staged) for staged in _stage(reader, staging)]
         parts = [part for part in staged_parts if part.staging.form not in TEXT_FORMS]
         with_texts = [part for part in staged_parts if part.staging.form in TEXT_FORMS and checks.has_rows(part)]
         everything = [*parts, *with_texts]
@@ -187,8 +187,8 @@ def load(
             notes += notes_of(of_texts)
             progress(0.9)
             measures = planning.measures_of(parts)
-            stated = planning.stated(database, parts) | dict(lower_is_better or {})
-            directed = planning.declared_of(measures, stated)
+            stated = planning.stated_directions(database, parts) | dict(lower_is_better or {})
+            directed = planning.declared_directions(measures, stated)
             planning.check(database, called or str(source), directed)
             if alone:
                 notes += planning.notes_on_declarations(database, said)
@@ -230,7 +230,7 @@ def load(
     )
 
 
-def _staged(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
+def _stage(reader: Reader, staging: Staging) -> tuple[Staged, ...]:
     """What a reader stages. A bug in a reader, which may come from another package, is reported as an error of the
     file.
     """
@@ -257,7 +257,7 @@ def _reader(named: str, source: Path) -> Reader:
     """A reader by its name. Raises DataError if there is none."""
     readers = READERS if named in READERS else READERS | plugins()
     if named not in readers:
-        there_are = f"there is no reader {shown(named)}; the readers are {', '.join(readers)}"
+        there_are = f"there is no reader {quote_cell(named)}; the readers are {', '.join(readers)}"
         raise DataError((Fault(str(source), None, there_are),))
     return readers[named]
 
@@ -270,9 +270,9 @@ def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) 
     for option, text in options.items():
         if option not in known:
             there_are = f"; its options are {', '.join(known)}" if known else ""
-            raise staging.refusal(f"the reader {reader.name} has no option {shown(option)}{there_are}")
+            raise staging.refusal(f"the reader {reader.name} has no option {quote_cell(option)}{there_are}")
         if known[option].choices and text not in known[option].choices:
-            raise staging.refusal(f"--{option} is {shown(text)}, not {' or '.join(known[option].choices)}")
+            raise staging.refusal(f"--{option} is {quote_cell(text)}, not {' or '.join(known[option].choices)}")
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
@@ -285,8 +285,8 @@ def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]
     make_facts(staging, staged)
     systems, test_sets = _named_in_facts(staging, staged)
     read, new, more_notes = checks.leave_only_new(part)
-    fields = tuple(field.name for field in given(staging, staged))
-    columns = join(", ", (*map(staged.text, given(staging, staged)), *map(name, attribute_columns(staged))))
+    fields = tuple(field.name for field in given_fields(staging, staged))
+    columns = join(", ", (*map(staged.text, given_fields(staging, staged)), *map(name, attribute_columns(staged))))
     first = staging.database.rows("select " + columns + f" from {staging.table} where rowid < 5 order by rowid")
     if not part.total:
         store_facts(staging, import_id)

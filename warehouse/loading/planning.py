@@ -24,10 +24,10 @@ from evalhouse.warehouse.kinds import TASKS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, MEASURE, FactForm
 from evalhouse.warehouse.loading.checks import FilePart
-from evalhouse.warehouse.loading.finding import NO_RESULTS, Found, find, packed_together, unpacked
+from evalhouse.warehouse.loading.finding import NO_RESULTS, Found, find, pack_together, unpack
 from evalhouse.warehouse.loading.readers import READERS, Reader, Role, plugins, wide
-from evalhouse.warehouse.loading.readers.recognition import recognized, role_of, unknown
-from evalhouse.warehouse.loading.staging.cells import KINDS, complaint, shown
+from evalhouse.warehouse.loading.readers.recognition import recognize_file, role_of, unknown
+from evalhouse.warehouse.loading.staging.cells import KINDS, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.reader import filled
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staging
@@ -53,14 +53,14 @@ def measures_of(parts: Iterable[FilePart]) -> tuple[str, ...]:
     return tuple(sorted({str(measure) for of_part in found for (measure,) in of_part if measure is not None}))
 
 
-def declared_of(measures: Iterable[str], declared: Directions) -> dict[str, bool]:
+def declared_directions(measures: Iterable[str], declared: Directions) -> dict[str, bool]:
     """The declared directions of some measures. An exact match of the name goes before a match that ignores case."""
     folded = {measure.casefold(): lower for measure, lower in declared.items()}
     said = ((measure, declared.get(measure, folded.get(measure.casefold()))) for measure in measures)
     return {measure: lower for measure, lower in said if lower is not None}
 
 
-def stated(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
+def stated_directions(database: Database, parts: Iterable[FilePart]) -> dict[str, bool]:
     """The directions that a file states for measures whose names and earlier loads do not imply one. They never raise a
     contradiction, because a format may give the same metric another direction in another task.
     """
@@ -215,8 +215,8 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
             continue
         try:
             if _is_to_be_unpacked(request, found, store):
-                waiting += unpacked(found, scratch)[::-1]
-            elif (file := _planned(request, found, store, is_table=found.called in tables)) is not None:
+                waiting += unpack(found, scratch)[::-1]
+            elif (file := _plan_file(request, found, store, is_table=found.called in tables)) is not None:
                 planned.append(file)
             else:
                 passed_over.append(found)
@@ -259,11 +259,11 @@ def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> b
         return found.is_zip
     if request.reader != AUTO:
         return request.reader in _readers() and not _readers()[request.reader].whole_archives
-    known = recognized(found.path, store, found.door, request.options, called=found.called)
+    known = recognize_file(found.path, store, found.door, request.options, called=found.called)
     return known is None or not _readers()[known.reader].whole_archives
 
 
-def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
+def _plan_file(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
     """The plan for one file; None if the file holds no results. Raises DataError if no reader can be chosen. `is_table`
     says that the file is certainly a table; then the reader of wide tables reports what is wrong with its columns.
     """
@@ -273,11 +273,13 @@ def _planned(request: LoadRequest, found: Found, store: Database, *, is_table: b
     if request.reader != AUTO:
         readers = _readers()
         if request.reader not in readers:
-            raise found.refusal(f"there is no reader {shown(request.reader)}; the readers are {', '.join(readers)}")
+            raise found.refusal(
+                f"there is no reader {quote_cell(request.reader)}; the readers are {', '.join(readers)}"
+            )
         reader = readers[request.reader]
         role = role_of(reader, found.path, store, found.door, request.options, called=found.called)
         return PlannedFile(found, reader, "--as names it", role, folder)
-    known = recognized(found.path, store, found.door, request.options, called=found.called)
+    known = recognize_file(found.path, store, found.door, request.options, called=found.called)
     if known is None:
         if found.named and (request.columns or {option.name for option in wide.READER.options} & {*request.options}):
             return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
@@ -306,7 +308,7 @@ def _with_whole_folders(files: Sequence[PlannedFile], scratch: Path) -> tuple[li
     for (_, root), together in side_by_side.items():
         folders = sorted({file.folder for file in together})
         members = [path for folder in folders for path in sorted(folder.glob(f"*{together[0].reader.whole_folders}"))]
-        found = packed_together(together[0].found, root, members, scratch)
+        found = pack_together(together[0].found, root, members, scratch)
         kept.append(replace(together[0], found=found, folder=root))
         packed.update(members)
     return kept, packed
@@ -397,7 +399,7 @@ class Declaring(Struct, frozen=True):
         stored = Sql("select distinct name from document_attribute order by name")
         attributes = [str(attribute) for (attribute,) in part.staging.database.rows(stored)]
         if cluster not in attributes:
-            fault = part.staging.fault(f"no column and no attribute of documents is called {shown(cluster)}")
+            fault = part.staging.fault(f"no column and no attribute of documents is called {quote_cell(cluster)}")
             raise DataError((fault,), hints=hints(cluster, [*header, *attributes], "columns"))
 
     def _set(self, form: FactForm) -> Observed:
@@ -417,7 +419,7 @@ def has_documents(reader: Reader) -> bool:
     return any(DOCUMENT in form.key for form in reader.forms)
 
 
-def parted(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
+def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
     """Splits the settings into the fields that are set for all rows and what is declared. If a file has no documents,
     `noun` and `cluster` stay among the fields and are refused there. Raises DataError for a setting that is not a
     valid name.

@@ -83,7 +83,7 @@ def fill(database: Database) -> list[Loaded]:
 
 def sample() -> Database:
     """A warehouse with the sample data."""
-    kept = _kept()
+    kept = _cached_warehouse()
     if kept is not None:
         # Another version may remove the file at this moment, to keep its own.
         with contextlib.suppress(WarehouseError, OSError):
@@ -93,7 +93,7 @@ def sample() -> Database:
     return database
 
 
-def _kept() -> Path | None:
+def _cached_warehouse() -> Path | None:
     """The warehouse in the cache folder; it is made if it is missing or changed. None if it cannot be made there."""
     folder = user_folder("cache")
     digest = _digest()
@@ -103,7 +103,7 @@ def _kept() -> Path | None:
             return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path = _made(folder, digest)
+        path = _make_warehouse(folder, digest)
     except (OSError, WarehouseError):
         return None
     for old in folder.glob("sample-*.duckdb"):
@@ -113,7 +113,7 @@ def _kept() -> Path | None:
     return path
 
 
-def _made(folder: Path, digest: str) -> Path:
+def _make_warehouse(folder: Path, digest: str) -> Path:
     """Makes the warehouse under a temporary name, because its final name depends on its contents."""
     import shutil
 

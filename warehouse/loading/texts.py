@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENT_TEXTS, INPUT, PIECE, SYSTEM_TEXTS, TEXT_FORMS, FactForm
 from evalhouse.warehouse.loading.checks import FilePart
 from evalhouse.warehouse.loading.facts import make_facts, place_test_sets
@@ -42,7 +42,7 @@ def notes_of(stored: Sequence[StoredTexts]) -> tuple[str, ...]:
         "left out, because other texts are stored in their place": sum(texts.unlike for texts in stored),
         "kept with their system, because the documents have other inputs": sum(texts.own for texts in stored),
     }
-    return tuple(f"{what}: {counted(many, 'text')}" for what, many in notes.items() if many)
+    return tuple(f"{what}: {quantity(many, 'text')}" for what, many in notes.items() if many)
 
 
 def store_texts(part: FilePart, import_id: int) -> StoredTexts:

@@ -35,7 +35,7 @@ __all__ = [
     "Setting",
     "Statistic",
     "TaskName",
-    "measure_named",
+    "find_measure",
     "settle",
     "without_cutoff",
 ]
@@ -43,7 +43,7 @@ __all__ = [
 MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRANSLATION + ATTEMPTS
 
 
-def measure_named(name: str, task: str) -> Measure | None:
+def find_measure(name: str, task: str) -> Measure | None:
     """The measure of a task by its exact name, else by its name in any letter case or by a synonym; None if there is no
     such measure. A cutoff after the name (P@10) or a parameter after it (F2) is not part of the name.
     """
@@ -57,6 +57,6 @@ def measure_named(name: str, task: str) -> Measure | None:
     found = next(iter(exact or folded), None)
     bare, cutoff = without_cutoff(name)
     if found is None and cutoff is not None:
-        found = measure_named(bare, task)
+        found = find_measure(bare, task)
         return found if found is not None and any(one.name == CUTOFF for one in found.parameters) else None
     return found

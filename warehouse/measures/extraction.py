@@ -20,14 +20,14 @@ CREDIT = Parameter(
 )
 
 
-def credited(partial: Decimal) -> LinearForm:
+def partial_credit(partial: Decimal) -> LinearForm:
     """correct + w·partial."""
     return LinearForm.of("correct") + Fraction(partial) * LinearForm.of("partial")
 
 
 def _f(beta: Decimal, partial: Decimal) -> Ratio:
     weight = Fraction(beta) ** 2
-    return ratio((weight + 1) * credited(partial), weight * LinearForm.of("possible") + LinearForm.of("actual"))
+    return ratio((weight + 1) * partial_credit(partial), weight * LinearForm.of("possible") + LinearForm.of("actual"))
 
 
 def _wrong(partial: Decimal) -> LinearForm:
@@ -50,7 +50,7 @@ EXTRACTION = (
         "extraction",
         "(correct + ½·partial) / possible",
         _METRICS,
-        lambda partial: ratio(credited(partial), LinearForm.of("possible")),
+        lambda partial: ratio(partial_credit(partial), LinearForm.of("possible")),
         (CREDIT,),
         steady=True,
         proportion=True,
@@ -62,7 +62,7 @@ EXTRACTION = (
         "extraction",
         "(correct + ½·partial) / actual",
         _METRICS,
-        lambda partial: ratio(credited(partial), LinearForm.of("actual")),
+        lambda partial: ratio(partial_credit(partial), LinearForm.of("actual")),
         (CREDIT,),
         proportion=True,
         within=SHARE,

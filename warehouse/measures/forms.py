@@ -86,7 +86,7 @@ class Ratio(Struct, frozen=True):
 
         Raises OverflowError if coefficients are so large that a sum would not fit into 64 bits.
         """
-        return combined(self.numerator, counts), combined(self.denominator, counts)
+        return evaluate_form(self.numerator, counts), evaluate_form(self.denominator, counts)
 
 
 def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:
@@ -104,7 +104,7 @@ def integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
     return tuple((column, coefficient // divisor) for column, coefficient in whole), Fraction(divisor, common)
 
 
-def combined(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+def evaluate_form(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
     """The value of a form for each entry of the counts by column. Raises OverflowError if a sum would not fit into 64
     bits.
     """
@@ -195,15 +195,15 @@ def columns(expression: Expression) -> tuple[str, ...]:
             return tuple(dict.fromkeys(column for argument in arguments for column in columns(argument)))
 
 
-def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
+def rename_columns(expression: Expression, names: Mapping[str, str]) -> Expression:
     """The expression with other names for its columns."""
     match expression:
         case Count(column):
             return Count(names[column])
         case Operation(left, operator, right):
-            return Operation(renamed(left, names), operator, renamed(right, names))
+            return Operation(rename_columns(left, names), operator, rename_columns(right, names))
         case Call(function, arguments):
-            return Call(function, tuple(renamed(argument, names) for argument in arguments))
+            return Call(function, tuple(rename_columns(argument, names) for argument in arguments))
         case Constant():
             return expression
 
@@ -229,12 +229,12 @@ def degree(expression: Expression) -> Fraction:
         case Count():
             return Fraction(1)
         case Operation(left, operator, right):
-            return _combined_degree(degree(left), operator, degree(right))
+            return _combine_degrees(degree(left), operator, degree(right))
         case Call(function, arguments):
-            return _called_degree(function, [degree(argument) for argument in arguments])
+            return _call_degree(function, [degree(argument) for argument in arguments])
 
 
-def _combined_degree(left: Fraction, operator: Operator, right: Fraction) -> Fraction:
+def _combine_degrees(left: Fraction, operator: Operator, right: Fraction) -> Fraction:
     match operator:
         case "*":
             return left + right
@@ -244,7 +244,7 @@ def _combined_degree(left: Fraction, operator: Operator, right: Fraction) -> Fra
             return max(left, right)
 
 
-def _called_degree(function: FunctionName, degrees: Sequence[Fraction]) -> Fraction:
+def _call_degree(function: FunctionName, degrees: Sequence[Fraction]) -> Fraction:
     match function:
         case "min":
             return min(degrees)
@@ -256,15 +256,15 @@ def _called_degree(function: FunctionName, degrees: Sequence[Fraction]) -> Fract
             return Fraction(0)
 
 
-def divided(expression: Expression, scale: int) -> Expression:
+def divide_counts(expression: Expression, scale: int) -> Expression:
     """The expression with each of its counts divided by a scale."""
     match expression:
         case Count():
             return Operation(expression, "/", Constant(Fraction(scale)))
         case Operation(left, operator, right):
-            return Operation(divided(left, scale), operator, divided(right, scale))
+            return Operation(divide_counts(left, scale), operator, divide_counts(right, scale))
         case Call(function, arguments):
-            return Call(function, tuple(divided(argument, scale) for argument in arguments))
+            return Call(function, tuple(divide_counts(argument, scale) for argument in arguments))
         case Constant():
             return expression
 
@@ -290,11 +290,11 @@ def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fracti
         case Count(column):
             return Fraction(sums[column])
         case Operation(left, operator, right):
-            return _finite(_combined_exactly(_exact(left, sums), operator, _exact(right, sums)))
+            return _finite(_combine_exactly(_exact(left, sums), operator, _exact(right, sums)))
         case Call(function, arguments):
             values = [_exact(argument, sums) for argument in arguments]
             known = [value for value in values if value is not None]
-            return _finite(_called_exactly(function, known)) if len(known) == len(values) else None
+            return _finite(_call_exactly(function, known)) if len(known) == len(values) else None
 
 
 def _finite(value: Exact | None) -> Exact | None:
@@ -302,7 +302,7 @@ def _finite(value: Exact | None) -> Exact | None:
     return None if isinstance(value, Decimal) and not value.is_finite() else value
 
 
-def _combined_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:
+def _combine_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:
     if a is None or b is None or (operator == "/" and b == 0):
         return None
     if isinstance(a, Fraction) and isinstance(b, Fraction):
@@ -311,7 +311,7 @@ def _combined_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> E
     return by_operator[operator](_decimal(a), _decimal(b))
 
 
-def _called_exactly(function: FunctionName, values: Sequence[Exact]) -> Exact | None:
+def _call_exactly(function: FunctionName, values: Sequence[Exact]) -> Exact | None:
     value = values[0]
     match function:
         case "abs":
@@ -362,10 +362,10 @@ def evaluate(expression: Expression, sums: Mapping[str, NDArray[np.float64]]) ->
             combined = a + b if operator == "+" else a - b if operator == "-" else a * b
             return np.asarray(combined, dtype=np.float64)
         case Call(function, arguments):
-            return _called(function, [evaluate(argument, sums) for argument in arguments])
+            return _call(function, [evaluate(argument, sums) for argument in arguments])
 
 
-def _called(function: FunctionName, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _call(function: FunctionName, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     import numpy as np
 
     by_name: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs}
@@ -437,10 +437,10 @@ def _fraction(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:
             a, b = _fraction(left), _fraction(right)
             if a is None or b is None:
                 return None
-            return _combined(a, operator, b)
+            return _combine(a, operator, b)
 
 
-def _combined(
+def _combine(
     a: tuple[_Polynomial, _Polynomial], operator: Operator, b: tuple[_Polynomial, _Polynomial]
 ) -> tuple[_Polynomial, _Polynomial] | None:
     (over_a, under_a), (over_b, under_b) = a, b
@@ -485,7 +485,7 @@ def _times(a: _Polynomial, b: _Polynomial) -> _Polynomial:
 # define, and measures of the order in which confidence ranks documents.
 
 
-def rounded(value: Exact | None) -> float | None:
+def to_float(value: Exact | None) -> float | None:
     """The value as a float; None if it is undefined or out of range."""
     try:
         number = inf if value is None else float(value)
@@ -521,11 +521,11 @@ class Function(Struct, frozen=True):
 
     def renamed(self, names: Mapping[str, str]) -> Function:
         """The same function over renamed columns."""
-        return Function(renamed(self.expression, names))
+        return Function(rename_columns(self.expression, names))
 
     def over(self, scale: int) -> Function:
         """The same function for sums that were multiplied by `scale`."""
-        return Function(divided(self.expression, scale))
+        return Function(divide_counts(self.expression, scale))
 
     def exact(self, sums: Sequence[int]) -> Exact | None:
         """The value for sums of the columns; None where it is undefined."""
@@ -533,7 +533,7 @@ class Function(Struct, frozen=True):
 
     def value(self, sums: Sequence[int]) -> float | None:
         """The value for sums of the columns, rounded once; None where it is undefined."""
-        return rounded(self.exact(sums))
+        return to_float(self.exact(sums))
 
     def values(self, sums: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The values for arrays of sums by column, in floating point; NaN where undefined."""

@@ -156,11 +156,13 @@ def _gain(dcg: str, unjudged: str, k: Decimal | None = None) -> CumulatedGain:
     return CumulatedGain(cutoff=_whole(k), removed=unjudged == "removed", exponential=dcg == "exp-log2")
 
 
-def _expected(unjudged: str, k: Decimal | None = None, max: Decimal | None = None) -> ExpectedReciprocalRank:
+def _expected_reciprocal_rank(
+    unjudged: str, k: Decimal | None = None, max: Decimal | None = None
+) -> ExpectedReciprocalRank:
     return ExpectedReciprocalRank(cutoff=_whole(k), removed=unjudged == "removed", highest=_whole(max))
 
 
-def _judged(k: Decimal | None = None) -> JudgedAt:
+def _judged_at(k: Decimal | None = None) -> JudgedAt:
     return JudgedAt(cutoff=_whole(k))
 
 
@@ -252,14 +254,14 @@ RANKINGS = (
         "Judged",
         "judged items among the first k / all items among the first k",
         "ir_measures Judged",
-        _judged,
+        _judged_at,
         K,
     ),
     _measure(
         "ERR",
         "Σ (chance of stopping there) / place, an item stopping with (2^grade − 1) / 2^max",
         "Chapelle, Metzler, Zhang and Grinspan 2009",
-        _expected,
+        _expected_reciprocal_rank,
         K, HIGHEST, UNJUDGED,
     ),
     _measure(

@@ -30,13 +30,13 @@ def mean_of_values() -> Ratio:
     return ratio(LinearForm.of("value"), LinearForm.of("documents"))
 
 
-def imported(name: str, lower_is_better: bool = False) -> Measure:
+def imported_measure(name: str, lower_is_better: bool = False) -> Measure:
     """The measure of the imported values of this name: their mean over documents."""
     meaning = "mean of the imported values over documents"
     return Measure(name, "values", meaning, "imported", mean_of_values, steady=True, lower_is_better=lower_is_better)
 
 
-def printed(called: str, task: str, name: str, lower_is_better: bool = False) -> Measure:
+def printed_measure(called: str, task: str, name: str, lower_is_better: bool = False) -> Measure:
     """A figure that was printed for a task under a name; there are no documents for it."""
     figure = PrintedFigure(task, name)
     meaning = f"as printed of {task}"
@@ -109,7 +109,7 @@ ATTEMPT_COLUMNS = ("attempts", "passed")
 _ATTEMPTS, _PASSED = map(Count, ATTEMPT_COLUMNS)
 
 
-def _chosen(of: Expression, k: Setting) -> Expression:
+def _choose_quotient(of: Expression, k: Setting) -> Expression:
     """C(of, k) / C(attempts, k) as a product of k quotients; undefined if there are fewer than k attempts."""
     return _product([_over(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
 
@@ -132,11 +132,11 @@ def _over(above: Expression, below: Expression) -> Expression:
 
 def _pass(k: Setting) -> Function:
     failed = Operation(_ATTEMPTS, "-", _PASSED)
-    return Function(Operation(Constant(Fraction(1)), "-", _chosen(failed, k)))
+    return Function(Operation(Constant(Fraction(1)), "-", _choose_quotient(failed, k)))
 
 
 def _every(k: Setting) -> Function:
-    return Function(_chosen(_PASSED, k))
+    return Function(_choose_quotient(_PASSED, k))
 
 
 ATTEMPTS = (

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.editing.hints import hints, listing, written
+from evalhouse.grammar.editing.hints import hints, listing, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.warehouse.kinds import FILTERING, TASKS, Task
 from evalhouse.warehouse.plans import plan as p
@@ -122,7 +122,7 @@ def _value(scope: Scope, dimension: p.Dimension, item: Any, place: n.Node) -> p.
     if isinstance(item, n.Number):
         if not numeric:
             raise QueryError(
-                f"{dimension.name} is a text, not a number", place.span, (f'write "{written(item.value)}"',)
+                f"{dimension.name} is a text, not a number", place.span, (f'write "{number_text(item.value)}"',)
             )
         return item.value
     if numeric:

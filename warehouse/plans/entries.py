@@ -44,7 +44,7 @@ class Attempted(Struct, frozen=True):
     right: str
 
 
-def attempted(
+def attempts_of(
     measures: Sequence[n.MeasureCall | n.Mean], kind: n.Name | None, scope: Scope, test_set: KnownTestSet
 ) -> Attempted | None:
     """What is asked of the replicates of a test set as attempts; None where a measure is another, or where counts of
@@ -116,7 +116,7 @@ def takes_groups(statement: n.Node) -> bool:
     return isinstance(statement, n.Score | n.Compare | n.Group | n.Rank | n.PaperTable | n.Power)
 
 
-def grouped(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: bool) -> p.Entry:
+def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken: bool) -> p.Entry:
     """The entry with the attribute that its means are over, if they are over one. `taken` says whether the statement
     takes such means.
     """
@@ -207,7 +207,7 @@ def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tu
         try:
             entries.append(entry_on(wanted, scope, test_set, place, elsewhere=len(chosen) > 1))
         except (_NoRowsError, LackingMeasureError) as error:
-            if named(test_sets) or len(chosen) == 1:
+            if are_named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not entries:
         raise QueryError("no test set has rows for this", wanted.span)
@@ -227,7 +227,7 @@ def _check_found(
             entry_on(alone, scope, *chosen[0])
 
 
-def named(test_sets: n.TestSets | None) -> bool:
+def are_named(test_sets: n.TestSets | None) -> bool:
     """Whether the test sets were called by their names, and not all or by a pattern."""
     return test_sets is not None and not any(isinstance(item, n.All | n.Pattern) for item in test_sets.items)
 
@@ -253,7 +253,7 @@ def check_filled(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...], othe
 
 def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
     """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
-    if of_attempts := attempted(wanted.measures, wanted.task, scope, test_set):
+    if of_attempts := attempts_of(wanted.measures, wanted.task, scope, test_set):
         return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
     task = _task(wanted, scope, test_set, place, elsewhere)
     of_nodes = [
@@ -270,10 +270,10 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     if replicates is not None and replicates.common > 1:
         # The counts of what is averaged are multiplied by this, so that they are whole.
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
-    stored = _stored(wanted.systems, scope, task, test_set, replicates)
+    stored = _count_systems(wanted.systems, scope, task, test_set, replicates)
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
     entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
-    entry = grouped(entry, of_nodes, scope, wanted.groups)
+    entry = group_entry(entry, of_nodes, scope, wanted.groups)
     if entry.units.groups and wanted.missing is not None:
         what = (
             f"a mean by document.{entry.units.groups.attribute} uses all documents, so it cannot be combined with "
@@ -294,7 +294,7 @@ def _of_attempts(
     replicates = _runs_by(node, scope, REPLICATED, test_set)
     statistics = attempt_statistics(asked_for, replicates, scope, test_set)
     systems = systems_of(scope, wanted.systems, REPLICATED, test_set, elsewhere, replicates)
-    stored = _stored(wanted.systems, scope, REPLICATED, test_set, replicates)
+    stored = _count_systems(wanted.systems, scope, REPLICATED, test_set, replicates)
     attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
     return scope.entry(test_set, REPLICATED, statistics, systems, stored, attempts)
 
@@ -305,7 +305,7 @@ def _over(statistic: Statistic, scale: int) -> Statistic:
     return replace(statistic, computation=computation.over(scale)) if isinstance(computation, Function) else statistic
 
 
-def _stored(
+def _count_systems(
     node: n.Systems | None, scope: Scope, task: Task, test_set: KnownTestSet, replicates: p.Replicates | None
 ) -> int:
     """How many systems have rows; 0, for not known, where all are named and it would take long to find out."""

@@ -84,13 +84,13 @@ class FactRows:
         if entry.task.named_counts and entry.counts and not key:
             self._source = _side_by_side(entry)
         if thresholds is not None:
-            self._source = _thresholded(entry.task.source, self._condition(thresholds))
+            self._source = _apply_threshold(entry.task.source, self._condition(thresholds))
         if entry.task.of_lists and not key:
             self._source = _of_lists(entry)
         if together is not None:
             self._source = together
         if entry.units.averaged is not None and not key:
-            self._source = _averaged_runs(self._source, entry, entry.units.averaged)
+            self._source = _average_runs(self._source, entry, entry.units.averaged)
         if entry.units.attempts is not None and not key:
             self._source = _attempts(entry, entry.units.attempts)
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
@@ -223,7 +223,7 @@ def _of_confidence(where: p.Filter | None) -> bool:
     return any(dimension.of == "confidence" for dimension in dimensions(where))
 
 
-def _thresholded(source: str, condition: Sql) -> Sql:
+def _apply_threshold(source: str, condition: Sql) -> Sql:
     """The cells where a decision that does not meet a condition on its confidence counts as no."""
     kept = "(select *, " + condition + "::integer as kept from " + Sql(source) + " f)"
     return (
@@ -243,7 +243,7 @@ def _side_by_side(entry: p.Entry) -> Sql:
     return f"(select {keys}, " + join(", ", columns) + chosen + f" group by {keys})"
 
 
-def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
+def _average_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
     system. Counts are multiplied by what makes the averages whole.
     """
@@ -258,7 +258,7 @@ def _averaged_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql
         )
         return "(select " + ", ".join([keys, *means]) + rows + here
     counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
-    sums = join(", ", (_averaged_count(column(count), replicates.common) for count in entry.counts))
+    sums = join(", ", (_average_count(column(count), replicates.common) for count in entry.counts))
     with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
     return f"(select {keys}, " + sums + rows + with_runs + here
 
@@ -285,7 +285,7 @@ def _runs(entry: p.Entry, replicates: p.Replicates) -> str:
     return "select * from (values " + ", ".join(map(str, listed)) + ") runs(run, one)"
 
 
-def _averaged_count(count: Sql, common: int) -> Sql:
+def _average_count(count: Sql, common: int) -> Sql:
     known = "case when count(f." + count + ") = count(*) "
     return known + "then sum(f." + count + f" * ({common} // n.runs))::bigint end as " + count
 
@@ -327,7 +327,7 @@ def decisions(entry: p.Entry, where: p.Filter | None) -> Sql:
 # and why.
 
 
-def scored(entry: p.Entry) -> Sql:
+def documents_by_measure(entry: p.Entry) -> Sql:
     """One row per system, and per measure (imported values) or count (named counts): system id, this name, and how many
     documents have rows.
     """
@@ -365,7 +365,7 @@ def absent(entry: p.Entry, most: int) -> Sql:
     return "with there as (" + there + "), lacking as (" + lacking + ") " + named + " order by system, name"
 
 
-def failed(entry: p.Entry) -> Sql:
+def failures_of(entry: p.Entry) -> Sql:
     """System id, reason, whether the run as a whole failed, how many documents failed, and how many of these have no
     rows either.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted, plural
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural, quantity
 from evalhouse.warehouse.measures.filtering import OF_TOPICS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.version import __version__
@@ -36,7 +36,7 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def simulated(entries: Iterable[p.Entry]) -> bool:
+def is_simulated(entries: Iterable[p.Entry]) -> bool:
     """Whether anything that decides the numbers was simulated."""
     return any(entry.simulated for entry in entries)
 
@@ -56,7 +56,7 @@ def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
     """A caption: what, how it was got, and in brackets of which kind the rows are, where several could be meant, and
     whether the data are simulated.
     """
-    remarks = [*kinds(entries), *(["simulated data"] if simulated(entries) else [])]
+    remarks = [*kinds(entries), *(["simulated data"] if is_simulated(entries) else [])]
     return what + (f": {how}" if how else "") + (f" ({', '.join(remarks)})" if remarks else "")
 
 
@@ -80,8 +80,8 @@ class Size(Struct, frozen=True):
 
     def said(self, done: str) -> str:
         """100 messages exchanged; 50 topics exchanged (80,914 topic-document pairs)."""
-        units = f"{counted(self.units, self.unit)}{done}"
-        return units if self.unit == self.noun else f"{units} ({counted(self.documents, self.noun)})"
+        units = f"{quantity(self.units, self.unit)}{done}"
+        return units if self.unit == self.noun else f"{units} ({quantity(self.documents, self.noun)})"
 
 
 def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
@@ -96,7 +96,7 @@ def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
     for _, size in pairs:
         counts.setdefault(size.unit, []).append(size.units)
     ranges = [
-        ("" if min(of) == max(of) else f"{min(of):,} to ") + counted(max(of), unit) for unit, of in counts.items()
+        ("" if min(of) == max(of) else f"{min(of):,} to ") + quantity(max(of), unit) for unit, of in counts.items()
     ]
     return " and ".join(ranges) + done
 
@@ -112,14 +112,14 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     )
 
 
-def whole_said(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
+def difference_text(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
     """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
-    from evalhouse.warehouse.charts import written
+    from evalhouse.warehouse.charts import format_value
 
     def said(value: float) -> str:
         # As many decimals as in cells, unless the difference would be lost.
         fixed = unit == "number" and (difference is None or abs(difference) >= 0.0001)
-        return f"{value:.4f}" if fixed else written(value, unit)
+        return f"{value:.4f}" if fixed else format_value(value, unit)
 
     if difference is None:
         return f"both {said(first or 0.0)}, so there is no difference to share out"
@@ -178,15 +178,15 @@ def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     )
 
 
-def said_of_measures(entries: Sequence[p.Entry]) -> tuple[str, ...]:
+def measure_notes(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """Notes about measures that do not depend on their values."""
-    return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped(entries), *attempts(entries))
+    return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped_notes(entries), *attempts(entries))
 
 
-def ungrouped(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+def ungrouped_notes(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """How many documents are left out of means by an attribute."""
     return tuple(
-        f"{entry.test_set.name}: left out {counted(groups.without, 'document')} without document.{groups.attribute}"
+        f"{entry.test_set.name}: left out {quantity(groups.without, 'document')} without document.{groups.attribute}"
         for entry in entries
         if (groups := entry.units.groups) is not None and groups.without
     )

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.editing.hints import brief, hints, listing, near, written
+from evalhouse.grammar.editing.hints import brief, hints, listing, near, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import COUNTS, FILTERING, IMPORTED, RANKINGS, TASKS, VALUES, Task
@@ -28,7 +28,7 @@ from evalhouse.warehouse.measures import (
     Measure,
     Setting,
     Statistic,
-    measure_named,
+    find_measure,
     settle,
     without_cutoff,
 )
@@ -39,7 +39,7 @@ from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS as ATTEMPT_COUNT
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.substitution import Variables, of_metric, spelt_otherwise, with_filter
-from evalhouse.warehouse.plans.user_measures import defined, definition_of, is_made_of, over_stored, ways
+from evalhouse.warehouse.plans.user_measures import defined_measure, definition_of, is_made_of, over_stored, ways
 from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
 
 _It = TypeVar("_It")
@@ -91,15 +91,15 @@ class Scope(Struct, frozen=True):
         number = self.number(node, Decimal(0))
         if number != int(number) or not lowest <= number <= highest:
             limits = f"from {lowest:,} to {highest:,}"
-            raise QueryError(f"{what} must be a whole number {limits}, not {written(number)}", node.span)
+            raise QueryError(f"{what} must be a whole number {limits}, not {number_text(number)}", node.span)
         return int(number)
 
     def share(self, node: n.Number | n.Variable | None, what: str, default: Decimal) -> Decimal:
         """A number between 0 and 1, both excluded."""
         share = self.number(node, default)
         if not 0 < share < 1:
-            hint = (f"{written(share)}% is written {written(share / 100)}",) if 1 < share < 100 else ()
-            raise QueryError(f"{what} must be a number between 0 and 1, not {written(share)}", node.span, hint)  # type: ignore[union-attr]
+            hint = (f"{number_text(share)}% is written {number_text(share / 100)}",) if 1 < share < 100 else ()
+            raise QueryError(f"{what} must be a number between 0 and 1, not {number_text(share)}", node.span, hint)  # type: ignore[union-attr]
         return share
 
     # --- test sets ----------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Scope(Struct, frozen=True):
             is_defined = definition_of(measure.name, self.catalog.definitions)
             hint = listing(counts, f"counts of {here}") if is_defined else listing(there, f"measures of {here}")
             return LackingMeasureError(f"{here} has no {name}; {has}", measure.span, hint)
-        lacking = measure_named(measure.name, COUNTS.name)
+        lacking = find_measure(measure.name, COUNTS.name)
         if lacking is not None:
             alike = [known for known in there if known.casefold().endswith(lacking.name.casefold())]
             brought = f"load --as segments counts for {lacking.name} from texts and their references"
@@ -256,11 +256,11 @@ class Scope(Struct, frozen=True):
         if made_of := definition_of(measure.name, self.catalog.definitions):
             return QueryError(f"{name} is computed from counts that no test set has", measure.span, (made_of,))
         spoken = SPOKEN.get(measure.name.casefold())
-        of_lists = measure_named(measure.name, RANKINGS.name)
+        of_lists = find_measure(measure.name, RANKINGS.name)
         if of_lists is not None and self.catalog.has_rows(RANKINGS.name, test_set.id):
             spoken = f"{of_lists.name}@10"
         bare, cutoff = without_cutoff(measure.name)
-        of_lists = measure_named(bare, RANKINGS.name)
+        of_lists = find_measure(bare, RANKINGS.name)
         if cutoff is not None and of_lists is not None:
             return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"write {of_lists.name}",))
         near = hints(measure.name, self.known_measures(test_set), "measures")
@@ -268,14 +268,14 @@ class Scope(Struct, frozen=True):
 
     def of_attempts(self, name: str) -> Measure | None:
         """The measure of attempts and how many of them passed that a name means; None where it means another."""
-        measure = measure_named(name, COUNTS.name)
+        measure = find_measure(name, COUNTS.name)
         return measure if measure is not None and measure.needs == ATTEMPT_COUNTS else None
 
     def right_or_wrong(self, test_set: KnownTestSet) -> str | None:
         """What the values that say whether an answer is right are stored as; None where a test set has none."""
         if not self.catalog.has_rows(VALUES.name, test_set.id):
             return None
-        return self._stored(n.MeasureCall(ACCURACY), VALUES, test_set)
+        return self._stored_name(n.MeasureCall(ACCURACY), VALUES, test_set)
 
     def replicates_are_attempts(self, test_set: KnownTestSet) -> bool:
         """Whether samples of a test set were answered several times, right or wrong."""
@@ -293,7 +293,7 @@ class Scope(Struct, frozen=True):
 
     def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
         if task.imported is not None:
-            return self._stored(measure, task, test_set) is not None
+            return self._stored_name(measure, task, test_set) is not None
         found = self._measure(measure.name, task, test_set)
         return found is not None and not self._lacks_cutoff(found, measure)
 
@@ -313,12 +313,12 @@ class Scope(Struct, frozen=True):
         the language where nothing that is stored or defined has that very name, and the test set has rows of the task.
         """
         counts = self.catalog.counts_of(task.name, test_set.id)
-        measure = measure_named(name, task.name)
+        measure = find_measure(name, task.name)
         if measure is not None and self._is_synonym(name, measure) and not self._stands_for(name, task, test_set):
             measure = None
         if measure is not None and is_made_of(measure, counts):
             return measure
-        return defined(name, task, self.catalog.definitions, counts)
+        return defined_measure(name, task, self.catalog.definitions, counts)
 
     def _is_synonym(self, name: str, measure: Measure) -> bool:
         return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(
@@ -351,7 +351,7 @@ class Scope(Struct, frozen=True):
                 check_at_most(node, parameter.name, setting, most, f"the most {parameter.up_to} that {here} has")
         return over_stored(measure, names), how
 
-    def _stored(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
+    def _stored_name(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
         names = self.catalog.measures_of(task.name, test_set.id)
         figure, named = _figure(measure, task), [(name, name) for name in names]
@@ -393,7 +393,7 @@ class Scope(Struct, frozen=True):
         """The statistic a measure means for a task that has it."""
         measure_node = node.measure if isinstance(node, n.Mean) else node
         if task.imported is not None:
-            return self._imported(node, measure_node, task, task.imported, test_set)
+            return self._imported_statistic(node, measure_node, task, task.imported, test_set)
         measure = self._measure(measure_node.name, task, test_set)
         if measure is None:
             raise QueryError(
@@ -420,7 +420,7 @@ class Scope(Struct, frozen=True):
             raise QueryError(wrong, node.by.span, (f"write mean({node.measure.name} by {to_text(node.by)})",))
         return replace(statistic, label=f"{statistic.label[:-1]} by {to_text(node.by)})")
 
-    def _imported(
+    def _imported_statistic(
         self,
         node: n.MeasureCall | n.Mean,
         measure_node: n.MeasureCall,
@@ -429,7 +429,7 @@ class Scope(Struct, frozen=True):
         test_set: KnownTestSet,
     ) -> Statistic:
         """The statistic of a measure that is a name in the data."""
-        stored = self._stored(measure_node, task, test_set)
+        stored = self._stored_name(measure_node, task, test_set)
         if stored is None:
             label, names = _figure(measure_node, task), self.catalog.measures_of(task.name, test_set.id)
             raise QueryError(
@@ -489,7 +489,7 @@ class Scope(Struct, frozen=True):
 def check_at_most(node: n.MeasureCall, name: str, setting: Decimal, most: int, why: str) -> None:
     """Raises QueryError for a parameter that is larger than the data allow."""
     if setting > most:
-        raise QueryError(f"{name} is at most {most}, {why}, not {written(setting)}", node.span)
+        raise QueryError(f"{name} is at most {most}, {why}, not {number_text(setting)}", node.span)
 
 
 def matching(text: str, named: Iterable[tuple[str, _It]]) -> list[_It]:
@@ -540,7 +540,7 @@ def _setting(value: n.Number | n.Name | n.All | n.Variable) -> str:
         case n.All():
             return ALL
         case n.Number(number):
-            return written(number)
+            return number_text(number)
         case n.Name(text):
             return text
         case n.Variable(name):

@@ -10,7 +10,7 @@ from decimal import Decimal
 from msgspec import Struct
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.editing.hints import brief, written
+from evalhouse.grammar.editing.hints import brief, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.plans.path import Engine
@@ -50,7 +50,7 @@ class NoSuchStateError(WarehouseError):
     """A warehouse never had the state that is asked for: no import has the number, or the moment is before it began."""
 
 
-def state_asked(node: n.Node) -> AsOf:
+def requested_state(node: n.Node) -> AsOf:
     """The state that is meant. Variables were replaced before. Raises QueryError."""
     match node:
         case n.Number(value=number):
@@ -63,7 +63,7 @@ def state_asked(node: n.Node) -> AsOf:
 def _import(number: Decimal, node: n.Node) -> int:
     if number != int(number) or not 1 <= number <= MOST_IMPORTS:
         raise QueryError(
-            f"the number of an import must be a whole number from 1 to {MOST_IMPORTS:,}, not {written(number)}",
+            f"the number of an import must be a whole number from 1 to {MOST_IMPORTS:,}, not {number_text(number)}",
             node.span,
             ("show imports lists their numbers",),
         )
@@ -126,7 +126,7 @@ class PastStates:
         past. Raises QueryError, and what `past` raises.
         """
 
-        wanted = state_asked(as_of)
+        wanted = requested_state(as_of)
         if past is None:
             raise QueryError(
                 "this warehouse does not keep its past",
@@ -151,12 +151,12 @@ class PastStates:
         if state is not None and not state.lasting:
             state.engine.close()
             state = None
-        self._open[as_of] = state or self._opened(as_of, past)
+        self._open[as_of] = state or self._open_state(as_of, past)
         while len(self._open) > MOST_OPEN:
             self._open.pop(next(iter(self._open))).engine.close()
         return self._open[as_of]
 
-    def _opened(self, as_of: AsOf, past: Callable[[AsOf], Database]) -> PastState:
+    def _open_state(self, as_of: AsOf, past: Callable[[AsOf], Database]) -> PastState:
         from datetime import UTC, datetime
 
         lasting = as_of.over(datetime.now(UTC))

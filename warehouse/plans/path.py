@@ -168,11 +168,11 @@ def fetch(queries: Queries, engine: Engine) -> Facts:
     facts: dict[str, Any] = {}
     for name, query in by_name.items():
         if query.needed is None or query.needed(facts):
-            facts[name] = _fetched(query, engine)
+            facts[name] = _fetch_query(query, engine)
     return facts
 
 
-def _fetched(query: Query, engine: Engine) -> Any:
+def _fetch_query(query: Query, engine: Engine) -> Any:
     match query.form:
         case "rows":
             return engine.rows(query.sql)
@@ -189,11 +189,11 @@ def _fetched(query: Query, engine: Engine) -> Any:
 
 def _narrow(columns: dict[str, Any]) -> dict[str, Any]:
     """Columns of whole numbers without nulls in the smallest type that holds them; the others as they are."""
-    from evalhouse.warehouse.significance.arrays import narrowed
+    from evalhouse.warehouse.significance.arrays import narrow
 
     for name, column in columns.items():
         if column.dtype.kind == "i" and not hasattr(column, "mask"):
-            columns[name] = narrowed(column)
+            columns[name] = narrow(column)
     return columns
 
 

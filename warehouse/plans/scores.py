@@ -59,7 +59,7 @@ def annotator_labels(entry: p.Entry, annotator: str) -> Sql:
     return own + " union all " + of + "false as of_annotator" + of_key.tail()
 
 
-def decided(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+def decision_rows(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """System id, document, decision and the `split` values, whether the key has the document or not."""
     of_decisions = replace(entry, task=replace(entry.task, source=entry.task.facts))
     rows = FactRows(of_decisions, where, (p.Dimension("document"), *split))
@@ -192,10 +192,10 @@ def _arithmetic(expression: Expression, sums: Mapping[str, str]) -> Sql:
             a, b = _arithmetic(left, sums), _arithmetic(right, sums)
             return "(" + a + f" {operator} " + ("nullif(" + b + ", 0)" if operator == "/" else b) + ")"
         case Call(function, arguments):
-            return _called(function, [_arithmetic(argument, sums) for argument in arguments])
+            return _call(function, [_arithmetic(argument, sums) for argument in arguments])
 
 
-def _called(function: FunctionName, arguments: Sequence[Sql]) -> Sql:
+def _call(function: FunctionName, arguments: Sequence[Sql]) -> Sql:
     first = arguments[0]
     match function:
         case "sqrt":
@@ -231,7 +231,7 @@ def values_one_by_one(entry: p.Entry, split: Sequence[p.Dimension], where: p.Fil
     return "select " + join(", ", [*columns, *values]) + rows.tail()
 
 
-def published(entry: p.Entry, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
+def published_rows(entry: p.Entry, by: Sequence[p.Dimension] = (), where: p.Filter | None = None) -> Sql:
     """System id, the `by` values, task, measure and value of the published figures of a test set."""
     rows = FactRows(entry, where, by)
     keys = [Sql("f.system_id"), *(rows.expression(dimension) for dimension in by), Sql("f.task"), Sql("f.measure")]

@@ -72,17 +72,17 @@ double.
 _Node = TypeVar("_Node", bound=n.Node)
 
 
-def substituted(node: _Node, variables: Variables) -> _Node:
+def substitute(node: _Node, variables: Variables) -> _Node:
     """The node without variables. Raises QueryError for an unknown one, and for a list where one value is needed."""
     changed: dict[str, Any] = {}
     for name in node.__struct_fields__:
         value = getattr(node, name)
         if isinstance(value, tuple):
-            items = tuple(item for written in value for item in expanded(written, variables))
+            items = tuple(item for written in value for item in expand(written, variables))
             if items != value:
                 changed[name] = items
         elif isinstance(value, n.Node):
-            replaced = _single(value, variables) if isinstance(value, n.Variable) else substituted(value, variables)
+            replaced = _single(value, variables) if isinstance(value, n.Variable) else substitute(value, variables)
             if replaced is not value:
                 changed[name] = replaced
     return replace(node, **changed) if changed else node
@@ -107,23 +107,23 @@ def at_level(statement: _Node, level: n.Number) -> _Node:
     return statement
 
 
-def expanded(value: Any, variables: Variables) -> tuple[Any, ...]:
+def expand(value: Any, variables: Variables) -> tuple[Any, ...]:
     """What one item of a list becomes: several where it is a variable that stands for a list."""
     if isinstance(value, n.Variable):
-        return tuple(replace(item, span=value.span) for item in _known(value, variables))
-    return (substituted(value, variables),) if isinstance(value, n.Node) else (value,)
+        return tuple(replace(item, span=value.span) for item in _items_of(value, variables))
+    return (substitute(value, variables),) if isinstance(value, n.Node) else (value,)
 
 
 def items_of(statement: n.Let, variables: Variables) -> tuple[Item, ...]:
     """What a variable stands for after `let`. Raises QueryError."""
-    items = tuple(item for value in statement.values for item in expanded(value, variables))
+    items = tuple(item for value in statement.values for item in expand(value, variables))
     if len(items) > MOST_ITEMS:
         raise QueryError(f"a variable is a list of at most {MOST_ITEMS:,}", statement.variable.span)
     return items
 
 
 def _single(variable: n.Variable, variables: Variables) -> Item:
-    items = _known(variable, variables)
+    items = _items_of(variable, variables)
     if len(items) != 1:
         raise QueryError(
             f"${variable.name} is a list of {len(items):,} values, and only one is needed here", variable.span
@@ -131,7 +131,7 @@ def _single(variable: n.Variable, variables: Variables) -> Item:
     return replace(items[0], span=variable.span)
 
 
-def _known(variable: n.Variable, variables: Variables) -> tuple[Item, ...]:
+def _items_of(variable: n.Variable, variables: Variables) -> tuple[Item, ...]:
     if variable.name not in variables:
         known = [f"${name}" for name in variables]
         unknown = f"${variable.name}"

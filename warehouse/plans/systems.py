@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.editing.hints import brief, hints, listing, written
+from evalhouse.grammar.editing.hints import brief, hints, listing, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import Task
 from evalhouse.warehouse.measures import Measure, Statistic
@@ -68,13 +68,13 @@ def systems_of(
         known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
     excepted: set[str] = set()
     for item in node.excepted if node else ():
-        excepted.update(system.name for system in _named(scope, item, item, task, test_set, present))
+        excepted.update(system.name for system in _find_systems(scope, item, item, task, test_set, present))
     by_name: dict[str, p.System] = {}
     for item in items:
         baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
         if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
             continue
-        for system in _named(scope, item, item, task, test_set, present):
+        for system in _find_systems(scope, item, item, task, test_set, present):
             if system.name not in excepted:
                 by_name.setdefault(system.name, system)
     return tuple(by_name.values())
@@ -92,7 +92,7 @@ def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int])
     )
 
 
-def _named(
+def _find_systems(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> list[p.System]:
     on = scope.catalog.short_name(test_set)
@@ -105,10 +105,10 @@ def _named(
         return [p.StoredSystem(present[name], name) for name in matching]
     if isinstance(item, n.BaselineCall):
         return [baseline(scope, item, task)]
-    return [system_named(scope, item, place, task, test_set, present)]
+    return [find_system(scope, item, place, task, test_set, present)]
 
 
-def system_named(
+def find_system(
     scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> p.System:
     """The one system of a name that has rows for a task on a test set."""
@@ -156,12 +156,12 @@ def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
             raise QueryError(f"random has no parameter '{parameter.name}'", parameter.span, ("its parameter is s",))
         value = parameter.value
         if not isinstance(value, n.Number) or not 0 <= value.value <= 1:
-            shown = written(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
+            shown = number_text(value.value) if isinstance(value, n.Number) else text_of(value, value, "a number")
             raise QueryError(f"s must be a number from 0 to 1, not {shown}", parameter.value.span)
         share = value.value
     if share is None:
         raise QueryError("random needs a share", node.span, ("write random(s=0.7)",))
-    return p.Baseline(f"random(s={written(share)})", share)
+    return p.Baseline(f"random(s={number_text(share)})", share)
 
 
 # === readings of optional documents ===================================================================================

@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import as_typed
-from evalhouse.grammar.editing.hints import hints, written
+from evalhouse.grammar.editing.hints import hints, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
 from evalhouse.warehouse.plans.conventions import is_bounded
-from evalhouse.warehouse.plans.entries import Wanted, check_groups, entries_on, entry_on, named
+from evalhouse.warehouse.plans.entries import Wanted, are_named, check_groups, entries_on, entry_on
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.names import Scope, text_of
-from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, named_interval
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, find_interval
 from evalhouse.warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
@@ -30,8 +30,8 @@ from evalhouse.warehouse.significance.tests import (
     TESTS,
     Adjustment,
     Test,
-    named_adjustment,
-    named_test,
+    find_adjustment,
+    find_test,
 )
 
 # === tests of pairs ===================================================================================================
@@ -42,7 +42,7 @@ MOST_SHUFFLES = 10**9
 def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
     entries = entries_on(test_sets, Wanted.of(statement), scope)
-    if not named(test_sets):
+    if not are_named(test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = tuple(entry for entry in entries if entry.task.by_document) or entries
     check_twice(statement.systems)
@@ -74,8 +74,8 @@ def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
     shuffles or every exchange, and if documents are exchanged one by one; else the first of all.
     """
     if statement.test is not None:
-        return _member(statement.test, TESTS, named_test, "test")
-    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+        return _member(statement.test, TESTS, find_test, "test")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     exchanged = statement.shuffles is not None or statement.exact
     exchanged |= not all(_one_by_one(statement, entry) for entry in entries)
     ordered = all(statistic.ordered for entry in entries for statistic in entry.statistics)
@@ -112,7 +112,7 @@ def _check_ordered(
     """What cannot be done with a measure of an order: it has no sums to shuffle together, and a document that a system
     lacks has no place in its order.
     """
-    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     if adjustment.by_shuffles and statement.adjust is not None:
         needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
         raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
@@ -169,7 +169,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
     """How the pairs of a question are tested, its clauses checked against one another."""
     task = entries[0].task
     test = test_of(statement, entries)
-    adjustment = _member(statement.adjust, ADJUSTMENTS, named_adjustment, "adjustment")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
@@ -259,7 +259,7 @@ def _words(node: n.Name | n.Variable | None) -> tuple[str, ...]:
 
 def interval_of(statement: n.Compare | n.Score | n.Agree) -> IntervalKind:
     """The kind of interval that is named, the first where none is."""
-    return INTERVALS[0] if statement.interval is None else named_interval(statement.interval)
+    return INTERVALS[0] if statement.interval is None else find_interval(statement.interval)
 
 
 def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Entry, p.Entry]:
@@ -310,12 +310,12 @@ def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, sc
     place, test, adjustment = statement.margin.span, how.test, how.adjustment
     margin = scope.number(statement.margin, Decimal(0))
     if margin <= 0:
-        raise QueryError(f"a margin must be above 0, not {written(margin)}", place)
+        raise QueryError(f"a margin must be above 0, not {number_text(margin)}", place)
     for statistic in (statistic for entry in entries for statistic in entry.statistics):
         lowest, highest = statistic.measure.within or (-inf, inf)
         if margin >= highest - lowest:
-            what = f"no two systems differ by more than a margin of {written(margin)} in {statistic.label}"
-            raise QueryError(what, place, (f"write margin {written(margin)}%",) if margin < 100 else ())
+            what = f"no two systems differ by more than a margin of {number_text(margin)} in {statistic.label}"
+            raise QueryError(what, place, (f"write margin {number_text(margin)}%",) if margin < 100 else ())
     if not test.takes_margin:
         takers = [member.name for member in TESTS if member.takes_margin]
         raise QueryError(f"margin works with test {', '.join(takers)}, not with {test.name}", place)
@@ -397,7 +397,7 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
         )
     check_twice(statement.systems)
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
-    if not named(statement.test_sets):
+    if not are_named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = tuple(entry for entry in entries if entry.task.by_document) or entries
     word = statement.words

@@ -15,7 +15,7 @@ def observations(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) 
 
     A sum is null where one of the summed rows does not have the count.
     """
-    return _observed(entry, where, entry.units.exchange, counts) + " order by all"
+    return _observation_rows(entry, where, entry.units.exchange, counts) + " order by all"
 
 
 def observations_alike(entry: p.Entry, where: p.Filter | None, counts: Sequence[str]) -> Sql:
@@ -42,7 +42,7 @@ def _side_by_side(entry: p.Entry, where: p.Filter | None, counts: Sequence[str],
         for named in read
     ]
     first, second = ("(select * from observed where system = " + value(system.id) + ")" for system in entry.systems)  # type: ignore[union-attr]
-    observed = _observed(entry, where, p.Dimension("document"), counts)
+    observed = _observation_rows(entry, where, p.Dimension("document"), counts)
     joined = " from " + first + " a full join " + second + " b using (document)" + named
     return "with observed as (" + observed + ") select " + join(", ", [*sides, times]) + joined
 
@@ -55,7 +55,7 @@ def _beside(named: str, place: int) -> Sql:
 
 def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
     """The names of the documents that only one of the two systems of an entry has, in their order."""
-    observed = _observed(entry, where, p.Dimension("document"), ())
+    observed = _observation_rows(entry, where, p.Dimension("document"), ())
     one_alone = "select document from (" + observed + ") o group by document having count(*) < 2"
     return "select d.name from document d join (" + one_alone + ") l on l.document = d.id order by d.name"
 
@@ -71,7 +71,7 @@ def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
     return "select d.name from document d join (" + lacking + ") l on l.document = d.id order by d.name"
 
 
-def _observed(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
+def _observation_rows(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     rows = FactRows(entry, where, (exchange,) if exchange.attribute else ())
     keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
     if exchange.of == "unit":

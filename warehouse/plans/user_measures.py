@@ -17,7 +17,7 @@ from evalhouse.grammar.lexicon import as_word
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.kinds import COUNTED, Task
 from evalhouse.warehouse.kinds.records import BETWEEN
-from evalhouse.warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, measure_named
+from evalhouse.warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, find_measure
 from evalhouse.warehouse.measures.filtering import ALL
 from evalhouse.warehouse.measures.forms import (
     Call,
@@ -37,7 +37,7 @@ from evalhouse.warehouse.measures.measure import Computation
 # and must not know a warehouse.
 
 
-def count_named(name: str, counts: Sequence[str]) -> str | None:
+def find_count(name: str, counts: Sequence[str]) -> str | None:
     """The count of a name, else the one of that name in another case; None where there is none."""
     exact = [count for count in counts if count == name]
     return next(iter(exact or (count for count in counts if count.casefold() == name.casefold())), None)
@@ -49,7 +49,7 @@ def ways(measure: Measure, counts: Sequence[str], settings: Mapping[str, Setting
     """
     found: dict[str, dict[str, str]] = {}
     if not measure.family:
-        names = {need: count_named(need, counts) or "" for need in measure.needs}
+        names = {need: find_count(need, counts) or "" for need in measure.needs}
         return {"": names} if all(names.values()) else {}
     for stored in counts:
         family, _, rest = stored.partition(BETWEEN)
@@ -96,7 +96,7 @@ LARGEST = 10_000
 """How many parts a measure may have when all that it builds on is written out."""
 
 
-def defined(name: str, task: Task, definitions: Definitions, counts: Sequence[str]) -> Measure | None:
+def defined_measure(name: str, task: Task, definitions: Definitions, counts: Sequence[str]) -> Measure | None:
     """The measure of a task that was defined under a name, in any case; None where there is none for the task, or it
     needs others than these counts.
     """
@@ -152,7 +152,7 @@ def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: 
         raise QueryError(f"{taken[0]} is a built-in measure", node.name.span, ("give it another name",))
     known_counts = [(kind, of_test_set) for kind, of_task in counts.items() for of_test_set in of_task]
     for kind, of_test_set in known_counts:
-        if count := count_named(node.name.text, of_test_set):
+        if count := find_count(node.name.text, of_test_set):
             said = "" if COUNTED[kind].named_counts else f" of {kind}"
             raise QueryError(f"{count} is a count{said}", node.name.span, ("give the measure another name",))
     names: set[str] = set()
@@ -251,7 +251,7 @@ def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
         case n.MeasureCall(name, parameters):
             if not parameters and name in place.given:
                 return Constant(place.given[name])
-            if not parameters and (count := count_named(name, place.counts)):
+            if not parameters and (count := find_count(name, place.counts)):
                 return Count(count)
             return _measure(node, place)
     raise QueryError("a variable cannot stand in a definition", node.span)
@@ -259,7 +259,7 @@ def _expression(node: n.WrittenExpression, place: _Place) -> Expression:
 
 def _measure(node: n.MeasureCall, place: _Place) -> Expression:
     """Another measure inside a definition: one of the language, or one that was defined."""
-    measure = measure_named(node.name, place.task.name)
+    measure = find_measure(node.name, place.task.name)
     if measure is not None and measure.needs:
         measure = _over_stored(node, measure, place)
     if measure is not None:

@@ -91,13 +91,13 @@ def most() -> int:
 
 
 def keep_no_addresses() -> None:
-    """Keeps DuckDB's allocator from reserving addresses of memory that it has freed. `bound` counts them, and halfway
-    through a long load they were a gigabyte. DuckDB must not have been imported yet.
+    """Keeps DuckDB's allocator from reserving addresses of memory that it has freed. `limit_memory` counts them, and
+    halfway through a long load they were a gigabyte. DuckDB must not have been imported yet.
     """
     os.environ.setdefault(*ALLOCATOR)
 
 
-def bound() -> None:
+def limit_memory() -> None:
     """From now on the operating system refuses this process more memory than is allowed, if the system supports such
     limits.
     """

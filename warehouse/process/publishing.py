@@ -92,7 +92,7 @@ def scratch() -> Path:
     if str(folder) not in _cleared:
         _cleared.append(str(folder))
         _clear(folder, _SCRATCH)
-    return _locked(folder, lambda token: f"evalhouse-{token}.spill")
+    return _make_locked_folder(folder, lambda token: f"evalhouse-{token}.spill")
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def like(about: os.stat_result, path: Path) -> None:
 @contextmanager
 def _draft(folder: Path) -> Iterator[Path]:
     _clear(folder, _DRAFT)
-    draft = _locked(folder, lambda token: f".evalhouse-{token}")
+    draft = _make_locked_folder(folder, lambda token: f".evalhouse-{token}")
     try:
         for part in ("new", "old"):
             (draft / part).mkdir()
@@ -231,11 +231,11 @@ def _publish(draft: Path, folder: Path, names: Sequence[str]) -> None:
 
 def _in_one_step(new: Path, path: Path) -> bool:
     """Whether one system call was enough to publish the file. If the disk does not confirm it, it is undone."""
-    back: Callable[[], object] = partial(_exchanged, new, path)
+    back: Callable[[], object] = partial(_exchange_names, new, path)
     if not os.path.lexists(path):
         os.replace(new, path)
         back = partial(os.replace, path, new)
-    elif not _exchanged(new, path):
+    elif not _exchange_names(new, path):
         if path.is_dir() and not path.is_symlink():
             return False
         os.replace(new, path)
@@ -248,7 +248,7 @@ def _in_one_step(new: Path, path: Path) -> bool:
     return True
 
 
-def _exchanged(new: Path, path: Path) -> bool:
+def _exchange_names(new: Path, path: Path) -> bool:
     """Whether two names were exchanged. Not every system can do that."""
     import ctypes
 
@@ -303,7 +303,7 @@ def _sync_all(path: Path) -> None:
 # --- locks, and what the dead have left -------------------------------------------------------------------------------
 
 
-def _locked(folder: Path, name: Callable[[str], str]) -> Path:
+def _make_locked_folder(folder: Path, name: Callable[[str], str]) -> Path:
     """A new folder with a name that nobody can guess. No other process removes it while this process lives."""
     stopping.in_order()
     while True:
@@ -311,7 +311,7 @@ def _locked(folder: Path, name: Callable[[str], str]) -> Path:
         stopping.UNFINISHED.add(str(path))
         path.mkdir(mode=0o700)
         try:
-            descriptors = _taken(path)
+            descriptors = _lock_folder(path)
         except OSError as error:
             if error.errno in _NO_LOCKS:
                 # No other process removes the folder, either.
@@ -325,7 +325,7 @@ def _locked(folder: Path, name: Callable[[str], str]) -> Path:
         stopping.UNFINISHED.discard(str(path))
 
 
-def _taken(path: Path) -> tuple[int, ...] | None:
+def _lock_folder(path: Path) -> tuple[int, ...] | None:
     """Locks a folder of this user and returns the file descriptors of the lock; None if another process holds it.
     Raises OSError.
     """
@@ -368,7 +368,7 @@ def _clear(folder: Path, pattern: re.Pattern[str]) -> None:
 
 
 def _settle(folder: Path, left: Path) -> None:
-    descriptors = _taken(left)
+    descriptors = _lock_folder(left)
     if descriptors is None:
         return
     try:

@@ -172,7 +172,7 @@ def leave_ctrl_c() -> None:
     _lasting.discard(signal.SIGINT)
 
 
-def heard() -> bool:
+def is_told_to_end() -> bool:
     """Whether a signal has told the process to end."""
     return any(number in _lasting for number in _heard)
 
@@ -190,7 +190,7 @@ def _listen(hear: Callable[[int, FrameType | None], object]) -> None:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
-    if heard():
+    if is_told_to_end():
         # Nothing may stop the clean-up.
         return
     _heard.append(number)

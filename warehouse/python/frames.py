@@ -37,7 +37,7 @@ class Data(NamedTuple):
             for place, (name, table) in enumerate(self.tables):
                 folder = scratch / str(place)
                 folder.mkdir()
-                called[str(_written(table, name, folder))] = name
+                called[str(_write_table(table, name, folder))] = name
             try:
                 return load([*self.paths, *called], called)
             except DataError as error:
@@ -78,7 +78,7 @@ def _is_table(table: Any) -> bool:
     )
 
 
-def _written(table: Any, name: str, folder: Path) -> Path:
+def _write_table(table: Any, name: str, folder: Path) -> Path:
     """The file that a table becomes, with a name that can also name its test set."""
     stem = re.sub(r"[^\w.+@:-]", "_", name) or "frame"
     if isinstance(table, Mapping):

@@ -121,7 +121,7 @@ def _is_filled(line: str) -> bool:
 
 
 def _method(word: str) -> str:
-    listed = _listed(word)
+    listed = _parameters_of(word)
     return (
         _signature(word, ["self"], listed)
         + _doc(
@@ -142,7 +142,7 @@ def _function(word: str) -> str:
         "One row per sample, with its system, its document and its measures; anything that `Warehouse.load` accepts.",
     )
     # A table in memory has no past.
-    listed = [parameter for parameter in _listed(word) if parameter[1] != f"{IMPORT_OR_DATE.hint} | None"]
+    listed = [parameter for parameter in _parameters_of(word) if parameter[1] != f"{IMPORT_OR_DATE.hint} | None"]
     of_data = [parameter for parameter in _OF_DATA if parameter[0] not in {name for name, *_ in listed}]
     wrong = "If the data do not contain something that was asked for."
     return (
@@ -158,7 +158,7 @@ def _function(word: str) -> str:
     )
 
 
-def _listed(word: str) -> list[Described]:
+def _parameters_of(word: str) -> list[Described]:
     parameters: list[Described] = []
     if takes_measures(word):
         parameters.append(_MEASURES)
@@ -194,11 +194,11 @@ def _signature(word: str, first: list[str], listed: list[Described]) -> str:
 
 def _doc(word: str, listed: list[Described], examples: list[str], wrong: str, more_wrong: str = "") -> str:
     usage = statement_of(QUESTIONS[word]).usage
-    lines = _wrapped(f"{usage.meaning[0].upper()}{usage.meaning[1:]}.")
+    lines = _wrap(f"{usage.meaning[0].upper()}{usage.meaning[1:]}.")
     lines += ["", f"The statement `{usage.written}` of the language.", "", "Parameters", "----------"]
     for name, hint, said, meaning in listed:
         if hint:
-            lines += [f"{name} : {said}", *_wrapped(meaning, "    ")]
+            lines += [f"{name} : {said}", *_wrap(meaning, "    ")]
     lines += ["", "Returns", "-------", "Result", "    The answer, which prints as a table.", "", "Raises", "------"]
     lines += ["QueryError", f"    {wrong}"]
     if more_wrong:
@@ -210,7 +210,7 @@ def _doc(word: str, listed: list[Described], examples: list[str], wrong: str, mo
     return textwrap.indent(text, "    ", _is_filled) + "\n"
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrap(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, 106, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
 
 

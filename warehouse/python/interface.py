@@ -10,7 +10,7 @@ from evalhouse.warehouse.faults import DataError as LoadError
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.python.printed_result import PrintedResult as Result
 from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
-from evalhouse.warehouse.python.warehouse import Warehouse, created, opened
+from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse, open_warehouse
 from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
 from evalhouse.warehouse.version import __version__
 from warehouse.python.functions import (
@@ -82,7 +82,7 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False)
     >>> w.score("F1", "GE", on="TST3").rows[0]["F1"]  # doctest: +ELLIPSIS
     0.5600...
     """
-    return opened(path, read_only=read_only)
+    return open_warehouse(path, read_only=read_only)
 
 
 def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) -> Warehouse:
@@ -112,7 +112,7 @@ def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) ->
     >>> w
     <evalhouse warehouse: in memory>
     """
-    return created(path, lake=lake)
+    return create_warehouse(path, lake=lake)
 
 
 def load_ipython_extension(shell: Any) -> None:

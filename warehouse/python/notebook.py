@@ -13,7 +13,7 @@ from typing import Any
 
 from evalhouse.grammar.errors import EvalhouseError
 from evalhouse.warehouse.python.printed_result import PrintedResult
-from evalhouse.warehouse.python.warehouse import Warehouse, opened
+from evalhouse.warehouse.python.warehouse import Warehouse, open_warehouse
 from evalhouse.warehouse.render.html import show_results_as_html
 from evalhouse.warehouse.shell.offers import candidates
 
@@ -55,7 +55,7 @@ class _Cells:
     def on(self, file: str) -> Warehouse:
         """The warehouse for the cells; if a file is named, it becomes the warehouse. Raises WarehouseError."""
         if self._warehouse is None or file:
-            warehouse = opened(Path(file).expanduser() if file else None, read_only=False)
+            warehouse = open_warehouse(Path(file).expanduser() if file else None, read_only=False)
             if self._warehouse is not None:
                 self._warehouse.close()
             self._warehouse = warehouse

@@ -16,7 +16,7 @@ from msgspec import Struct
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import CLAUSES, QUESTIONS, Clause, Shape, field_names, required_fields
 from evalhouse.grammar.errors import EvalhouseError, QueryError
-from evalhouse.grammar.lexicon import NUMBER, PATTERN, WORD, is_bare_name, normalized, quoted
+from evalhouse.grammar.lexicon import NUMBER, PATTERN, WORD, is_bare_name, normalize, quote
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, WarehouseError
 from evalhouse.warehouse.render.diagnostics import data_error, query_error, warehouse_error
@@ -40,7 +40,7 @@ _BASELINE = re.compile(r"allrel(\(\))?|random\(s=[^()]*\)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r'(?:\w+|"[^"]+")(?:\.(?:\w+|"[^"]+"))?|\$\w+')
 
 
-def text_given(argument: str, given: Any) -> str:
+def check_text(argument: str, given: Any) -> str:
     """The given value, which must be a text. Raises TypeError for anything else."""
     if not isinstance(given, str):
         raise TypeError(f"{argument} is {given!r}, and not a text")
@@ -49,15 +49,15 @@ def text_given(argument: str, given: Any) -> str:
 
 def name(argument: str, given: Any) -> str:
     """A name, in quotes if necessary. A `$variable` and `random(s=0.5)` are written as in the language."""
-    text = text_given(argument, given)
+    text = check_text(argument, given)
     if re.fullmatch(r"\$\w+", text) or _BASELINE.fullmatch(text):
         return text
-    return text if is_bare_name(text) else quoted(normalized(text))
+    return text if is_bare_name(text) else quote(normalize(text))
 
 
 def several(argument: str, given: Any) -> list[str]:
     """One text or several, as a list. Raises QueryError if there are none."""
-    texts = [given] if isinstance(given, str) else [text_given(argument, text) for text in _items(argument, given)]
+    texts = [given] if isinstance(given, str) else [check_text(argument, text) for text in _items(argument, given)]
     if not texts:
         raise QueryError(f"{argument} is empty")
     return texts
@@ -91,7 +91,7 @@ def _measure(text: str) -> str:
             return text
     except (QueryError, ValueError):
         pass
-    return quoted(normalized(text))
+    return quote(normalize(text))
 
 
 def number(argument: str, given: Any) -> str:
@@ -123,24 +123,24 @@ def numbers(argument: str, given: Any) -> str:
 
 def text(argument: str, given: Any) -> str:
     """A text in quotes; a `$variable` stays as it is."""
-    said = text_given(argument, given)
-    return said if re.fullmatch(r"\$\w+", said) else quoted(said)
+    said = check_text(argument, given)
+    return said if re.fullmatch(r"\$\w+", said) else quote(said)
 
 
 def import_or_date(argument: str, given: Any) -> str:
     """The number of an import, or a date or time in quotes. A datetime without a time zone is in UTC."""
     if isinstance(given, date):
-        return quoted(given.isoformat())
+        return quote(given.isoformat())
     return text(argument, given) if isinstance(given, str) else number(argument, given)
 
 
 def attribute(argument: str, given: Any) -> str:
     """An attribute: `unit`, `document.source`, `document.length in words`."""
-    said = text_given(argument, given)
+    said = check_text(argument, given)
     if _ATTRIBUTE.fullmatch(said):
         return said
     of, _, called = said.partition(".")
-    return f"{of if WORD.fullmatch(of) else quoted(of)}" + (f".{quoted(normalized(called))}" if called else "")
+    return f"{of if WORD.fullmatch(of) else quote(of)}" + (f".{quote(normalize(called))}" if called else "")
 
 
 def attributes(argument: str, given: Any) -> str:
@@ -148,7 +148,7 @@ def attributes(argument: str, given: Any) -> str:
     return ", ".join(attribute(argument, one) for one in several(argument, given))
 
 
-def renamed(argument: str, given: Any) -> str:
+def renaming(argument: str, given: Any) -> str:
     """What things are called, by their names."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"{argument} is {given!r}, and not a mapping of names to texts")
@@ -157,14 +157,14 @@ def renamed(argument: str, given: Any) -> str:
 
 def language(argument: str, given: Any) -> str:
     """A text that is already written in the language."""
-    return text_given(argument, given)
+    return check_text(argument, given)
 
 
 def choice(argument: str, given: Any, choices: Sequence[str]) -> str:
     """One of several words. Raises QueryError for another."""
     if given not in choices:
         raise QueryError(f"{argument} is {given!r}, and not {' or '.join(map(repr, choices))}")
-    return text_given(argument, given)
+    return check_text(argument, given)
 
 
 # === keyword arguments for clauses ====================================================================================
@@ -190,7 +190,7 @@ NUMBERS = ArgumentKind("Numeric | Sequence[Numeric]", "number or sequence of num
 TEXT = ArgumentKind("str", "str", text)
 ATTRIBUTE = ArgumentKind("str", "str", attribute)
 ATTRIBUTES = ArgumentKind("NameOrNames", "str or sequence of str", attributes)
-RENAMED = ArgumentKind("Mapping[str, str]", "mapping of str to str", renamed)
+RENAMED = ArgumentKind("Mapping[str, str]", "mapping of str to str", renaming)
 IMPORT_OR_DATE = ArgumentKind("ImportOrDate", "int, str, date or datetime", import_or_date)
 LANGUAGE = ArgumentKind("str", "str", language)
 """A value that is written as in the language, such as a condition."""
@@ -361,7 +361,7 @@ def _flat(systems: Iterable[Any]) -> Iterable[Any]:
             raise TypeError(f"systems: {system!r} is not a text")
 
 
-def preceded(words: str, question: str, **clauses: str) -> str:
+def prefix_question(words: str, question: str, **clauses: str) -> str:
     """A question after words such as `plot`. Raises QueryError if the text is not exactly one statement."""
     if not question.strip().rstrip(";"):
         raise QueryError(f"{words} needs a question")
@@ -372,7 +372,7 @@ def plot_text(question: str, **clauses: str | None) -> str:
     """A question after `plot`, with the options of its picture."""
     given = {"title": text, "font": text, "width": language, "to": text}
     said = {key: given[key](key, value) for key, value in clauses.items() if value is not None}
-    return preceded("plot", question, **said)
+    return prefix_question("plot", question, **said)
 
 
 # === errors in Python's terms =========================================================================================
@@ -418,14 +418,14 @@ _OPTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 """Options of the command line, and the corresponding Python arguments."""
 
 
-def _made(text: str) -> str:
+def _creation_hint(text: str) -> str:
     """How a warehouse is created, if a hint mentions it."""
     return _MADE.sub(lambda found: f'evalhouse.create("{found[1]}") {found[2]}', text)
 
 
 def in_python(text: str) -> str:
     """A hint of the command line in Python's terms. If the hint is a command to run, it stays as it is typed."""
-    text = _made(text)
+    text = _creation_hint(text)
     if "evalhouse " not in text:
         for written, said in _OPTIONS:
             text = written.sub(said, text)
@@ -445,7 +445,7 @@ def say(error: EvalhouseError, text: str) -> None:
             return
     lines = [line.removeprefix("error: ") for line in drawn.split("\n")]
     # The statement and the place of the error stay exactly as they were written.
-    error.drawn = "\n".join(map(_made if isinstance(error, QueryError) else in_python, lines))
+    error.drawn = "\n".join(map(_creation_hint if isinstance(error, QueryError) else in_python, lines))
 
 
 def in_full(work: Callable[[], T], text: str = "") -> T:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.lexicon import is_bare_name, normalized, quoted
+from evalhouse.grammar.lexicon import is_bare_name, normalize, quote
 from evalhouse.grammar.nodes import Expectation
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
@@ -27,11 +27,11 @@ from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
 from evalhouse.warehouse.python.printed_result import PrintedResult
-from evalhouse.warehouse.python.text import in_full, plot_text, preceded, statement_text
+from evalhouse.warehouse.python.text import in_full, plot_text, prefix_question, statement_text
 from evalhouse.warehouse.render.html import clock_in_notebook
 from evalhouse.warehouse.results import EMPTY, Result
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.session.storage import called
+from evalhouse.warehouse.session.storage import warehouse_name
 from evalhouse.warehouse.statements.questions import OnlyQuestions
 from warehouse.python.methods import StatementMethods
 
@@ -93,7 +93,7 @@ class OtherStatements(StatementMethods):
             for words, number in (("at least", at_least), ("at most", at_most))
             if number is not None
         }
-        return self._one(preceded(f"expect {expected}" if expected else "expect", question, **clauses))
+        return self._one(prefix_question(f"expect {expected}" if expected else "expect", question, **clauses))
 
     def plot(
         self,
@@ -158,7 +158,7 @@ class OtherStatements(StatementMethods):
         >>> r[0]["stage"], r[0]["what"]
         ('statement', 'score F1 for GE on TST3')
         """
-        return self._one(preceded("explain", question))
+        return self._one(prefix_question("explain", question))
 
     def export(self, question: str, to: str | os.PathLike[str]) -> PrintedResult:
         """Write the rows of a question to a file in the format of its extension.
@@ -186,7 +186,7 @@ class OtherStatements(StatementMethods):
         >>> eh.open().export("score F1 for GE, UMASS on TST3", "scores.csv").rows
         [{'file': 'scores.csv', 'rows': 2}]
         """
-        return self._one(preceded("export", question, to=quoted(os.fspath(to))))
+        return self._one(prefix_question("export", question, to=quote(os.fspath(to))))
 
     def show(self, what: Shown, *, as_of: written.ImportOrDate | None = None) -> PrintedResult:
         """A list of what is in the warehouse.
@@ -240,7 +240,7 @@ class OtherStatements(StatementMethods):
         >>> eh.open().sql("select count(distinct system) as systems from scores").rows
         [{'systems': 17}]
         """
-        return self._one(_as_of(f"sql {quoted(select)}", as_of))
+        return self._one(_as_of(f"sql {quote(select)}", as_of))
 
 
 def _as_of(text: str, as_of: written.ImportOrDate | None) -> str:
@@ -316,7 +316,7 @@ class Warehouse(OtherStatements):
         ('test_set', 'task', 'system', 'documents', 'F1', 'source')
         """
         last = None
-        for result in self.results(written.text_given("statements", statements)):
+        for result in self.results(written.check_text("statements", statements)):
             last = result
         return last if last is not None else self._printed(Result(statements.strip(), "", "", EMPTY))
 
@@ -343,7 +343,7 @@ class Warehouse(OtherStatements):
         >>> [len(r) for r in eh.open().results("score F1 for GE, SRI on TST3; score F1 for GE on TST3")]
         [2, 1]
         """
-        text = written.text_given("statements", statements)
+        text = written.check_text("statements", statements)
         for statement in self._at_work(lambda: parse(text), text):
             result = self._at_work(partial(self.session.answer, statement), statements)
             if result is not None:
@@ -434,7 +434,7 @@ class Warehouse(OtherStatements):
         >>> w.score("missed", "GE", on="TST3").rows[0]["missed"]  # doctest: +ELLIPSIS
         0.421...
         """
-        named = name if "(" in name or is_bare_name(name) else quoted(normalized(name))
+        named = name if "(" in name or is_bare_name(name) else quote(normalize(name))
         self._one(f"define measure {named} = {expression}")
 
     def load(
@@ -615,7 +615,9 @@ class Warehouse(OtherStatements):
         self.close()
 
     def __repr__(self) -> str:
-        where = called(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
+        where = (
+            warehouse_name(self.path) if self.path else "in memory" if self.session.changeable else "the sample data"
+        )
         return f"<evalhouse warehouse: {where}{', closed' if self.closed else ''}>"
 
 
@@ -626,12 +628,12 @@ for _kind in (StatementMethods, OtherStatements):
             _method.__qualname__ = f"{Warehouse.__name__}.{_name}"
 
 
-def opened(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:
+def open_warehouse(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:
     """The warehouse at a path, or on the sample data. Raises WarehouseError."""
-    return _made(lambda: Session.open(path), read_only=read_only)
+    return _make_warehouse(lambda: Session.open(path), read_only=read_only)
 
 
-def created(path: str | os.PathLike[str] | None, *, lake: bool = False) -> Warehouse:
+def create_warehouse(path: str | os.PathLike[str] | None, *, lake: bool = False) -> Warehouse:
     """A new warehouse at a path, or in memory. An address, such as s3://BUCKET/evals, is always a lake. Raises
     WarehouseError.
     """
@@ -650,10 +652,10 @@ def created(path: str | os.PathLike[str] | None, *, lake: bool = False) -> Wareh
             create(Path(path)).close()
         return Session.open(path)
 
-    return _made(made)
+    return _make_warehouse(made)
 
 
-def _made(make: Callable[[], Session], *, read_only: bool = False) -> Warehouse:
+def _make_warehouse(make: Callable[[], Session], *, read_only: bool = False) -> Warehouse:
     return in_full(lambda: Warehouse(make(), read_only=read_only))
 
 
@@ -669,7 +671,7 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     """
     from evalhouse.warehouse.loading.readers.wide import TAKEN_FOR
 
-    warehouse = created(None)
+    warehouse = create_warehouse(None)
     fields = dict(given["set"] or {})
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]

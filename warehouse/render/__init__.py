@@ -14,7 +14,7 @@ from evalhouse.warehouse.process.lazy import lazy
 from evalhouse.warehouse.render.style import Style
 from evalhouse.warehouse.results import Result
 
-__all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "format_for", "format_named", "render", "render_all"]
+__all__ = ["FORMATS", "WORKBOOK", "Format", "Style", "find_format", "format_for", "render", "render_all"]
 
 
 class Format(Struct, frozen=True):
@@ -116,7 +116,7 @@ WORKBOOK = ".xlsx"
 
 def render(result: Result, format: str, style: Style) -> str:
     """Draws a result in one of FORMATS. Raises KeyError if there is no such format."""
-    return format_named(format).draw(result, style)
+    return find_format(format).draw(result, style)
 
 
 def render_all(results: Sequence[Result], format: str, style: Style) -> str | bytes:
@@ -126,7 +126,7 @@ def render_all(results: Sequence[Result], format: str, style: Style) -> str | by
         from evalhouse.warehouse.render.workbook import workbook
 
         return workbook(results, style)
-    return format_named(format).draw_all(results, style)
+    return find_format(format).draw_all(results, style)
 
 
 def format_for(suffix: str) -> str | None:
@@ -137,6 +137,6 @@ def format_for(suffix: str) -> str | None:
     return next((format.name for format in FORMATS if format.suffix == wanted), None)
 
 
-def format_named(name: str) -> Format:
+def find_format(name: str) -> Format:
     """The format with this name. Raises KeyError if there is none."""
     return {format.name: format for format in FORMATS}[name]

@@ -25,7 +25,7 @@ def table(result: Result, style: Style) -> str:
         # Only pictures need these modules, so tables do not import them.
         from evalhouse.warehouse.render.screen import picture
 
-        return printed(picture(result.chart, style), style, style.width)
+        return terminal_text(picture(result.chart, style), style, style.width)
     drawn = rectangles(result, style)
     parts: list[Text | Table] = []
     if result.caption:
@@ -58,10 +58,10 @@ def table(result: Result, style: Style) -> str:
     if result.signed:
         parts.append(Text(clean(result.signature), style="dim"))
     beside = 0 if result.grid else 4
-    return printed(parts, style, max([style.width, *(one.width + beside for one in drawn if not one.as_records)]))
+    return terminal_text(parts, style, max([style.width, *(one.width + beside for one in drawn if not one.as_records)]))
 
 
-def printed(parts: Sequence[Text | Table], style: Style, width: int) -> str:
+def terminal_text(parts: Sequence[Text | Table], style: Style, width: int) -> str:
     """Prints texts and tables of this width as lines of a terminal, one below the other. The lines have colour codes if
     wanted.
     """

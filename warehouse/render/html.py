@@ -178,7 +178,7 @@ def _cell(
     rectangle: Rectangle, number: int, place: int, content: str, naming: bool, links: Mapping[tuple[int, int], str]
 ) -> str:
     figure = rectangle.figures.get((number, place))
-    inner = _marked(figure) if figure and not naming else text(content)
+    inner = _mark_figure(figure) if figure and not naming else text(content)
     if address := links.get((number, place), ""):
         inner = f'<a href="{text(address)}">{inner}</a>'
     if naming:
@@ -186,26 +186,28 @@ def _cell(
     return f"<td{_class(rectangle, place)}>{inner}</td>"
 
 
-def _marked(figure: Figure) -> str:
+def _mark_figure(figure: Figure) -> str:
     """A figure with its marks, each aligned with the marks of other figures in the column."""
     value = text(figure.number)
     value = f"<strong>{value}</strong>" if figure.best else f"<u>{value}</u>" if figure.second else value
     parts = [value]
     if figure.mark_room:
         beside = f'<span class="mark">{text(figure.mark)}</span>' if figure.mark else ""
-        shown = text(figure.mark) if figure.mark == figure.mark_room else beside + _hidden(figure.mark_room)
+        shown = text(figure.mark) if figure.mark == figure.mark_room else beside + _hidden_marks(figure.mark_room)
         parts.append(f"<sup>{shown}</sup>")
     if figure.half_room:
         lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
-        parts.append(f" ±{_hidden(lacking)}{text(figure.half)}" if figure.half else _hidden(f" ±{figure.half_room}"))
+        parts.append(
+            f" ±{_hidden_marks(lacking)}{text(figure.half)}" if figure.half else _hidden_marks(f" ±{figure.half_room}")
+        )
     if figure.ranks_room:
         lacking = figure.ranks_room[len(figure.ranks) :]
-        shown = f" ({text(figure.ranks)})" if figure.ranks else _hidden(" ()")
-        parts.append(f"{shown}{_hidden(lacking)}")
+        shown = f" ({text(figure.ranks)})" if figure.ranks else _hidden_marks(" ()")
+        parts.append(f"{shown}{_hidden_marks(lacking)}")
     return "".join(parts)
 
 
-def _hidden(lacking: str) -> str:
+def _hidden_marks(lacking: str) -> str:
     """Empty space for marks that only other figures of the column have. It contains no text, because text would become
     visible where styles are removed, as in notebooks on GitHub.
     """

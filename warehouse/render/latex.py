@@ -235,13 +235,13 @@ def _broken_heading(heading: str, side: str, length: Length) -> str:
 def _cell(rectangle: Rectangle, number: int, place: int, text: str) -> str:
     figure = rectangle.figures.get((number, place))
     if figure is not None:
-        return _marked(figure)
+        return _mark_figure(figure)
     if place in rectangle.spaced:
         return rf"\texttt{{{text.rstrip().replace(' ', '~')}}}" if text.strip() else ""
     return _figure(text) if rectangle.numeric[place] else typeset(text)
 
 
-def _marked(figure: Figure) -> str:
+def _mark_figure(figure: Figure) -> str:
     """A figure with its marks. Space is kept for marks that only other figures of its column have."""
     number = _figure(figure.number)
     parts = [rf"\textbf{{{number}}}" if figure.best else rf"\underline{{{number}}}" if figure.second else number]

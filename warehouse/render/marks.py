@@ -19,7 +19,7 @@ from evalhouse.warehouse.charts import (
     Rule,
     Spans,
     Squares,
-    written,
+    format_value,
 )
 from evalhouse.warehouse.charts import axes as geometry
 from evalhouse.warehouse.charts.axes import Box, spread_out, ticks
@@ -79,7 +79,7 @@ def extent(text: str) -> float:
 
 def in_words(value: float, axis: Axis) -> str:
     """A number on an axis, written in words."""
-    return clean(axis.names[round(value)]) if axis.nominal else written(value, axis.unit)
+    return clean(axis.names[round(value)]) if axis.nominal else format_value(value, axis.unit)
 
 
 # === axes and layers ==================================================================================================
@@ -170,7 +170,7 @@ def beside_points(panel: Panel) -> list[Spec]:
     texts = [short(point.name) for point, _ in labelled]
     sizes = [(extent(text) + 2, SIZE * LINE_WIDTH) for text in texts]
     # Names may extend to the right of the axes, where nothing else is drawn.
-    placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _taken(panel))
+    placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _areas_taken(panel))
     lines, names = [], []
     for point, text, label, (_, mark) in zip(pixels, texts, placed, labelled, strict=True):
         if label is None:
@@ -187,7 +187,7 @@ def beside_points(panel: Panel) -> list[Spec]:
     return [*drawn, layer(names, text_mark, panel, text=WORDS, color=ink)] if names else drawn
 
 
-def _taken(panel: Panel) -> list[Box]:
+def _areas_taken(panel: Panel) -> list[Box]:
     """The areas of lines and of their labels, where names must not be placed."""
     boxes = []
     for path in panel.marks_of(Path):

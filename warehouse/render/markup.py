@@ -22,9 +22,9 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 def markdown(result: Result, style: Style) -> str:
     """The caption, one or more tables with aligned columns, the notes as a list, and the signature."""
     sign = f"{OUTCOMES[result.outcome]} " if result.outcome else ""
-    caption = f"{sign}**{escaped(result.caption)}**" if result.caption else ""
+    caption = f"{sign}**{escape_markup(result.caption)}**" if result.caption else ""
     signature = f"Signature: {markdown_word(clean(result.signature))}" if result.signed else ""
-    blocks = (caption, *grids(result, style), listed(notes_below(result)), signature)
+    blocks = (caption, *grids(result, style), bullet_list(notes_below(result)), signature)
     return "\n\n".join(filter(None, blocks)) + "\n\n"
 
 
@@ -33,22 +33,22 @@ def grids(result: Result, style: Style) -> list[str]:
     blocks: list[str] = []
     for rectangle in unbounded_rectangles(result, style):
         if rectangle.title:
-            blocks.append(f"*{escaped(rectangle.title)}*")
+            blocks.append(f"*{escape_markup(rectangle.title)}*")
         blocks.append(grid(rectangle))
     return blocks
 
 
-def listed(texts: Sequence[str]) -> str:
+def bullet_list(texts: Sequence[str]) -> str:
     """Texts as a list, one line each."""
-    return "\n".join(f"- {escaped(text)}" for text in texts)
+    return "\n".join(f"- {escape_markup(text)}" for text in texts)
 
 
 def grid(rectangle: Rectangle) -> str:
     # No Markdown format has headings of two lines.
-    lines = [[escaped(heading.replace("\n", " ").rstrip()) for heading in rectangle.headings]]
+    lines = [[escape_markup(heading.replace("\n", " ").rstrip()) for heading in rectangle.headings]]
     lines += [
         [
-            _marked(figure) if (figure := rectangle.figures.get((number, place))) else escaped(text.rstrip())
+            _mark_figure(figure) if (figure := rectangle.figures.get((number, place))) else escape_markup(text.rstrip())
             for place, text in enumerate(row)
         ]
         for number, row in enumerate(rectangle.rows)
@@ -56,25 +56,25 @@ def grid(rectangle: Rectangle) -> str:
     sizes = [max(3, *map(width, column)) for column in zip(*lines, strict=True)]
     ends = [":" if numeric else "-" for numeric in rectangle.numeric]
     rule = ["-" * (size - 1) + end for size, end in zip(sizes, ends, strict=True)]
-    padded = [_padded(line, sizes, rectangle.numeric) for line in [lines[0], rule, *lines[1:]]]
+    padded = [_pad_line(line, sizes, rectangle.numeric) for line in [lines[0], rule, *lines[1:]]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
 
 
-def _padded(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) -> list[str]:
+def _pad_line(line: Sequence[str], sizes: Sequence[int], numeric: Sequence[bool]) -> list[str]:
     blanks = [" " * (size - width(text)) for text, size in zip(line, sizes, strict=True)]
     return [blank + text if right else text + blank for text, blank, right in zip(line, blanks, numeric, strict=True)]
 
 
-def _marked(figure: Figure) -> str:
+def _mark_figure(figure: Figure) -> str:
     """A figure with its marks. HTML is used where Markdown has no signs."""
-    number = escaped(figure.number)
+    number = escape_markup(figure.number)
     number = f"**{number}**" if figure.best else f"<u>{number}</u>" if figure.second else number
-    mark = f"<sup>{escaped(figure.mark)}</sup>" if figure.mark else ""
-    half = f" ±{escaped(figure.half)}" if figure.half else ""
+    mark = f"<sup>{escape_markup(figure.mark)}</sup>" if figure.mark else ""
+    half = f" ±{escape_markup(figure.half)}" if figure.half else ""
     return f"{number}{mark}{half}{f' ({figure.ranks})' if figure.ranks else ''}"
 
 
-def escaped(text: str) -> str:
+def escape_markup(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", clean(text))
 
 

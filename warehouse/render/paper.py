@@ -67,11 +67,11 @@ def heading_is_broken(heading: str) -> bool:
 
 def _within(part: Rectangle, line: int) -> Rectangle:
     """The same columns with texts as narrow as larger type needs them, or else as the line does."""
-    readable = _broken(part, int(READABLE * line))
-    return readable if readable.width <= READABLE * line else _broken(part, line)
+    readable = _break_texts(part, int(READABLE * line))
+    return readable if readable.width <= READABLE * line else _break_texts(part, line)
 
 
-def _broken(part: Rectangle, line: int) -> Rectangle:
+def _break_texts(part: Rectangle, line: int) -> Rectangle:
     """The same columns with texts as narrow as a line needs them, if they can be."""
     headings = [heading.rpartition("\n")[2] for heading in part.headings]
     limits = [max(_longest(part, place), _wide(heading)) for place, heading in enumerate(headings)]
@@ -106,10 +106,10 @@ def short_enough(word: str, within: int = LINE) -> list[str]:
     """A word in parts, for lines of so many characters; a line may end after each part."""
     if width(word) <= LONG * within:
         return [word]
-    return [part for piece in _BEHIND_SIGNS.split(word) for part in _divided(piece, within)]
+    return [part for piece in _BEHIND_SIGNS.split(word) for part in _divide_piece(piece, within)]
 
 
-def _divided(piece: str, within: int) -> list[str]:
+def _divide_piece(piece: str, within: int) -> list[str]:
     """A part of a word, divided again if it is about as long as the line."""
     if width(piece) <= min(WIDE * within, LONGEST_PART):
         return [piece]

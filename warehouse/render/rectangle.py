@@ -162,18 +162,18 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
     if result.triangle:
         for digits in (LEVEL_DIGITS, LEVEL_DIGITS - 1) if style.digits is None else (style.digits,):
             drawn = unbounded_rectangles(result, style, digits)
-            triangles = [_packed(triangle) for triangle in drawn]
+            triangles = [_pack_triangle(triangle) for triangle in drawn]
             if all(triangle.width <= style.width for triangle in triangles):
                 return triangles
-    return _drawn(result, style, whole=False)
+    return _draw_tables(result, style, whole=False)
 
 
-def _drawn(result: Result, style: Style, whole: bool) -> list[Rectangle]:
+def _draw_tables(result: Result, style: Style, whole: bool) -> list[Rectangle]:
     """The rectangles of tables or of sections. Not all rows are shown unless they are to be `whole`."""
     drawn = []
     for section in result.sections:
         rows = section.rows if whole else section.rows[: section.shown]
-        shown = _shown(Table(result.table.columns, rows))
+        shown = _columns_on_screen(Table(result.table.columns, rows))
         part = _rectangle(shown if whole else _with_beginnings(shown), style)
         drawn.append(replace(part, title=section.title, more=len(section.rows) - len(rows)))
     return drawn + [_rectangle(table, style) for table in tables(result)[1 if drawn else 0 :]]
@@ -206,8 +206,8 @@ def tables(result: Result) -> list[Table]:
     """The part of a result that is shown: the columns for the screen, with test sets side by side. A summary is a table
     of its own.
     """
-    first = _side_by_side(result) if result.side_by_side else _shown(result.table)
-    return [first, _shown(result.summary_table)] if result.summary_table.rows else [first]
+    first = _side_by_side(result) if result.side_by_side else _columns_on_screen(result.table)
+    return [first, _columns_on_screen(result.summary_table)] if result.summary_table.rows else [first]
 
 
 def _rectangle(table: Table, style: Style) -> Rectangle:
@@ -215,9 +215,9 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
         tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
         for row in table.rows
     ]
-    columns, rows = _joined_intervals(table.columns, rows)
-    rows = _aligned_letters(columns, rows)
-    drawn = _fitted(columns, rows, style)
+    columns, rows = _join_intervals(table.columns, rows)
+    rows = _align_letters(columns, rows)
+    drawn = _fit_columns(columns, rows, style)
     if drawn.width <= style.width:
         return drawn
     kept = [place for place, column in enumerate(columns) if not column.spare]
@@ -228,8 +228,8 @@ def _rectangle(table: Table, style: Style) -> Rectangle:
             kept = wanted
     drawn = _of_columns(columns, rows, kept, style)
     if drawn.width > style.width:
-        return replace(_fitted(columns, rows, replace(style, width=sys.maxsize)), as_records=True)
-    left_out = (_told_apart(column, table) for place, column in enumerate(columns) if place not in kept)
+        return replace(_fit_columns(columns, rows, replace(style, width=sys.maxsize)), as_records=True)
+    left_out = (_distinct_heading(column, table) for place, column in enumerate(columns) if place not in kept)
     return replace(drawn, left_out=tuple(left_out))
 
 
@@ -238,16 +238,16 @@ def _of_columns(
 ) -> Rectangle:
     """Only some of the columns, within a width."""
     chosen = tuple(columns[place] for place in places)
-    return _fitted(chosen, [tuple(row[place] for place in places) for row in rows], style)
+    return _fit_columns(chosen, [tuple(row[place] for place in places) for row in rows], style)
 
 
-def _told_apart(column: Column, table: Table) -> str:
+def _distinct_heading(column: Column, table: Table) -> str:
     """The heading of a column, or its name in the data if another column has the same heading."""
     alike = [other for other in table.columns if other.heading == column.heading]
     return column.heading if column.heading and len(alike) == 1 else column.name
 
 
-def _fitted(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style: Style) -> Rectangle:
+def _fit_columns(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], style: Style) -> Rectangle:
     """All columns within a width, as far as breaking texts, moving columns together and shortening names can achieve
     it.
     """
@@ -293,7 +293,7 @@ def _keys(columns: Sequence[Column]) -> int:
     return count if first < count < len(names) else 0
 
 
-def _joined_intervals(
+def _join_intervals(
     columns: tuple[Column, ...], rows: list[tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
     """Joins each lower limit with its upper limit in one cell: [-4.46, +16.97]. A single limit becomes ≥ -4.46."""
@@ -314,7 +314,7 @@ def _interval(low: str, high: str, widest: int) -> str:
     return f"≥ {low}" if low else f"≤ {high}" if high else UNDEFINED
 
 
-def _aligned_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _align_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Aligns the letters of groups, so that each group reads as a line down the ranking."""
     for place, column in enumerate(columns):
         if column.kind == "letters":
@@ -344,7 +344,7 @@ def unbounded_rectangles(
     if result.triangle:
         triangles = triangle_rectangles(result.table, result.triangle, style, level_digits)
         return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
-    return _drawn(result, replace(style, width=sys.maxsize), whole)
+    return _draw_tables(result, replace(style, width=sys.maxsize), whole)
 
 
 def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
@@ -413,7 +413,7 @@ def _triangle(
     return Rectangle(headings, tuple(lines), numeric, limits, 1, title, legend=how.legend, keys=LEVELS_FROM)
 
 
-def _packed(triangle: Rectangle) -> Rectangle:
+def _pack_triangle(triangle: Rectangle) -> Rectangle:
     """The same triangle with the p-values of a line as one column, because a mark between two of them separates them
     enough.
     """
@@ -449,7 +449,7 @@ def narrow(limits: list[int], places: list[int], least: int, over: int) -> int:
     return over
 
 
-def _shown(table: Table) -> Table:
+def _columns_on_screen(table: Table) -> Table:
     on_screen = [column.on_screen for column in table.columns]
     return Table(
         tuple(compress(table.columns, on_screen)), tuple(tuple(compress(row, on_screen)) for row in table.rows)

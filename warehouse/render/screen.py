@@ -25,7 +25,7 @@ from evalhouse.warehouse.charts import (
     Rule,
     Spans,
     Squares,
-    written,
+    format_value,
 )
 from evalhouse.warehouse.charts.axes import place, spread_out, ticks
 from evalhouse.warehouse.render.panels import middle
@@ -95,7 +95,7 @@ def tick_line(axis: Axis, columns: int, indent: int) -> Text:
     """The numbers below an axis, each at its place. A number that would touch another is left out."""
     line = Canvas(indent + columns, 1)
     free = 0
-    for value, text in marked(axis, max(2, columns // 10)):
+    for value, text in ticks_of(axis, max(2, columns // 10)):
         column = indent + min(int(axis.share(value) * columns), columns - 1)
         start = max(0, min(column - len(text) // 2, indent + columns - len(text)))
         if start >= free:
@@ -106,7 +106,7 @@ def tick_line(axis: Axis, columns: int, indent: int) -> Text:
     return drawn
 
 
-def marked(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
+def ticks_of(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
     """The ticks of an axis of numbers, with their labels."""
     for value in ticks(axis.low, axis.high, most, axis.log):
         yield value, f"{100 * value if axis.in_percent else value:,.6g}"
@@ -143,7 +143,9 @@ def bars(panel: Panel, style: Style) -> list[Text]:
             below.text(column, 0, "━", look)
     for rule in panel.marks_of(Rule):
         below.text(min(int(panel.x.share(rule.at) * columns), columns - 1), 0, "▲" if rule.label else "△", "bold")
-    counts = {min(int((1 - panel.y.share(value)) * BAR_ROWS), BAR_ROWS - 1): text for value, text in marked(panel.y, 4)}
+    counts = {
+        min(int((1 - panel.y.share(value)) * BAR_ROWS), BAR_ROWS - 1): text for value, text in ticks_of(panel.y, 4)
+    }
     lines = [
         Text(f"{counts.get(row, ''):>{BAR_SCALE}} ", "dim").append_text(line) for row, line in enumerate(canvas.lines())
     ]
@@ -220,7 +222,7 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
     def column(value: float) -> int:
         return min(max(int(panel.x.share(value) * canvas.columns), 0), canvas.columns - 1)
 
-    for value, _ in marked(panel.x, max(2, canvas.columns // 10)):
+    for value, _ in ticks_of(panel.x, max(2, canvas.columns // 10)):
         for row in range(canvas.rows):
             canvas.text(column(value), row, "┊", "dim")
     for mark in panel.marks:
@@ -291,12 +293,12 @@ def plot(panel: Panel, style: Style) -> list[Text]:
         column, row = _label_of(path, _share(*path.points[-1], panel), canvas)
         if path.label and canvas.free(column, row, width(path.label)):
             canvas.text(column, row, path.label, "dim")
-    lines = _framed(panel, canvas, before, behind)
+    lines = _frame_canvas(panel, canvas, before, behind)
     title = f"{panel.y.label} against {panel.x.label}" if not panel.x.nominal else panel.y.label
     below = []
     if left_out:
         x, y = panel.x.unit, panel.y.unit
-        named = ", ".join(f"{clean(at.name)} ({written(at.x, x)}, {written(at.y, y)})" for at in left_out)
+        named = ", ".join(f"{clean(at.name)} ({format_value(at.x, x)}, {format_value(at.y, y)})" for at in left_out)
         below.append(Text(f"not named above: {named}", "dim"))
     if panel.x.nominal:
         names = Canvas(before + SCALE + 1 + columns, 1)
@@ -384,11 +386,11 @@ def _points(panel: Panel, canvas: Canvas) -> list[Point]:
     return left_out
 
 
-def _framed(panel: Panel, canvas: Canvas, before: int, behind: int) -> list[Text]:
+def _frame_canvas(panel: Panel, canvas: Canvas, before: int, behind: int) -> list[Text]:
     """The rows of a canvas with the numbers of the vertical axis, and the names at both ends of its lines."""
     numbers = {
         min(int((1 - panel.y.share(value)) * canvas.rows), canvas.rows - 1): text
-        for value, text in marked(panel.y, canvas.rows // 3)
+        for value, text in ticks_of(panel.y, canvas.rows // 3)
     }
     sides = []
     for named in (panel.named_starts(), panel.named_ends()):

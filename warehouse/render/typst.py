@@ -80,7 +80,7 @@ def _head(panel: Rectangle) -> list[str]:
 def _cell(panel: Rectangle, number: int, place: int, content: str) -> str:
     figure = panel.figures.get((number, place))
     if figure is not None:
-        return _marked(figure)
+        return _mark_figure(figure)
     if place in panel.spaced:
         return f"raw({_string(content.rstrip())})"
     if panel.numeric[place]:
@@ -88,7 +88,7 @@ def _cell(panel: Rectangle, number: int, place: int, content: str) -> str:
     return text(content.rstrip(), panel.limits[place] if is_broken(panel, place) else LINE)
 
 
-def _marked(figure: Figure) -> str:
+def _mark_figure(figure: Figure) -> str:
     """A figure with its marks. Space is kept for marks that only other figures of its column have."""
     number = _string(_number(figure.number))
     parts = [f"strong({number})" if figure.best else f"underline({number})" if figure.second else number]
@@ -99,16 +99,16 @@ def _marked(figure: Figure) -> str:
         parts += [room] if mark == room else [*beside, f"hide({room})"]
     if figure.half_room:
         lacking = figure.half_room[: len(figure.half_room) - len(figure.half)]
-        shown = [_string(" ± "), *_hidden(_string(lacking), lacking), _string(figure.half)]
+        shown = [_string(" ± "), *_hidden_marks(_string(lacking), lacking), _string(figure.half)]
         parts += shown if figure.half else [f"hide({_string(f' ± {figure.half_room}')})"]
     if figure.ranks_room:
         lacking = figure.ranks_room[len(figure.ranks) :]
         parts.append(_string(f" ({figure.ranks})") if figure.ranks else f"hide({_string(' ()')})")
-        parts += _hidden(_string(lacking), lacking)
+        parts += _hidden_marks(_string(lacking), lacking)
     return " + ".join(parts)
 
 
-def _hidden(shown: str, lacking: str) -> list[str]:
+def _hidden_marks(shown: str, lacking: str) -> list[str]:
     return [f"hide({shown})"] if lacking else []
 
 
@@ -119,15 +119,15 @@ def _number(written: str) -> str:
 
 def text(plain: str, within: int = LINE) -> str:
     """A text as a string that may be broken within long words, for lines of so many characters."""
-    words = (map(_escaped, short_enough(word, within)) for word in clean(plain).split(" "))
+    words = (map(_escape, short_enough(word, within)) for word in clean(plain).split(" "))
     return f'"{" ".join(map(MAY_BREAK.join, words))}"'
 
 
 def _string(plain: str) -> str:
     """A string of Typst."""
-    return f'"{_escaped(plain)}"'
+    return f'"{_escape(plain)}"'
 
 
-def _escaped(plain: str) -> str:
+def _escape(plain: str) -> str:
     """The text between the quotes of a string, escaped."""
     return plain.replace("\\", "\\\\").replace('"', '\\"')

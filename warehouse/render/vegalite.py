@@ -57,7 +57,7 @@ DARK: Mapping[str, str] = {
 """
 
 
-def darkened(svg: str) -> str:
+def darken(svg: str) -> str:
     """A picture as SVG in the colours of dark paper."""
     return _COLOUR.sub(lambda found: f'{found[1]}="{DARK.get(found[2], found[2])}"', svg)
 
@@ -105,7 +105,7 @@ NARROW = 480.0
 
 def spec(chart: Chart) -> Spec:
     """The specification of the whole chart."""
-    panels = _stacked(chart.panels)
+    panels = _stack_panels(chart.panels)
     drawn = panels[0] if len(panels) == 1 else {"concat": panels, "columns": columns(chart)}
     wide = _width(chart)
     subtitle = _lines(clean(chart.subtitle), wide)
@@ -140,7 +140,7 @@ def spec(chart: Chart) -> Spec:
     }
 
 
-def _stacked(panels: Sequence[Panel]) -> list[Spec]:
+def _stack_panels(panels: Sequence[Panel]) -> list[Spec]:
     """The panels, each above the ones that are drawn below it."""
     stacks: list[list[Spec]] = []
     for panel in panels:
@@ -225,14 +225,14 @@ def available() -> None:
 
 def svg(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as SVG, on white or dark paper. Raises WarehouseError if the extra is not installed."""
-    described, scale = _fitted(chart)
+    described, scale = _fit_chart(chart)
     drawn: str = _converter().vegalite_to_svg(described, allowed_base_urls=[])
     if chart.width is not None:
         drawn = _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.6g}"', drawn, count=2)
     # vl-convert numbers clips across all pictures of a process; the same chart must always give the same text.
     numbers: dict[str, str] = {}
     drawn = re.sub(r"(?<=clip)\d+(?=[\")])", lambda clip: numbers.setdefault(clip[0], str(len(numbers))), drawn)
-    return darkened(drawn) if theme == "dark" else drawn
+    return darken(drawn) if theme == "dark" else drawn
 
 
 def svg_of_page(chart: Chart, theme: Theme = "auto") -> str:
@@ -248,7 +248,7 @@ def png(chart: Chart, theme: Theme = "auto") -> bytes:
     if theme == "dark":
         in_the_dark: bytes = _converter().svg_to_png(svg(chart, theme), scale=RESOLUTION)
         return in_the_dark
-    described, scale = _fitted(chart)
+    described, scale = _fit_chart(chart)
     drawn: bytes = _converter().vegalite_to_png(described, scale=RESOLUTION * scale, allowed_base_urls=[])
     return drawn
 
@@ -257,7 +257,7 @@ def pdf(chart: Chart, theme: Theme = "auto") -> bytes:
     """The chart as PDF. Raises WarehouseError if the extra is not installed."""
     if theme == "dark":
         return _reproducible(_converter().svg_to_pdf(svg(chart, theme)))
-    described, scale = _fitted(chart)
+    described, scale = _fit_chart(chart)
     drawn: bytes = _converter().vegalite_to_pdf(described, scale=scale, allowed_base_urls=[])
     return _reproducible(drawn)
 
@@ -282,7 +282,7 @@ NARROWEST = 80.0
 """The minimum width of axes in points. If a picture must be narrower than this allows, it is scaled down as a whole."""
 
 
-def _fitted(chart: Chart) -> tuple[Spec, float]:
+def _fit_chart(chart: Chart) -> tuple[Spec, float]:
     """What to draw, and the scale at which the picture gets the requested width. Letters keep their size as long as the
     axes can shrink.
     """
@@ -320,7 +320,7 @@ def page(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as a self-contained page with tooltips. Raises WarehouseError if the extra is not installed."""
     # The menu of the page saves the picture. Its other entries are removed, because they lead to another site.
     menu = {"export": True, "source": False, "compiled": False, "editor": False}
-    whole = {**_fitted(chart)[0], "usermeta": {"embedOptions": {"actions": menu}}}
+    whole = {**_fit_chart(chart)[0], "usermeta": {"embedOptions": {"actions": menu}}}
     drawn: str = _converter().vegalite_to_html(_without_tags(whole), bundle=True, renderer="svg")
     # A tag in a name would close the script that contains it.
     return drawn.replace(_LESS_THAN, "\\u003c").replace("<head>", "<head>\n" + _head(theme), 1)
@@ -338,7 +338,7 @@ def _without_tags(value: Any) -> Any:
     return [_without_tags(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def described(chart: Chart, theme: Theme = "auto") -> str:
+def vega_lite(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as Vega-Lite on white paper, for other programs to draw."""
     from evalhouse.warehouse.results import as_json
 
@@ -352,7 +352,7 @@ FILES: dict[str, Draw] = {
     ".png": png,
     ".pdf": pdf,
     ".html": page,
-    ".json": described,
+    ".json": vega_lite,
 }
 """The function that draws each file extension."""
 

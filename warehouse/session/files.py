@@ -53,7 +53,7 @@ def export(
     _check(path, planned.plan.to, formats, "a format", place, force)
     result = answer(planned)
     _write(path, render(result, formats[path.suffix.casefold()], Style(theme=theme)), place)
-    return _said(planned, "exported", result)
+    return _report_file(planned, "exported", result)
 
 
 def plot(
@@ -67,7 +67,7 @@ def plot(
     if result.chart is None:
         raise QueryError("there is nothing to draw")
     _write(path, FILES[path.suffix.casefold()](result.chart, theme), place)
-    return _said(planned, "drawn", result)
+    return _report_file(planned, "drawn", result)
 
 
 def _check(path: Path, named: str, endings: Iterable[str], kind: str, place: Span, force: bool) -> None:
@@ -89,7 +89,7 @@ def _write(path: Path, drawn: str | bytes, place: Span) -> None:
         raise QueryError(f"{path} {error.faults[0].message}", place) from None
 
 
-def _said(planned: Planned, what: str, result: Result) -> Result:
+def _report_file(planned: Planned, what: str, result: Result) -> Result:
     """The result that reports a written file."""
     columns = (Column("file", "name"), Column("rows", "count"))
     rows = TableRows.of(columns)

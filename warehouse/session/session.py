@@ -19,7 +19,7 @@ from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import DuckDBEngine, Engine, Workforce
-from evalhouse.warehouse.plans.substitution import Item, at_level, items_of, substituted
+from evalhouse.warehouse.plans.substitution import Item, at_level, items_of, substitute
 from evalhouse.warehouse.process.memory import threads_allowed
 from evalhouse.warehouse.render.diagnostics import query_error
 from evalhouse.warehouse.render.html import show_results_as_html
@@ -85,9 +85,9 @@ class Session:
         show_results_as_html()
 
     def _engine_of(self, database: Database) -> Engine:
-        return self._made(database, Workforce(Work(threads_allowed(), self._heard)))
+        return self._made(database, Workforce(Work(threads_allowed(), self._pass_progress)))
 
-    def _heard(self, share: float) -> None:
+    def _pass_progress(self, share: float) -> None:
         self._progress(share)
 
     @contextmanager
@@ -175,7 +175,7 @@ class Session:
             self._let(statement)
             return None
         note = self.follow() if self.follows else ""
-        result = self._answered(statement)
+        result = self._answer_statement(statement)
         return replace(result, notes=(note, *result.notes)) if result is not None and note else result
 
     @property
@@ -209,8 +209,8 @@ class Session:
         """
         return self._warehouse.follow()
 
-    def _answered(self, statement: n.AnyStatement) -> Result | None:
-        statement = substituted(statement, self.variables)
+    def _answer_statement(self, statement: n.AnyStatement) -> Result | None:
+        statement = substitute(statement, self.variables)
         if self.level is not None:
             statement = at_level(statement, self.level)
         question = statement.question if isinstance(statement, n.AboutQuestion) else statement
@@ -229,9 +229,9 @@ class Session:
                 self._warehouse.define(statement)
                 return None
             case n.Load():
-                from evalhouse.warehouse.session.storage import requested
+                from evalhouse.warehouse.session.storage import load_request
 
-                request = requested(statement, self.folder, confined=self.confined)
+                request = load_request(statement, self.folder, confined=self.confined)
                 return self.load(request, to_text(statement), place=statement.span, called_from=self.folder)
             case n.Forget(number):
                 number_of_import = scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0
@@ -290,16 +290,16 @@ class Session:
         DataError. Raises WarehouseError if the warehouse cannot be changed; it waits first for other programs that
         change it.
         """
-        from evalhouse.warehouse.session.storage import loaded
+        from evalhouse.warehouse.session.storage import load_files
 
-        return loaded(
+        return load_files(
             request,
             text,
             lambda change, files: self._warehouse.change(change, place, files, keep=keep, wait=wait),
             called_from=called_from,
             called=called,
             keep=keep,
-            progress=self._heard,
+            progress=self._pass_progress,
         )
 
     def close(self) -> None:

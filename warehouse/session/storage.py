@@ -44,12 +44,12 @@ def is_lake(path: Path) -> bool:
     return _is_address(path)
 
 
-def named(path: Path) -> Path:
+def fixed_path(path: Path) -> Path:
     """A path that stays the same when the working directory changes."""
     return path if _is_address(path) else path.absolute()
 
 
-def called(path: Path) -> str:
+def warehouse_name(path: Path) -> str:
     """The name of a warehouse, as the user wrote it. A path that was made of an address has lost a slash."""
     if not _is_address(path):
         return str(path)
@@ -137,7 +137,7 @@ def _is_address(path: Path) -> bool:
 Changing = Callable[[Database], None]
 
 
-def requested(statement: Load, folder: Path, *, confined: bool) -> LoadRequest:
+def load_request(statement: Load, folder: Path, *, confined: bool) -> LoadRequest:
     """The load that a statement asks for; its path is relative to a folder. If it is confined, it opens no file outside
     the folder. Raises QueryError.
     """
@@ -150,7 +150,7 @@ def requested(statement: Load, folder: Path, *, confined: bool) -> LoadRequest:
     return LoadRequest([str(path)], word, door=Door(folder if confined else None))
 
 
-def loaded(
+def load_files(
     request: LoadRequest,
     text: str,
     replace: Callable[[Changing, Iterable[Path]], int],
@@ -197,7 +197,7 @@ def loaded(
     return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
 
 
-def forgotten(number: int, text: str, replace: Callable[[Changing], int]) -> Result:
+def forget_import(number: int, text: str, replace: Callable[[Changing], int]) -> Result:
     """Removes what an import brought, and reports how many rows were removed. Raises DataError."""
     removed: list[Forgotten] = []
     replace(lambda database: removed.append(forget(database, number)))
@@ -210,7 +210,7 @@ def forgotten(number: int, text: str, replace: Callable[[Changing], int]) -> Res
     return Result(text, "forgotten", text, rows.table(columns))
 
 
-def changed_in_memory(database: Database, change: Changing, *, keep: bool) -> Database:
+def change_in_memory(database: Database, change: Changing, *, keep: bool) -> Database:
     """Changes a warehouse in memory, and returns it. After an error, or if `keep` is false, all new imports are removed
     again.
     """

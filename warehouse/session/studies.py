@@ -45,12 +45,12 @@ def answers(session: Session, parts: Sequence[Part], keep_going: bool = False) -
     `keep_going`, the statements after an error run too.
     """
     if not keep_going:
-        wrong = next((answer for answer in map(_parsed, parts) if answer.error), None)
+        wrong = next((answer for answer in map(_parse_part, parts) if answer.error), None)
         if wrong is not None:
             yield wrong
             return
     for part in parts:
-        answer = _answered(session, part)
+        answer = _answer_part(session, part)
         yield answer
         if answer.error and not keep_going:
             return
@@ -71,7 +71,7 @@ def _begins(part: Written, keyword: str) -> bool:
     return re.match(rf"(?ai:{keyword})\b", part.text) is not None
 
 
-def _parsed(part: Part) -> Answer:
+def _parse_part(part: Part) -> Answer:
     if isinstance(part, Written):
         try:
             parse(part.text)
@@ -80,7 +80,7 @@ def _parsed(part: Part) -> Answer:
     return Answer(part)
 
 
-def _answered(session: Session, part: Part) -> Answer:
+def _answer_part(session: Session, part: Part) -> Answer:
     if isinstance(part, Prose):
         return Answer(part)
     try:
@@ -116,7 +116,7 @@ def report(
     study: Study, answers: Sequence[Answer], session: Session, warehouse: str, given: Mapping[str, str], made: str
 ) -> Report:
     """The description of a report of a study that was run; `warehouse` describes the data that were used."""
-    title, answers = _titled(study, answers)
+    title, answers = _split_title(study, answers)
     sections: list[Section] = []
     number = 0
     for answer in answers:
@@ -143,7 +143,7 @@ def report(
 _TITLE = re.compile(r"\s*#[ \t]+(?P<title>[^\n]*?)[ \t#]*(\n|$)")
 
 
-def _titled(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answer]]:
+def _split_title(study: Study, answers: Sequence[Answer]) -> tuple[str, Sequence[Answer]]:
     """The heading at the start of the study, and the rest. A study without a heading gets the name of its file."""
     if answers and isinstance(answers[0].part, Prose):
         first = answers[0].part

@@ -57,7 +57,7 @@ def claims(text: str, source: str) -> list[Claim]:
     if not text:
         raise _wrong(source, "there is nothing in it")
     if not text.startswith(("{", "[")):
-        return [_signed(text, source)]
+        return [_read_signature(text, source)]
     # A whole number with more digits than Python converts cannot be part of a result.
     decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 4_000 else math.inf)
     claimed: list[Claim] = []
@@ -85,11 +85,11 @@ def _claim(value: Any, source: str) -> Claim:
     compared = tuple(tuple(rows) for rows in tables)
     signature = value.get("signature")
     if isinstance(signature, str) and BAR in signature:
-        return replace(_signed(signature, source), tables=compared)
+        return replace(_read_signature(signature, source), tables=compared)
     return Claim(source, value["statement"], (), compared)
 
 
-def _signed(text: str, source: str) -> Claim:
+def _read_signature(text: str, source: str) -> Claim:
     """Reads a signature. Names may contain bars, but only inside quotes, so the statement ends at the first bar outside
     quotes.
     """
@@ -114,16 +114,16 @@ def verify(claim: Claim, session: Session) -> Finding:
     """Runs the statement of a claim again. Raises WarehouseError if the warehouse fails."""
     try:
         question = _question(claim.statement)
-        with _defined(claim.parts, session.catalog.definitions):
+        with _define_measures(claim.parts, session.catalog.definitions):
             result = session.answer(question)
     except QueryError as error:
         return Finding(claim, "not repeatable", ("; ".join((error.message, *error.hints)),))
     if result is None:
         raise ValueError(f"a question without an answer: {claim.statement}")
     now = tuple(result.signature.removeprefix(result.statement).split(BAR)[1:])
-    changed = tuple(_changed(claim.parts, now))
+    changed = tuple(_changes_of(claim.parts, now))
     if claim.tables:
-        verdict, reasons = _compared(claim.tables, (result.rows, result.summary))
+        verdict, reasons = _compare_tables(claim.tables, (result.rows, result.summary))
         return Finding(claim, verdict, (*reasons, *changed))
     sealed = [part for part in claim.parts if part.startswith(SEAL)]
     if not sealed:
@@ -145,7 +145,7 @@ def _question(text: str) -> n.AnyStatement:
 
 
 @contextmanager
-def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None]:
+def _define_measures(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None]:
     """Inside the block, measures that a signature defines are known, unless the warehouse has measures with the same
     names.
     """
@@ -162,7 +162,7 @@ def _defined(parts: Sequence[str], definitions: dict[str, str]) -> Iterator[None
         definitions.update(before)
 
 
-def _changed(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+def _changes_of(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
     """Which inputs of the result have changed: the parts of the signature that differ, apart from the seal."""
     gone = [part for part in then if part not in now and not part.startswith(SEAL)]
     new = {part.split()[0]: part for part in now if part not in then and not part.startswith(SEAL)}
@@ -176,7 +176,7 @@ def _changed(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
 Rows = Sequence[Mapping[str, Cell]]
 
 
-def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tuple[str, ...]]:
+def _compare_tables(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tuple[str, ...]]:
     """The verdict on whole tables, with the first cell that differs and the number of other differing cells."""
     for before, after, what in zip(then, now, ("rows", "rows of the summary"), strict=False):
         if len(before) != len(after):
@@ -185,7 +185,7 @@ def _compared(then: Sequence[Rows], now: Sequence[Rows]) -> tuple[Repetition, tu
         if names[0] != names[1]:
             return "different", (f"the columns of the {what} were {', '.join(names[0])}",)
     cells = [
-        (f"row {place}, {name}: {_said(old[name])} then, {_said(new[name])} now", old[name], new[name])
+        (f"row {place}, {name}: {_cell_text(old[name])} then, {_cell_text(new[name])} now", old[name], new[name])
         for before, after in zip(then, now, strict=False)
         for place, (old, new) in enumerate(zip(before, after, strict=True), 1)
         for name in new
@@ -205,5 +205,5 @@ def _close(a: Cell, b: Cell) -> bool:
     return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-10)
 
 
-def _said(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     return "nothing" if cell is None else repr(cell) if isinstance(cell, str) else str(cell)

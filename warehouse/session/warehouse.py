@@ -15,7 +15,14 @@ from evalhouse.warehouse.faults import DataError, WarehouseError
 from evalhouse.warehouse.plans.past import PastState, PastStates
 from evalhouse.warehouse.plans.path import Engine
 from evalhouse.warehouse.results import Result
-from evalhouse.warehouse.session.storage import called, change_warehouse, is_lake, named, open_warehouse, stamp
+from evalhouse.warehouse.session.storage import (
+    change_warehouse,
+    fixed_path,
+    is_lake,
+    open_warehouse,
+    stamp,
+    warehouse_name,
+)
 from evalhouse.warehouse.store.catalog import Catalog
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import WAIT, Tell
@@ -44,7 +51,7 @@ class SessionWarehouse:
     def use(self, database: Database, version: object = None) -> None:
         """Continues with another database."""
         self.database = database
-        self._opened = None if self.path is None else (named(self.path), version)
+        self._opened = None if self.path is None else (fixed_path(self.path), version)
         self._is_lake = self.path is not None and is_lake(self.path)
         self.engine = self._engine_of(database)
         self.catalog = Catalog(database, self.engine.rows)
@@ -66,13 +73,15 @@ class SessionWarehouse:
         if now == before:
             return ""
         if now is None and self._is_lake:
-            raise WarehouseError(f"{called(self.path)} is not there any more")  # and its facts were read from its files
+            raise WarehouseError(
+                f"{warehouse_name(self.path)} is not there any more"
+            )  # and its facts were read from its files
         if now is None:
-            return f"{called(self.path)} is not there any more: this is what was in it"
+            return f"{warehouse_name(self.path)} is not there any more: this is what was in it"
         database = open_warehouse(path)
         self.database.close()
         self.use(database, now)
-        return f"{called(self.path)} was changed by another program meanwhile, and is read anew"
+        return f"{warehouse_name(self.path)} was changed by another program meanwhile, and is read anew"
 
     def state(self, as_of: n.Node, past: Callable[[AsOf], Database] | None) -> PastState:
         """The past state that a statement asks for; `past` opens it. Measures that were defined later are known, too.
@@ -100,10 +109,12 @@ class SessionWarehouse:
 
     def forget(self, statement: n.Forget, number: int) -> Result:
         """Removes what an import brought, and reports it. Raises QueryError."""
-        from evalhouse.warehouse.session.storage import forgotten
+        from evalhouse.warehouse.session.storage import forget_import
 
         try:
-            return forgotten(number, to_text(statement), lambda work: self.change(work, statement.span, kind="forget"))
+            return forget_import(
+                number, to_text(statement), lambda work: self.change(work, statement.span, kind="forget")
+            )
         except DataError as error:
             raise QueryError(error.faults[0].message, statement.number.span) from None
 
@@ -121,9 +132,9 @@ class SessionWarehouse:
         reads; `kind` says what it does. Returns how far the numbers of its imports have moved since it was prepared.
         """
         if self.path is None and self.changeable:
-            from evalhouse.warehouse.session.storage import changed_in_memory
+            from evalhouse.warehouse.session.storage import change_in_memory
 
-            self.use(changed_in_memory(self.database, work, keep=keep))
+            self.use(change_in_memory(self.database, work, keep=keep))
             return 0
         if self.path is None:
             raise QueryError(
@@ -135,7 +146,7 @@ class SessionWarehouse:
             database = open_warehouse(self.path)
         except WarehouseError as error:
             raise WarehouseError(
-                f"{called(self.path)} was changed, but cannot be opened again: {error.message}", error.hints
+                f"{warehouse_name(self.path)} was changed, but cannot be opened again: {error.message}", error.hints
             ) from None
         self.database.close()
         self.use(database, version)

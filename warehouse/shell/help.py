@@ -38,7 +38,7 @@ KEYS = (
 )
 
 
-def wanted(text: str) -> str | None:
+def help_topic(text: str) -> str | None:
     """The word that a text asks help on: `help holm`, `? holm`; empty for `help` alone, None if it does not ask for
     help.
     """
@@ -49,10 +49,10 @@ def wanted(text: str) -> str | None:
 def overview(commands: Iterable[tuple[str, str]] = ()) -> str:
     """All statements and, in the shell, its commands as (written, meaning), and the keys."""
     commands = list(commands)
-    of_shell = ["", *_listed("the shell", commands), "", *_listed("keys", KEYS)] if commands else []
+    of_shell = ["", *_list_pairs("the shell", commands), "", *_list_pairs("keys", KEYS)] if commands else []
     return "\n".join(
         [
-            *_listed("statements", statements()),
+            *_list_pairs("statements", statements()),
             *of_shell,
             "",
             "help WORD explains any word: help compare, help F, help tukey, help shuffles",
@@ -110,7 +110,7 @@ def _statement(word: str, catalog: Catalog) -> Iterator[str]:
     if clauses:
         yield ""
         forms = [(clause.usage, clause.meaning) for clause in clauses]
-        yield from _listed("clauses, each at most once, in any order", forms)
+        yield from _list_pairs("clauses, each at most once, in any order", forms)
     yield ""
     yield f"example: {usage.example}"
 
@@ -132,7 +132,7 @@ def _clause(word: str, catalog: Catalog) -> Iterator[str]:
             yield f"  of {', '.join(clause.statements)}" + (f"; example: {clause.example}" if clause.example else "")
             if clause.names in _NAMES:
                 title, table = _NAMES[clause.names]
-                yield from _listed(title, [(entry.name, entry.meaning) for entry in table])
+                yield from _list_pairs(title, [(entry.name, entry.meaning) for entry in table])
 
 
 def _function(word: str, catalog: Catalog) -> Iterator[str]:
@@ -159,10 +159,10 @@ def _measure(word: str, catalog: Catalog) -> Iterator[str]:
             if word in map(str.casefold, catalog.measures_of(task.name, test_set.id))
         ]
         if on:
-            yield f"{_spelt(word, catalog, task.name)} of {task.name}: {task.meaning}, on {', '.join(on)}"
+            yield f"{_spelling(word, catalog, task.name)} of {task.name}: {task.meaning}, on {', '.join(on)}"
 
 
-def _spelt(word: str, catalog: Catalog, task: str) -> str:
+def _spelling(word: str, catalog: Catalog, task: str) -> str:
     """An imported measure as it is written."""
     names = (name for test_set in catalog.test_sets for name in catalog.measures_of(task, test_set.id))
     return next(name for name in names if name.casefold() == word)
@@ -251,7 +251,7 @@ _LOOKS: tuple[Callable[[str, Catalog], Iterator[str]], ...] = (
 )
 
 
-def _listed(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _list_pairs(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     pairs = list(pairs)
     size = max(len(name) for name, _ in pairs)
     yield f"{title}:"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from evalhouse.grammar.clauses import CLAUSES
-from evalhouse.grammar.lexicon import FUNCTIONS, is_bare_name, is_bare_word, quoted
-from evalhouse.grammar.parser import expected
+from evalhouse.grammar.lexicon import FUNCTIONS, is_bare_name, is_bare_word, quote
+from evalhouse.grammar.parser import expect_next
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import COUNTED, IMPORTED, TASKS
 from evalhouse.warehouse.kinds.records import BETWEEN
@@ -21,7 +21,7 @@ from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.measures import MEASURES, Measure
 from evalhouse.warehouse.measures.measure import Parameter, plain
 from evalhouse.warehouse.plans.path import Usage
-from evalhouse.warehouse.plans.user_measures import defined
+from evalhouse.warehouse.plans.user_measures import defined_measure
 from evalhouse.warehouse.render import Style, render
 from evalhouse.warehouse.render.style import cell, clean, width
 from evalhouse.warehouse.results import Cell, Column, Result
@@ -175,11 +175,11 @@ def candidates(text: str, session: Session) -> list[Candidate]:
     """
     variable = re.search(r"\$\w*$", text)
     if variable:
-        known = expected(text[: variable.start()])
+        known = expect_next(text[: variable.start()])
         offers = list(_variables(session, text)) if "variable" in known.kinds else []
         start = variable.start()
     else:
-        known = expected(text)
+        known = expect_next(text)
         start = known.start
         names = (pair for kind in known.kinds if kind in _NAMES for pair in _NAMES[kind](session, text[:start]))
         offers = [*names, *((words, keyword_meaning(words, not known.inside)) for words in known.keywords)]
@@ -208,14 +208,14 @@ def _systems(session: Session, before: str) -> Names:
     for name, number in catalog.systems.items():
         test_sets = dict.fromkeys(test_set for task in tasks for test_set in catalog.test_sets_of(number, task))
         if test_sets:
-            yield _typed(name), f"system on {', '.join(test_sets)}"
+            yield _typed_name(name), f"system on {', '.join(test_sets)}"
 
 
 def _test_sets(session: Session, before: str) -> Names:
     catalog = session.catalog
     for test_set in catalog.test_sets:
         of = f" of {test_set.evaluation}" if test_set.evaluation else ""
-        yield _typed(catalog.short_name(test_set)), f"test set{of}"
+        yield _typed_name(catalog.short_name(test_set)), f"test set{of}"
     yield "all", "all test sets"
 
 
@@ -226,15 +226,15 @@ def _measures(session: Session, before: str) -> Names:
         if task in (None, measure.task):
             of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.task})")
     bare = is_bare_word if _DEFINING.search(before) else is_bare_name
-    yield from ((_typed(name, bare), "; ".join(meanings)) for name, meanings in of.items())
+    yield from ((_typed_name(name, bare), "; ".join(meanings)) for name, meanings in of.items())
     for name, text in catalog.definitions.items():
-        yield _typed(name, is_bare_word), text
+        yield _typed_name(name, is_bare_word), text
     for kind in IMPORTED:
         for test_set in catalog.test_sets if task in (None, kind.name) else ():
             for name in catalog.measures_of(kind.name, test_set.id):
                 # F(beta=1) is typed as F with a parameter, and F is already offered.
                 if name.partition("(")[0] not in of:
-                    yield _typed(name), kind.offered
+                    yield _typed_name(name), kind.offered
 
 
 def _counts(session: Session, before: str) -> Names:
@@ -242,7 +242,7 @@ def _counts(session: Session, before: str) -> Names:
         for count in session.catalog.all_counts(task.name):
             if BETWEEN in count:
                 continue
-            yield _typed(count, is_bare_word), f"count of {task.name}" if task.counts else "count"
+            yield _typed_name(count, is_bare_word), f"count of {task.name}" if task.counts else "count"
 
 
 def _parameters(session: Session, before: str) -> Names:
@@ -251,7 +251,7 @@ def _parameters(session: Session, before: str) -> Names:
     if name == "random":
         yield "s=", "the share that is judged relevant"
     parameters: dict[str, Parameter] = {}
-    for measure in _measures_named(name, session):
+    for measure in _find_measures(name, session):
         for parameter in measure.parameters:
             parameters.setdefault(parameter.name, parameter)
     for parameter in parameters.values():
@@ -259,11 +259,11 @@ def _parameters(session: Session, before: str) -> Names:
         yield f"{parameter.name}=", parameter.meaning + usual
 
 
-def _measures_named(name: str, session: Session) -> Iterator[Measure]:
+def _find_measures(name: str, session: Session) -> Iterator[Measure]:
     yield from (measure for measure in MEASURES if measure.name.casefold() == name)
     for task in TASKS.values():
         counts = session.catalog.all_counts(task.name)
-        measure = defined(name, task, session.catalog.definitions, counts)
+        measure = defined_measure(name, task, session.catalog.definitions, counts)
         if measure is not None:
             yield measure
 
@@ -283,7 +283,7 @@ def _attributes(session: Session, before: str) -> Names:
     yield from ((name, WORD_MEANINGS[name]) for name in ("document", "unit", "label"))
     for of, names in session.catalog.attributes.items():
         for name in names:
-            yield f"{of}.{name if re.fullmatch(r'[A-Za-z0-9_]+', name) else quoted(name)}", f"attribute of {of}s"
+            yield f"{of}.{name if re.fullmatch(r'[A-Za-z0-9_]+', name) else quote(name)}", f"attribute of {of}s"
 
 
 def _variables(session: Session, before: str) -> Names:
@@ -323,5 +323,5 @@ def _task(before: str) -> str | None:
     return said[-1].casefold() if said and said[-1].casefold() in TASKS else None
 
 
-def _typed(name: str, bare: Callable[[str], bool] = is_bare_name) -> str:
-    return name if bare(name) else quoted(name)
+def _typed_name(name: str, bare: Callable[[str], bool] = is_bare_name) -> str:
+    return name if bare(name) else quote(name)

@@ -24,7 +24,7 @@ from evalhouse.grammar.errors import NOWHERE, QueryError, UnfinishedError
 from evalhouse.grammar.parser import is_complete, parse, tokens
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.plans.names import Scope
-from evalhouse.warehouse.plans.substitution import substituted
+from evalhouse.warehouse.plans.substitution import substitute
 from evalhouse.warehouse.process.folders import user_folder
 from evalhouse.warehouse.render.style import Theme, clean
 from evalhouse.warehouse.session.session import Session
@@ -107,7 +107,7 @@ def mistake(text: str, session: Session) -> QueryError | None:
 def _look_up(statement: n.AnyStatement, session: Session) -> None:
     """Raises QueryError for a name that does not exist."""
     if isinstance(statement, n.Question):
-        resolve(substituted(statement, session.variables), Scope(session.catalog))
+        resolve(substitute(statement, session.variables), Scope(session.catalog))
     elif isinstance(statement, n.Plot | n.Explain | n.Export):
         _look_up(statement.question, session)
 
@@ -269,11 +269,11 @@ class _Lexer(Lexer):
         self._mistaken = mistaken
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        lines = _coloured(document.text, self._mistaken(document.text))
+        lines = _colour_lines(document.text, self._mistaken(document.text))
         return lambda number: lines[number] if number < len(lines) else []
 
 
-def _coloured(text: str, error: QueryError | None) -> list[StyleAndTextTuples]:
+def _colour_lines(text: str, error: QueryError | None) -> list[StyleAndTextTuples]:
     """The lines of a text, with the class of each character's token, and the place of an error."""
     classes = [""] * len(text)
     for token in () if is_command(text) else tokens(text):

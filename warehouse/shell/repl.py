@@ -19,13 +19,13 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError, WarehouseError
 from evalhouse.warehouse.kinds import TASKS
 from evalhouse.warehouse.process.stopping import interruptibly
-from evalhouse.warehouse.render import FOR_SCREENS, Style, files, format_named, render
+from evalhouse.warehouse.render import FOR_SCREENS, Style, files, find_format, render
 from evalhouse.warehouse.render.diagnostics import diagnosis, query_error
 from evalhouse.warehouse.render.progress import clock
 from evalhouse.warehouse.render.style import clean, clean_lines
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.session.storage import called
+from evalhouse.warehouse.session.storage import warehouse_name
 from evalhouse.warehouse.shell import commands, help
 from evalhouse.warehouse.shell.offers import Candidate, candidates, leaves
 from evalhouse.warehouse.shell.pager import pages, print_long, turn
@@ -69,7 +69,7 @@ class Shell:
     def converse(self) -> bool:
         """Runs what is typed or piped in until the input ends. Returns False if something that was piped in failed."""
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
-        texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompted()
+        texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompt_lines()
         if self.typed and not self.quiet:
             print("\n".join(banner(self.session)), file=sys.stderr, flush=True)
         with contextlib.suppress(EOFError):
@@ -77,7 +77,7 @@ class Shell:
                 self.do(text)
         return self.typed or not self.wrong
 
-    def _prompted(self) -> Iterator[str]:
+    def _prompt_lines(self) -> Iterator[str]:
         warming = Thread(target=self._warm_up, daemon=True)
 
         def complete(text: str) -> list[Candidate]:
@@ -127,7 +127,7 @@ class Shell:
                 return
             if word in ("quit", "exit"):
                 raise EOFError
-            if (wanted := help.wanted(typed)) is not None:
+            if (wanted := help.help_topic(typed)) is not None:
                 self.help(wanted)
             elif typed.startswith("."):
                 commands.run(self, typed)
@@ -237,7 +237,7 @@ class Shell:
             sys.stdout.write(drawn)
         else:
             self._page(drawn)
-        if not format_named(format).has_notes:
+        if not find_format(format).has_notes:
             for note in result.notes:
                 self.say(f"note: {note}")
 
@@ -292,14 +292,14 @@ def banner(session: Session) -> tuple[str, str]:
     """Two lines: which warehouse is open and whether its data are simulated, and how to continue."""
     catalog = session.catalog
     what = f"{len(catalog.systems)} systems, {len(catalog.test_sets)} test sets"
-    where = clean(called(session.path)) if session.path else "the sample data"
+    where = clean(warehouse_name(session.path)) if session.path else "the sample data"
     return (
-        f"evalhouse {__version__} on {where}: {what}{_simulated(catalog)}",
+        f"evalhouse {__version__} on {where}: {what}{_simulation_note(catalog)}",
         "Type help, or Ctrl-D to quit",
     )
 
 
-def _simulated(catalog: Catalog) -> str:
+def _simulation_note(catalog: Catalog) -> str:
     on = [
         catalog.short_name(test_set)
         for test_set in catalog.test_sets

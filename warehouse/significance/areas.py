@@ -108,7 +108,7 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
         """
         if not self.orders or np.isnan(self.confidences[system]).any():
             return None
-        above, below = self._sorted[system]
+        above, below = self._sorted_confidences[system]
         return Fraction(int(above.twice_below(below).sum()), 2 * self.orders)
 
     def exchanges(self, a: int, b: int) -> Sums:
@@ -117,9 +117,9 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
         """
         weights = np.zeros(self.relevant.size, dtype=np.int64)
         for own, sign in ((a, 1), (b, -1)):
-            above, below = self._sorted[own]
+            above, below = self._sorted_confidences[own]
             for beside in (a, b):
-                above_beside, below_beside = self._sorted[beside]
+                above_beside, below_beside = self._sorted_confidences[beside]
                 weights[self.relevant] += sign * above.twice_below(below_beside)
                 weights[~self.relevant] += sign * below.twice_above(above_beside)
         summed = weights
@@ -131,7 +131,7 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
 
     def of_two(self, a: int, b: int) -> TwoAreas:
         """The contribution of each document to the difference of the areas of two systems."""
-        (above_a, below_a), (above_b, below_b) = self._sorted[a], self._sorted[b]
+        (above_a, below_a), (above_b, below_b) = self._sorted_confidences[a], self._sorted_confidences[b]
         return TwoAreas(
             above_a.twice_below(below_a) - above_b.twice_below(below_b),
             below_a.twice_above(above_a) - below_b.twice_above(above_b),
@@ -150,7 +150,7 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
         return bool(common >= 0.5 * max(high_a - low_a, high_b - low_b))
 
     @cached_property
-    def _sorted(self) -> list[tuple[Sorted, Sorted]]:
+    def _sorted_confidences(self) -> list[tuple[Sorted, Sorted]]:
         """For each system its sorted confidences on relevant and on nonrelevant documents."""
         sides = ((own[self.relevant], own[~self.relevant]) for own in self.confidences)
         orders = (((above, np.argsort(above)), (below, np.argsort(below))) for above, below in sides)

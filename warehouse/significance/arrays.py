@@ -27,7 +27,7 @@ SUM_LIMIT = 2**60
 sums."""
 
 
-def narrowed(rows: Integers) -> Narrow:
+def narrow(rows: Integers) -> Narrow:
     """Counts in the smallest signed type that holds them, for work that only compares or copies them."""
     low, high = int(rows.min(initial=0)), int(rows.max(initial=0))
     for kind in (np.int8, np.int16, np.int32):

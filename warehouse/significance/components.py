@@ -66,7 +66,7 @@ def components(values: Floats, present: Booleans) -> Components | None:
     if not size > NOTHING * float(np.abs(values[present]).max()):
         return design.standard_errors(0.0, 0.0, 0.0)
     scaled = centred / size
-    estimated = _balanced(scaled) if present.all() else _unbalanced(scaled, present)
+    estimated = _balanced_variances(scaled) if present.all() else _unbalanced_variances(scaled, present)
     return design.standard_errors(*(variance * size**2 for variance in estimated))
 
 
@@ -98,7 +98,7 @@ class _Design(Struct, frozen=True):
         return cls(
             replicates=replicates,
             documents=documents,
-            spare=int(counts.sum()) - documents - replicates + _connected(present),
+            spare=int(counts.sum()) - documents - replicates + _count_connected(present),
             shares=shares,
             squares=float((1 / counts).sum()) / documents**2,
             shares_with_replicate=np.append(more, added),
@@ -126,7 +126,7 @@ class _Design(Struct, frozen=True):
         return Components(*(float(f"{number:.{DIGITS}g}") for number in numbers))
 
 
-def _connected(present: Booleans) -> int:
+def _count_connected(present: Booleans) -> int:
     """The number of connected parts of the replicates, where replicates with a common document are connected."""
     number = present.astype(np.float64)
     reached = (number @ number.T) > 0
@@ -138,7 +138,7 @@ def _connected(present: Booleans) -> int:
 # --- each document in each replicate ----------------------------------------------------------------------------------
 
 
-def _balanced(values: Floats) -> tuple[float, float, float]:
+def _balanced_variances(values: Floats) -> tuple[float, float, float]:
     """The variances from the mean squares of documents, replicates and residual.
 
     The expected mean square of an effect is never below that of the residual. If the observed one is, it is pooled with
@@ -213,7 +213,7 @@ class _Restricted(Struct, frozen=True):
             whole=float((values**2).sum()),
         )
 
-    def fitted(self, document: float, replicate: float) -> _Fitted:
+    def fit_ratios(self, document: float, replicate: float) -> _Fitted:
         """The fit for given ratios of the variances between documents and between replicates to the variance of the
         residual.
 
@@ -267,24 +267,24 @@ class _Restricted(Struct, frozen=True):
         return float(shrunk**2 @ (squares + (self.both @ effects) @ effects))
 
 
-def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]:
+def _unbalanced_variances(values: Floats, present: Booleans) -> tuple[float, float, float]:
     """The variances that minimize the criterion, one ratio after the other until neither moves.
 
     The search is over x / (1 + x), which lies between 0 and 1, where x is the square root of the ratio. If documents
     and replicates leave no residual, for example if all replicates are equal, the ratios do not exist.
     """
     restricted = _Restricted.of(values, present)
-    of_documents, of_replicates = _added(values, present, restricted)
+    of_documents, of_replicates = _additive_effects(values, present, restricted)
     left = np.where(present, values - of_documents - of_replicates[:, None], 0.0)
     if float((left**2).sum()) <= NOTHING * restricted.whole:
         return float(of_documents.var(ddof=1)), float(of_replicates.var(ddof=1)), 0.0
 
     def of_document(share: float, other: float) -> tuple[float, float]:
-        fitted = restricted.fitted(_ratio(share), _ratio(other))
+        fitted = restricted.fit_ratios(_ratio(share), _ratio(other))
         return fitted.criterion, fitted.by_document
 
     def of_replicate(share: float, other: float) -> tuple[float, float]:
-        fitted = restricted.fitted(_ratio(other), _ratio(share))
+        fitted = restricted.fit_ratios(_ratio(other), _ratio(share))
         return fitted.criterion, fitted.by_replicate
 
     document = replicate = 0.5
@@ -294,11 +294,11 @@ def _unbalanced(values: Floats, present: Booleans) -> tuple[float, float, float]
         replicate = _least(partial(of_replicate, other=document))
         if max(abs(document - before[0]), abs(replicate - before[1])) < SETTLED:
             break
-    residual = restricted.fitted(_ratio(document), _ratio(replicate)).residual
+    residual = restricted.fit_ratios(_ratio(document), _ratio(replicate)).residual
     return _ratio(document) * residual, _ratio(replicate) * residual, residual
 
 
-def _added(values: Floats, present: Booleans, restricted: _Restricted) -> tuple[Floats, Floats]:
+def _additive_effects(values: Floats, present: Booleans, restricted: _Restricted) -> tuple[Floats, Floats]:
     """The effect of each document and of each replicate, by least squares."""
     having = np.einsum("krs,k->rs", restricted.both, 1 / restricted.sizes)
     own = restricted.own - (1 / restricted.sizes) @ restricted.of_replicates

@@ -51,7 +51,7 @@ def correlation(values_a: ArrayLike, values_b: ArrayLike) -> float | None:
     a, b = a - a.mean(), b - b.mean()
     # Scaled first, so that very large or very small values neither overflow nor underflow.
     a, b = a / np.abs(a).max(), b / np.abs(b).max()
-    return _bounded(float(a @ b) / sqrt(float(a @ a) * float(b @ b)))
+    return _clip(float(a @ b) / sqrt(float(a @ a) * float(b @ b)))
 
 
 def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float | None]:
@@ -85,7 +85,7 @@ def correlations(values: Floats, pairs: Iterable[tuple[int, int]]) -> list[float
     products -= sums * sums.T / units
     plain = squares > 1e-3 * own
     return [
-        _bounded(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])))
+        _clip(float(products[a, b]) / sqrt(float(squares[a, b]) * float(squares[b, a])))
         if plain[a, b] and plain[b, a]
         else correlation(values[a], values[b])
         for a, b in pairs
@@ -98,11 +98,11 @@ def _blocks(systems: int, units: int) -> list[slice]:
     return [slice(first, min(first + size, systems)) for first in range(0, systems, size)]
 
 
-def _bounded(r: float) -> float:
-    return min(max(_rounded(r), -1.0), 1.0)
+def _clip(r: float) -> float:
+    return min(max(_round(r), -1.0), 1.0)
 
 
-def _rounded(number: float) -> float:
+def _round(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
@@ -119,7 +119,7 @@ def inflations(influences: Floats, pairs: Iterable[tuple[int, int]]) -> list[flo
     for own, other, both in _products(influences, listed):
         apart = own + other
         together = apart - 2 * both
-        factors.append(_rounded(sqrt(apart / together)) if together > 1e-12 * apart else None)
+        factors.append(_round(sqrt(apart / together)) if together > 1e-12 * apart else None)
     return factors
 
 

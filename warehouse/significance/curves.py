@@ -240,7 +240,7 @@ class RedrawnTables(Struct, frozen=True, eq=False):
     own: Integers
 
 
-def drawn(thresholds: Thresholds, grid: Places, draws: Draws, work: Work) -> Iterator[RedrawnTables]:
+def redraw_tables(thresholds: Thresholds, grid: Places, draws: Draws, work: Work) -> Iterator[RedrawnTables]:
     """The resamples, in chunks."""
     between = thresholds.between(grid)
     there = np.flatnonzero(between)
@@ -354,7 +354,7 @@ def curves(
     values = [measure.values(cells) for measure in measures]
     best = _best_place(values[chosen], measures[chosen])
     grid = thresholds.grid(*(() if best is None else (best,)))
-    at_places, own, areas = _resampled(thresholds, measures, grid, draws, work, sides)
+    at_places, own, areas = _resample_curves(thresholds, measures, grid, draws, work, sides)
     own_cells = thresholds.own.astype(np.float64)
     banded, own_banded = _enough(thresholds.cells), _enough(thresholds.own[:, None])
     bands, owned = [], []
@@ -367,7 +367,7 @@ def curves(
         own_value = np.atleast_1d(measure.values(own_cells))
         one = np.zeros(1, dtype=np.intp)
         alone = _band(measure, own_value, own_cells[:, None], one, _only(resampled_own), level, own_banded, single=True)
-        owned.append(_known(alone if measure.share else _only_where(alone, own_banded), 0))
+        owned.append(_value_at(alone if measure.share else _only_where(alone, own_banded), 0))
     chosen_best = None
     if best is not None:
         of_chosen = (bands[chosen], grid, at_places[chosen].values, own[chosen].values, owned[chosen].value)
@@ -399,7 +399,7 @@ def _only(own: ResampledCurve) -> ResampledCurve:
     return ResampledCurve(own.values[:, None], None if own.under is None else own.under[:, None])
 
 
-def _resampled(
+def _resample_curves(
     thresholds: Thresholds,
     measures: Sequence[CurveMeasure],
     grid: Places,
@@ -415,7 +415,7 @@ def _resampled(
     at_own: list[list[Floats]] = [[] for _ in measures]
     below_own: list[list[Floats]] = [[] for _ in measures]
     areas = []
-    for part in drawn(thresholds, grid, draws, work):
+    for part in redraw_tables(thresholds, grid, draws, work):
         decided = part.cells[[CELLS.index(cell) for cell in "abx"]]
         areas.append(area(*(decided[side].sum(axis=0) for side in sides)))
         cells, own = part.cells.astype(np.float64), part.own.astype(np.float64)
@@ -522,7 +522,7 @@ def _reach(away: Floats, level: float, single: bool = False) -> float:
     return max(alone, float(furthest[within - 1]))
 
 
-def _known(band: Band, place: int) -> Known:
+def _value_at(band: Band, place: int) -> Known:
     return Known(float(band.value[place]), float(band.low[place]), float(band.high[place]))
 
 
@@ -571,7 +571,7 @@ def _best(
     # Own decisions equal to those of the place differ from it in no resample. That does not show that they are best.
     half = reach * float(error[here]) if error[here] > NEARLY else np.nan
     lost = Known(float(gain[here]), float(gain[here]) - half, float(gain[here]) + half)
-    return Best(best, min(int(first), best), max(int(last), best), _known(band, best), lost)
+    return Best(best, min(int(first), best), max(int(last), best), _value_at(band, best), lost)
 
 
 def _area(thresholds: Thresholds, sides: CountedKinds, resampled: Floats, level: float) -> Known | None:

@@ -161,9 +161,9 @@ class Extreme(Struct, frozen=True):
                 left, right = np.abs(left), np.abs(right)
             left *= square
             return left >= right
-        return self._filtered(u, v, cross, square, a, b)
+        return self._filter(u, v, cross, square, a, b)
 
-    def _filtered(self, u: Integers, v: Integers, cross: int, square: int, a: int, b: int) -> Booleans:
+    def _filter(self, u: Integers, v: Integers, cross: int, square: int, a: int, b: int) -> Booleans:
         """Decides in floating point where that is safe, and in Python integers within the band of rounding errors."""
         float_u, float_v = u.astype(np.float64), v.astype(np.float64)
         left = float_u * float(a) - float_v * float(b)

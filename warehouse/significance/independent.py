@@ -14,7 +14,7 @@ from msgspec import Struct
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.distributions import chi_square_tail, normal_tail
 from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
-from evalhouse.warehouse.significance.matched import from_t, scaled, wilcoxon
+from evalhouse.warehouse.significance.matched import from_t, scale_values, wilcoxon
 from evalhouse.warehouse.significance.multiple import holm
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def two_sample_t(values_a: ArrayLike, values_b: ArrayLike, sides: Sides = "two-s
     variance but the means differ.
     """
     check_sides(sides)
-    together = scaled(np.concatenate((np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64))))
+    together = scale_values(
+        np.concatenate((np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)))
+    )
     a, b = together[: np.size(values_a)], together[np.size(values_a) :]
     degrees = a.size + b.size - 2
     if not a.size or not b.size or degrees < 1:

@@ -39,7 +39,7 @@ def differences(paired: Sums) -> Integers:
     return numerator
 
 
-def settled(values_a: Floats, values_b: Floats, doubts: Floats) -> Floats:
+def settle_ties(values_a: Floats, values_b: Floats, doubts: Floats) -> Floats:
     """The differences of rounded values, where differences that only rounding distinguishes are made equal; all arrays
     have the shape (units,).
 
@@ -114,7 +114,7 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     variance to divide by.
     """
     check_sides(sides)
-    values = scaled(_values(differences).astype(np.float64))
+    values = scale_values(_values(differences).astype(np.float64))
     if values.size < 2:
         raise ValueError(f"a t test needs at least two units, not {values.size}")
     mean = float(values.mean())
@@ -125,7 +125,7 @@ def t(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     return from_t(mean / (float(values.std(ddof=1)) / sqrt(values.size)), values.size - 1, sides)
 
 
-def scaled(values: Floats) -> Floats:
+def scale_values(values: Floats) -> Floats:
     """Values times the power of two that brings the largest near 1, because squares of very small values would
     underflow to 0. This changes no digit of the values, and it does not change t.
     """

@@ -39,7 +39,7 @@ def bonferroni(levels: Levels) -> Floats:
     """Each level times the number of levels, at most 1; of shape (m,) (Dunn 1961, Journal of the American Statistical
     Association 56, 52-64). None and nan, for a test that was not possible, give nan and are not counted.
     """
-    known, adjusted = _known(levels)
+    known, adjusted = _known_levels(levels)
     adjusted[known] = np.minimum(adjusted[known] * np.count_nonzero(known), 1.0)
     return adjusted
 
@@ -48,7 +48,7 @@ def holm(levels: Levels) -> Floats:
     """Holm's step-down adjustment (Holm 1979, Scandinavian Journal of Statistics 6, 65-70): of shape (m,), never above
     Bonferroni's. None and nan as there.
     """
-    known, adjusted = _known(levels)
+    known, adjusted = _known_levels(levels)
     order = np.argsort(adjusted[known], kind="stable")
     left = np.arange(order.size, 0, -1)
     stepped = np.maximum.accumulate(adjusted[known][order] * left)
@@ -60,7 +60,7 @@ def benjamini_hochberg(levels: Levels) -> Floats:
     """The false discovery rate adjustment (Benjamini & Hochberg 1995, Journal of the Royal Statistical Society B 57,
     289-300): of shape (m,). None and nan as above.
     """
-    known, adjusted = _known(levels)
+    known, adjusted = _known_levels(levels)
     order = np.argsort(adjusted[known], kind="stable")
     rank = np.arange(1, order.size + 1)
     stepped = np.minimum.accumulate((adjusted[known][order] * order.size / rank)[::-1])[::-1]
@@ -82,8 +82,8 @@ def westfall_young(
     if not pairs:
         return np.zeros(0)
     family = SpreadFamily(many, pairs, sides)
-    reached = reached_by_largest(family, draws, work)
-    return stepped_down(family, (reached + 1.0) / (draws.shuffles + 1))
+    reached = count_reached_by_largest(family, draws, work)
+    return step_down(family, (reached + 1.0) / (draws.shuffles + 1))
 
 
 class Family(Protocol):
@@ -100,7 +100,7 @@ class Family(Protocol):
         """
 
 
-def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Integers:
+def count_reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Integers:
     """The number of shuffles in which the largest statistic of a pair and of all pairs behind it reaches the pair's
     observed statistic, of shape (pairs,).
 
@@ -124,7 +124,7 @@ def reached_by_largest(family: Family, draws: Draws, work: Work = ALONE) -> Inte
     return reached
 
 
-def stepped_down(family: Family, levels: Floats) -> Floats:
+def step_down(family: Family, levels: Floats) -> Floats:
     """Levels of shape (pairs,), made monotone: no level is below that of a pair with a larger observed statistic."""
     order = _order(family)
     stepped = np.empty_like(levels)
@@ -257,7 +257,7 @@ class FamilyOfPairs:
         return np.concatenate([statistics for block in blocks for statistics in block], axis=1)
 
 
-def _known(levels: Levels) -> tuple[Booleans, Floats]:
+def _known_levels(levels: Levels) -> tuple[Booleans, Floats]:
     array = np.array([np.nan if level is None else level for level in levels], dtype=np.float64)
     known: Booleans = ~np.isnan(array)
     if ((array[known] < 0) | (array[known] > 1)).any():

@@ -74,7 +74,7 @@ class Corrected(Struct, frozen=True):
         return min(self.labelled * self.people_error**2 / self.error**2, float(self.judged))
 
 
-def corrected(
+def correct_mean(
     people: tuple[Floats, Floats],
     judge: tuple[Floats, Floats],
     labelled: Booleans,
@@ -138,8 +138,8 @@ class _DrawnTogether(Struct, frozen=True):
             variance = np.concatenate((known, others)).var(ddof=1) * (1 + n / rest)
             covariance = ((said - said.mean()) * (known - known.mean())).mean()
             return float(covariance / variance) if variance > 0 else 0.0
-        ours = self._summed((said - said.mean()) / n, self.mask)
-        theirs = self._summed((known - known.mean()) / n, self.mask) - self._summed(
+        ours = self._sum_units((said - said.mean()) / n, self.mask)
+        theirs = self._sum_units((known - known.mean()) / n, self.mask) - self._sum_units(
             (others - others.mean()) / rest, ~self.mask
         )
         square = float(theirs @ theirs)
@@ -157,11 +157,11 @@ class _DrawnTogether(Struct, frozen=True):
         more = self.labelled / free - 1
         if self.unit is None:
             return sqrt((1 + more) * float(ours @ ours) + float(theirs @ theirs))
-        of_units, of_others = self._summed(ours, self.mask), self._summed(theirs, ~self.mask)
+        of_units, of_others = self._sum_units(ours, self.mask), self._sum_units(theirs, ~self.mask)
         both = of_units + of_others
         return sqrt(float(both @ both) + more * float(of_units @ of_units))
 
-    def _summed(self, values: Floats, mask: Booleans) -> Floats:
+    def _sum_units(self, values: Floats, mask: Booleans) -> Floats:
         assert self.unit is not None
         sums = np.bincount(self.unit[mask], weights=values, minlength=int(self.unit.max()) + 1)
         return np.asarray(sums, dtype=np.float64)

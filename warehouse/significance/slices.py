@@ -188,7 +188,7 @@ def variances(two: Sums, partition: Partition, unit: Places) -> Floats:
     A small slice gives a poor estimate of its own variance. So the result is the weighted mean of its own variance,
     with the weight of its units minus one, and of the variance of a unit over all slices, with the weight PRIOR.
     """
-    moved = _moved(two, partition)
+    moved = _influences(two, partition)
     wide = int(unit.max(initial=0)) + 1
     parts, of_part = np.unique(partition.place * wide + unit, return_inverse=True)
     of_unit = np.bincount(of_part.reshape(-1), weights=moved)
@@ -203,7 +203,7 @@ def variances(two: Sums, partition: Partition, unit: Places) -> Floats:
     return np.asarray((squares + PRIOR * pooled) / (count - 1 + PRIOR) / count, dtype=np.float64)
 
 
-def _moved(two: Sums, partition: Partition) -> Floats:
+def _influences(two: Sums, partition: Partition) -> Floats:
     """The first-order influence of each observation on the difference in its slice; NaN where it is undefined."""
     totals = sums_of(two.table, partition).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -233,7 +233,7 @@ def _without_noise(alone: Floats, made_of: Floats, digits: float) -> Floats:
 
 def influences(two: Sums) -> Floats:
     """The first-order influence of each observation on the whole difference, without the factor of a ratio."""
-    return _moved(two, Partition(np.zeros(two.units, dtype=np.intp), 1))
+    return _influences(two, Partition(np.zeros(two.units, dtype=np.intp), 1))
 
 
 def shrunken(differences: Floats, squared_errors: Floats, whole: float) -> Floats:
@@ -288,7 +288,9 @@ def slice_tests(
     bounds = (exchange.observed - TIE * np.maximum(exchange.observed, 1.0))[order, None]
     own, largest = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
     done = 0
-    for block in exchange.statistics(_every(exchange.differing) if exactly else _drawn(exchange.units, draws), work):
+    for block in exchange.statistics(
+        _every(exchange.differing) if exactly else _draw_coins(exchange.units, draws), work
+    ):
         here = block[order]
         own += np.count_nonzero(here >= bounds, axis=1)
         # The largest of this slice's statistic and of the statistics of slices with smaller observed ones.
@@ -309,7 +311,7 @@ Coins = Callable[[Places], Bits]
 """The coins of some units in a chunk of shuffles, of shape (units, shuffles)."""
 
 
-def _drawn(units: int, draws: Draws) -> Iterator[Callable[[], Coins]]:
+def _draw_coins(units: int, draws: Draws) -> Iterator[Callable[[], Coins]]:
     """Coins that depend only on the seed, the stream and the number of units."""
 
     def of_chunk(chunk: int, used: int) -> Coins:
@@ -490,7 +492,7 @@ def heterogeneity(
         nge = np.zeros(len(between), dtype=np.int64)
         if few:
             for place, of in enumerate(between):
-                sums, squares = _dealt(source, of.sizes, distinct[rarest], counts[rarest], used)
+                sums, squares = _deal_units(source, of.sizes, distinct[rarest], counts[rarest], used)
                 nge[place] = np.count_nonzero(of.statistic(sums, squares) >= bounds[place])
             return nge
         together = 1 if many else max(1, MOVED_AT_ONCE // len(moved))
@@ -568,7 +570,7 @@ FEW_KINDS = 16
 """
 
 
-def _dealt(
+def _deal_units(
     source: np.random.Generator, sizes: Integers, kinds: Floats, counts: Integers, times: int
 ) -> tuple[Floats, Floats]:
     """The sums and the sums of squares of slices of these sizes if units of some kinds are dealt to them at random;

@@ -103,7 +103,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
     def t(self) -> Floats:
         """The observed t with units − 1 degrees of freedom; for denominators of 1 it is that of Student's t test.
         Infinite where all z are equal and not 0."""
-        return centred(self.square, self.units)
+        return centre(self.square, self.units)
 
     @property
     def observed(self) -> Floats:
@@ -146,7 +146,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
         return np.abs(t) if two_sided else t
 
 
-def centred(square: Floats, units: int) -> Floats:
+def centre(square: Floats, units: int) -> Floats:
     """Converts the signed t², computed without subtracting the mean of z, to Student's t, which subtracts it."""
     size = np.abs(square)
     rest = units - size

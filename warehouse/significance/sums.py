@@ -26,7 +26,7 @@ from evalhouse.warehouse.significance.arrays import (
     Floats,
     Integers,
     RoundedFrom,
-    narrowed,
+    narrow,
     quotients,
     slack_of,
     to_fixed_point,
@@ -94,7 +94,7 @@ class Valuation(Struct, frozen=True):
                 exact = part.exactly(sums[place])
                 if exact is None:
                     return None
-                total = added_columns(total, exact)
+                total = add_columns(total, exact)
             return times(total, Fraction(1, len(parts)))
 
         return cls(values, exactly)
@@ -129,7 +129,7 @@ def less(a: ExactValue, b: ExactValue) -> ExactValue:
     return _DIGITS.subtract(decimal(a), decimal(b))
 
 
-def added_columns(a: ExactValue, b: ExactValue) -> ExactValue:
+def add_columns(a: ExactValue, b: ExactValue) -> ExactValue:
     """a + b: exact where both are fractions, else with 60 digits."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a + b
@@ -404,10 +404,10 @@ class Sums(Struct, frozen=True, eq=False):
     def differing(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         """In how many exchange units the two systems of each pair differ."""
         if self.measured is not None:
-            return _differing((self.measured.values, narrowed(self.denominators)), pairs)
+            return _differing((self.measured.values, narrow(self.denominators)), pairs)
         if self.is_ratio:
             return _differing(_as_one(self.numerators, self.denominators), pairs)
-        return _differing([narrowed(column) for column in self.columns], pairs)
+        return _differing([narrow(column) for column in self.columns], pairs)
 
     # --- other numerators of the same values
 
@@ -483,7 +483,7 @@ def _as_one(over: Integers, under: Integers) -> tuple[NDArray[Any], ...]:
     width = int(under.max(initial=0)) - low + 1
     most = (int(over.max(initial=0)) - least + 1) * width
     if most >= 2**31:
-        return narrowed(over), narrowed(under)
+        return narrow(over), narrow(under)
     one = np.empty(over.shape, dtype=np.min_scalar_type(most))
     for row, of_over, of_under in zip(one, over, under, strict=True):
         row[:] = (of_over - least) * width + (of_under - low)

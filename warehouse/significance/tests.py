@@ -426,16 +426,16 @@ def _benjamini_hochberg(levels: Sequence[float]) -> Floats:
     return multiple.benjamini_hochberg(levels)
 
 
-def _reached_by_largest(family: Family, draws: Draws, work: Work) -> Integers:
+def _count_reached_by_largest(family: Family, draws: Draws, work: Work) -> Integers:
     from evalhouse.warehouse.significance import multiple
 
-    return multiple.reached_by_largest(family, draws, work)
+    return multiple.count_reached_by_largest(family, draws, work)
 
 
-def _stepped_down(family: Family, levels: Floats) -> Floats:
+def _step_down(family: Family, levels: Floats) -> Floats:
     from evalhouse.warehouse.significance import multiple
 
-    return multiple.stepped_down(family, levels)
+    return multiple.step_down(family, levels)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
@@ -474,8 +474,8 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
         synonyms=("westfall-young",),
         intervals="together",
         family_wise=True,
-        reached=_reached_by_largest,
-        stepped=_stepped_down,
+        reached=_count_reached_by_largest,
+        stepped=_step_down,
     ),
 )
 """The first is the default."""
@@ -484,11 +484,11 @@ _TEST_BY_NAME = {name: test for test in TESTS for name in test.names}
 _ADJUSTMENT_BY_NAME = {name: adjustment for adjustment in ADJUSTMENTS for name in adjustment.names}
 
 
-def named_test(name: str) -> Test:
+def find_test(name: str) -> Test:
     """The test with this name or synonym, in lower case. Raises KeyError if there is none."""
     return _TEST_BY_NAME[name]
 
 
-def named_adjustment(name: str) -> Adjustment:
+def find_adjustment(name: str) -> Adjustment:
     """The adjustment with this name or synonym, in lower case. Raises KeyError if there is none."""
     return _ADJUSTMENT_BY_NAME[name]

@@ -83,9 +83,9 @@ def distinct_columns(table: Integers) -> tuple[Integers, Integers]:
         lowest = int(row.min(initial=0))
         width = int(row.max(initial=0)) - lowest + 1
         if width >= 2**62 // kinds:
-            kinds, keys = _ranked(keys)
+            kinds, keys = _rank_keys(keys)
         if width >= 2**62 // kinds:
-            width, row = _ranked(row)
+            width, row = _rank_keys(row)
             lowest = 0
         keys = keys * width + (row - lowest)
         kinds *= width
@@ -93,7 +93,7 @@ def distinct_columns(table: Integers) -> tuple[Integers, Integers]:
     return table[:, first], counts.astype(np.int64)
 
 
-def _ranked(keys: Integers) -> tuple[int, Integers]:
+def _rank_keys(keys: Integers) -> tuple[int, Integers]:
     """How many different keys there are, and the rank of each."""
     distinct, ranks = np.unique(keys, return_inverse=True)
     return len(distinct), ranks.reshape(-1).astype(np.int64)
@@ -140,7 +140,7 @@ class TwoSystems(Struct, frozen=True, eq=False):
         if self.unrounded is None:
             return differences[both]
         measured = self.unrounded
-        return matched.settled(measured.values_a[both], measured.values_b[both], measured.doubts[both])
+        return matched.settle_ties(measured.values_a[both], measured.values_b[both], measured.doubts[both])
 
     def right_alone(self) -> tuple[int, int]:
         """The number of items that only the first system has right, and the number that only the second has right.

@@ -13,7 +13,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Engine, Statement, execute
 from evalhouse.warehouse.process.lazy import Lazy, lazy
-from evalhouse.warehouse.results import Result, sealed
+from evalhouse.warehouse.results import Result, seal_result
 from evalhouse.warehouse.statements.questions import question, questions
 
 OTHERS: dict[type[n.Node], Lazy] = {
@@ -59,4 +59,4 @@ def answer(planned: Planned, engine: Engine) -> Result:
     """The answer to a statement; its signature ends with a seal of its numbers. Raises QueryError for what only the
     data could show.
     """
-    return sealed(execute(planned.statement, planned.plan, engine))
+    return seal_result(execute(planned.statement, planned.plan, engine))

@@ -30,10 +30,10 @@ from evalhouse.warehouse.filtering.agreement import (
     cells,
     coincidences,
     f_of_second,
-    turned,
+    swap_annotators,
 )
 from evalhouse.warehouse.kinds import FILTERING
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores as keys
 from evalhouse.warehouse.plans.conditions import dimension_of, key_filter
@@ -128,7 +128,7 @@ def groups(
     bootstrap = Bootstrap(draws)
     members: dict[Kinds, list[tuple[int, int]]] = {}
     for first, second in combinations(range(len(given.annotators)), 2):
-        members.setdefault(_joined(given.kinds[first], given.kinds[second]), []).append((first, second))
+        members.setdefault(_join_kinds(given.kinds[first], given.kinds[second]), []).append((first, second))
     measured = agree(given.labels)
     by_place = {(pair.first, pair.second): pair for pair in measured.pairs}
     for by in sorted(members, key=lambda by: [(cell is None, str(cell)) for cell in by]):
@@ -150,7 +150,7 @@ def groups(
         )
 
 
-def _joined(first: Kinds, second: Kinds) -> Kinds:
+def _join_kinds(first: Kinds, second: Kinds) -> Kinds:
     """What `by` says of a pair: what is said of both, or both where they differ; None where one is unknown."""
     both = zip(first, second, strict=True)
     return tuple(
@@ -183,19 +183,23 @@ def _of_pair(given: Labels, pair: PairAgreement, bootstrap: Bootstrap, plan: Int
     if pair.kappa is None:
         return None
     both = np.asarray((given.labels[[pair.first, pair.second]] != MISSING).all(axis=0))
-    first, second, unit = given.labels[pair.first, both], given.labels[pair.second, both], _renumbered(given.unit[both])
-    return _resampled(cells(first, second, unit), KAPPA, (-1.0, 1.0), bootstrap, plan)
+    first, second, unit = (
+        given.labels[pair.first, both],
+        given.labels[pair.second, both],
+        _renumber_units(given.unit[both]),
+    )
+    return _resample_interval(cells(first, second, unit), KAPPA, (-1.0, 1.0), bootstrap, plan)
 
 
 def _of_all(given: Labels, those: Sequence[int], bootstrap: Bootstrap, plan: IntervalPlan) -> Interval:
     """The interval of alpha, over the documents with two labels or more."""
     labels = given.labels[list(those)]
     several: Booleans = np.asarray((labels != MISSING).sum(axis=0) > 1)
-    counts, one = coincidences(labels[:, several], _renumbered(given.unit[several]))
-    return _resampled(counts, alpha_over(one), (-np.inf, 1.0), bootstrap, plan)
+    counts, one = coincidences(labels[:, several], _renumber_units(given.unit[several]))
+    return _resample_interval(counts, alpha_over(one), (-np.inf, 1.0), bootstrap, plan)
 
 
-def _resampled(
+def _resample_interval(
     counts: Integers, of: Valuation, within: tuple[float, float], bootstrap: Bootstrap, plan: IntervalPlan
 ) -> Interval:
     if counts.shape[1] < 2:
@@ -207,7 +211,7 @@ def _resampled(
     return found if found.error > 0 else Interval(None, None, 0.0, 0, found.resamples, False)
 
 
-def _renumbered(unit: NDArray[np.intp]) -> NDArray[np.intp]:
+def _renumber_units(unit: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.unique(unit, return_inverse=True)[1].reshape(-1)
 
 
@@ -248,7 +252,9 @@ def _mean(
     """The mean of what pairs have, as the documents vary: its standard error to first order, times Student's t."""
     if not pairs:
         return MeanOfPairs()
-    tables = [turned(pair.confusion.reshape(-1)) if turn else pair.confusion.reshape(-1, 1) for pair, turn in pairs]
+    tables = [
+        swap_annotators(pair.confusion.reshape(-1)) if turn else pair.confusion.reshape(-1, 1) for pair, turn in pairs
+    ]
     mean = fmean(float(of.exactly(tuple(table[:, 0].tolist())) or 0) for table in tables)
     units = int(given.unit.max(initial=-1)) + 1
     if len(pairs) > MOST_PAIRS or units < 2:
@@ -270,7 +276,7 @@ def _influences(given: Labels, pair: PairAgreement, turn: bool, of: Valuation, u
     """How far each unit moves what a pair has, and which of them both have labelled."""
     counts = np.zeros((len(LEVELS) ** 2, units), dtype=np.int64)
     found = cells(given.labels[pair.first], given.labels[pair.second], given.unit)
-    counts[:, : found.shape[1]] = turned(found) if turn else found
+    counts[:, : found.shape[1]] = swap_annotators(found) if turn else found
     has: Booleans = np.asarray(counts.any(axis=0))
     moved = np.zeros(units)
     if has.sum() > 1:
@@ -530,13 +536,13 @@ def _notes(
         yield f"agree needs labels of two annotators, and {entry.test_set.name} has {have}"
         return
     for of in plan.of_annotators:
-        yield from _undescribed(of, parts)
+        yield from _note_undescribed(of, parts)
     for by, labels, found in parts:
         where = ", ".join(str(cell if cell is not None else "–") for cell in by)
         yield from _group_notes(f"{entry.test_set.name}{f', {where}' if by else ''}", entry, labels, found)
 
 
-def _undescribed(
+def _note_undescribed(
     of: p.Dimension, parts: Sequence[tuple[tuple[Cell, ...], Labels, list[AnnotatorPairs]]]
 ) -> Iterator[str]:
     without = {
@@ -575,7 +581,7 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     yield from interval_notes(f"alpha on {where}", alphas, f"the {units} do not vary")
     fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
     if fewest < FEW:
-        yield f"{where}: {counted(fewest, entry.units.noun)} say little about kappa in general, whatever the interval"
+        yield f"{where}: {quantity(fewest, entry.units.noun)} say little about kappa in general, whatever the interval"
 
 
 FEW = 20

@@ -90,11 +90,11 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
     notes: list[str] = []
     for entry in plan.entries:
         key = KeyCounts(*(int(count) for count in facts[_name("key", entry)][0]))
-        printed = _printed(facts[_name("figures", entry)])
+        printed = _printed_figures(facts[_name("figures", entry)])
         for system in entry.stored_systems:
             if system.id not in printed:
                 continue
-            cells = _audited(key, printed[system.id])
+            cells = _audit_figures(key, printed[system.id])
             if cells is None:
                 notes.append(f"{system.name} on {entry.test_set.name} has no printed recall, precision or fallout")
             else:
@@ -103,7 +103,7 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
     return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes)
 
 
-def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
+def _printed_figures(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
     """The printed figures of filtering of each system, by measure."""
     from evalhouse.warehouse.filtering.contingency import Printed
 
@@ -113,7 +113,7 @@ def _printed(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:
     return figures
 
 
-def _audited(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] | None:
+def _audit_figures(key: KeyCounts, figures: Mapping[str, Printed]) -> dict[str, Cell] | None:
     """The cells of one system, None where there is nothing to audit."""
     from evalhouse.warehouse.filtering.audit import Figures, audit, audit_f
 

@@ -17,7 +17,7 @@ from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.bounds import Bounds, bounds_of
 from evalhouse.warehouse.comparing.decisions import decisions
 from evalhouse.warehouse.comparing.intervals import Intervals, intervals
-from evalhouse.warehouse.comparing.margins import INTERVAL, Margined, Margins, margin_notes, margined
+from evalhouse.warehouse.comparing.margins import INTERVAL, Margined, Margins, decide_margins, margin_notes
 from evalhouse.warehouse.comparing.notes import comparison_interval_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import statistics
@@ -27,7 +27,7 @@ from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.labels import on
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.systems import baseline, present_on, system_named
+from evalhouse.warehouse.plans.systems import baseline, find_system, present_on
 from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, tested_entries
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 
@@ -79,7 +79,7 @@ MARGIN = ("margin", "p_not_worse", "p_not_better")
 
 
 def own_columns(bounds: bool, margin: bool) -> tuple[Column, ...]:
-    """The columns; those of bounds and of a margin are there where they were wanted for."""
+    """The columns; those of bounds and of a margin are there where they were asked for."""
     unasked = {*(() if bounds else BOUNDS), *(() if margin else MARGIN)}
     return tuple(column for column in COLUMNS if column.name not in unasked)
 
@@ -209,7 +209,7 @@ def batch_of(
     Raises QueryError where a test refuses a pair.
     """
     bounds = bounds_of(comparisons, decisions(comparisons, workforce, pairs), facts, workforce, pairs)
-    margins = margined(comparisons, bounds.decided, workforce, pairs)
+    margins = decide_margins(comparisons, bounds.decided, workforce, pairs)
     return Batch(comparisons, bounds, margins, intervals(comparisons, workforce) if with_intervals else {})
 
 
@@ -306,7 +306,7 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
         return baseline(scope, node, entry.task)
     test_set = scope.known(entry.test_set)
     present = present_on(scope, entry.task, test_set, entry.units.made_of, (node,))
-    return system_named(scope, node, node, entry.task, test_set, present)
+    return find_system(scope, node, node, entry.task, test_set, present)
 
 
 def compile(plan: ComparePlan) -> Queries:
@@ -358,7 +358,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=(
             *conventions.notes(entries, verdicts, "verdict", "verdicts"),
             *tested.notes,
-            *(() if with_bounds else _undecided(plan.how, table, enough)),  # bounds decide, not shuffles
+            *(() if with_bounds else _note_undecided(plan.how, table, enough)),  # bounds decide, not shuffles
             *contradictions(plan.how, table),
         ),
         triangle=triangle_of(plan, table) if all_pairs else None,
@@ -450,7 +450,7 @@ def _in_doubt(rows: TableRows) -> bool:
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
+def _note_undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
     """What would decide the undecided pairs: a few one by one, many as a count."""
     from evalhouse.warehouse.comparing.notes import ONE_BY_ONE
 
@@ -476,10 +476,10 @@ def _who(row: Mapping[str, Cell]) -> str:
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
-    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.explanation import explain_tests
     from evalhouse.warehouse.comparing.pairs import batches
 
-    return tested_lines(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
+    return explain_tests(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
 
 
 COMPARE = Statement(

@@ -15,7 +15,7 @@ from evalhouse.warehouse.kinds import TASKS, VALUES, Task
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import fact_rows
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.entries import named
+from evalhouse.warehouse.plans.entries import are_named
 from evalhouse.warehouse.plans.labels import noun_of, on, some
 from evalhouse.warehouse.plans.names import Scope, like
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
@@ -63,7 +63,9 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
         # A system that failed altogether has no rows at all.
         stored += [(test_set, VALUES) for test_set, _ in chosen if test_set.id not in there and failing[test_set.id]]
     for test_set, place in chosen:
-        if (named(statement.test_sets) or len(chosen) == 1) and test_set.id not in {there.id for there, _ in stored}:
+        if (are_named(statement.test_sets) or len(chosen) == 1) and test_set.id not in {
+            there.id for there, _ in stored
+        }:
             rows = " or ".join(task.rows for task in tasks)
             raise QueryError(f"{scope.catalog.short_name(test_set)} has no {rows}", place.span)
     several = len(stored) > 1
@@ -87,7 +89,7 @@ def _failing(scope: Scope, test_set: KnownTestSet) -> tuple[p.StoredSystem, ...]
     return tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
 
 
-def _meant(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> tuple[p.StoredSystem, ...]:
+def _match_systems(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> tuple[p.StoredSystem, ...]:
     """Those of some systems that a list means."""
     if node is None:
         return systems
@@ -130,7 +132,7 @@ def _entry(
     """The systems of a task and those that only failed; `elsewhere` leaves out those that have rows only of another
     task or test set.
     """
-    others, meant = _without(statement.systems, failing), _meant(statement.systems, failing)
+    others, meant = _without(statement.systems, failing), _match_systems(statement.systems, failing)
     systems = systems_of(scope, others, task, test_set, elsewhere or bool(meant)) if others.items else ()
     for system in systems:
         if isinstance(system, p.Baseline):
@@ -149,10 +151,10 @@ def compile(plan: CoveragePlan) -> Queries:
 def _queries(entry: p.Entry) -> Queries:
     return (
         Query(_name("scored", entry), fact_rows.documents_scored(entry)),
-        Query(_name("by measure", entry), fact_rows.scored(entry)),
+        Query(_name("by measure", entry), fact_rows.documents_by_measure(entry)),
         Query(_name("by any", entry), fact_rows.scored_by_any(entry)),
         Query(_name("absent", entry), fact_rows.absent(entry, NAMED)),
-        Query(_name("failed", entry), fact_rows.failed(entry)),
+        Query(_name("failed", entry), fact_rows.failures_of(entry)),
         Query(_name("names failed", entry), fact_rows.failed_names(entry, NAMED)),
         Query(_name("failed elsewhere", entry), fact_rows.failed_elsewhere(entry)),
     )

@@ -18,7 +18,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds import FILTERING
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
@@ -121,7 +121,7 @@ def add_system(plan: CurvePlan, one: Curved, rows: TableRows) -> Sequence[int] |
             statistic.label: (known.value, known.low, known.high)
             for statistic, known in zip(plan.statistics, curves.own, strict=True)
         }
-        rows.add(**of_rows, **_cells(None, thresholds.own.tolist()), **_measured(values))
+        rows.add(**of_rows, **_cells(None, thresholds.own.tolist()), **_measure_cells(values))
         return None
     best = () if curves.best is None else (curves.best.place,)
     places = spread(thresholds, plan.limit or MOST_THRESHOLDS, *best)
@@ -132,14 +132,14 @@ def add_system(plan: CurvePlan, one: Curved, rows: TableRows) -> Sequence[int] |
             statistic.label: (of[0][number], of[1][number], of[2][number])
             for statistic, of in zip(plan.statistics, limits, strict=True)
         }
-        rows.add(**of_rows, **_cells(at[place], cells), **_measured(values))
+        rows.add(**of_rows, **_cells(at[place], cells), **_measure_cells(values))
     if plan.limit is not None:
         return None
-    shown = set(spread(thresholds, _shown(plan), *best).tolist())
+    shown = set(spread(thresholds, _count_shown(plan), *best).tolist())
     return [number for number, place in enumerate(places.tolist()) if place in shown]
 
 
-def _shown(plan: CurvePlan) -> int:
+def _count_shown(plan: CurvePlan) -> int:
     """How many thresholds of each system stand on a screen: of many systems fewer."""
     systems = sum(len(entry.systems) for entry in plan.entries)
     return SHOWN if systems <= 2 else max(6, 2 * SHOWN // systems)
@@ -150,25 +150,25 @@ def _cells(threshold: float | None, cells: Sequence[int]) -> dict[str, Cell]:
     return {"threshold": threshold, "decided": of["a"] + of["b"] + of["x"], **of}
 
 
-def _measured(values: dict[str, tuple[float, float, float]]) -> dict[str, Cell]:
+def _measure_cells(values: dict[str, tuple[float, float, float]]) -> dict[str, Cell]:
     """The cells of measures with their limits."""
     cells: dict[str, Cell] = {}
     for label, (known, low, high) in values.items():
-        cells |= {label: _known(known), f"low({label})": _known(low), f"high({label})": _known(high)}
+        cells |= {label: _none_if_nan(known), f"low({label})": _none_if_nan(low), f"high({label})": _none_if_nan(high)}
     return cells
 
 
-def _known(number: float) -> float | None:
+def _none_if_nan(number: float) -> float | None:
     return None if number != number else float(number)
 
 
 def add_guesses(plan: CurvePlan, entry: p.Entry, facts: Facts, rows: TableRows, summary: TableRows) -> None:
     """Adds the rows of systems that guess: what is to be expected of them."""
-    from evalhouse.warehouse.comparing.curves import curve_measure, guessed
+    from evalhouse.warehouse.comparing.curves import curve_measure, guessing_table
 
     nothing = float("nan")
     for baseline in entry.baselines:
-        cells = guessed(entry, baseline, facts)
+        cells = guessing_table(entry, baseline, facts)
         found = [float(curve_measure(statistic).values(cells)) for statistic in plan.statistics]
         values = {
             statistic.label: (known, nothing, nothing) for statistic, known in zip(plan.statistics, found, strict=True)
@@ -176,8 +176,8 @@ def add_guesses(plan: CurvePlan, entry: p.Entry, facts: Facts, rows: TableRows, 
         whole = [int(cell) for cell in cells.tolist()] if baseline.share in (0, 1) else None
         counted_so = dict.fromkeys(("threshold", "decided", *CELLS)) if whole is None else _cells(None, whole)
         of_rows = {"test_set": entry.test_set.name, "system": baseline.name}
-        rows.add(**of_rows, **counted_so, **_measured(values))
-        summary.add(**_summary(plan, **of_rows, own_value=_known(found[plan.chosen])))
+        rows.add(**of_rows, **counted_so, **_measure_cells(values))
+        summary.add(**_summary(plan, **of_rows, own_value=_none_if_nan(found[plan.chosen])))
 
 
 SUMMARY = (
@@ -215,9 +215,9 @@ def summarize(plan: CurvePlan, one: Curved, summary: TableRows) -> None:
     for what, number in known.items():
         if number is not None:
             cells |= {
-                what: _known(number.value),
-                f"{what}_low": _known(number.low),
-                f"{what}_high": _known(number.high),
+                what: _none_if_nan(number.value),
+                f"{what}_low": _none_if_nan(number.low),
+                f"{what}_high": _none_if_nan(number.high),
             }
     summary.add(**_summary(plan, **cells))
 
@@ -323,7 +323,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         if (lacking := one.system.lacking) < len(one.system.document):
             yield (
                 f"{test_set}: {one.system.system.name} has no confidence for {lacking:,} of "
-                f"{counted(len(one.system.document), entry.units.noun)}, so its decisions are a single point"
+                f"{quantity(len(one.system.document), entry.units.noun)}, so its decisions are a single point"
             )
     if absent := [s.name for s in entry.stored_systems if s.name not in {one.system.system.name for one in found}]:
         yield f"no decisions of {some(absent)} on {test_set}"
@@ -334,7 +334,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         if thresholds.contradicting:
             do = "does" if thresholds.contradicting == 1 else "do"
             yield (
-                f"{test_set}: {counted(thresholds.contradicting, 'decision')} of {name} {do} not fit any threshold: "
+                f"{test_set}: {quantity(thresholds.contradicting, 'decision')} of {name} {do} not fit any threshold: "
                 "a 'no' has a confidence at least as high as a 'yes'"
             )
         if thresholds.at.size == 1:
@@ -368,7 +368,7 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
         )
 
 
-def _fixed(plan: CurvePlan, one: Curved) -> bool:
+def _is_fixed(plan: CurvePlan, one: Curved) -> bool:
     """Whether there are documents enough for an interval of the ROC area, but nothing varies."""
     from evalhouse.warehouse.comparing.curves import LABELS
     from evalhouse.warehouse.measures.filtering import sides
@@ -384,7 +384,7 @@ def _without_intervals(plan: CurvePlan, test_set: str, drawn: Sequence[Curved]) 
     from evalhouse.warehouse.comparing.curves import curve_measure
     from evalhouse.warehouse.significance.curves import LEAST
 
-    fixed = [one.system.system.name for one in drawn if _fixed(plan, one)]
+    fixed = [one.system.system.name for one in drawn if _is_fixed(plan, one)]
     if fixed:
         yield f"{test_set}: the ROC area of {some(fixed)} does not vary between documents, so it has no interval"
     alike = [one.system.system.name for one in drawn if one.curves.best and isnan(one.curves.best.lost.low)]
@@ -405,9 +405,9 @@ def _at_an_end(one: Curved) -> bool:
     return best is not None and (best.place <= 1 or best.place == places) and places > FEW
 
 
-def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator[str]:
+def area_notes(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator[str]:
     """The tests between areas under ROC curves: each where they are few, else how many differ."""
-    from evalhouse.warehouse.charts import p_written
+    from evalhouse.warehouse.charts import format_p
 
     tests = found.tests
     for first, second, difference in found.untested[:TESTED]:
@@ -417,7 +417,8 @@ def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator
         )
     if len(found.untested) > TESTED:
         yield (
-            f"{entry.test_set.name}: {counted(len(found.untested) - TESTED, 'more difference of ROC areas')} cannot be "
+            f"{entry.test_set.name}: {quantity(len(found.untested) - TESTED, 'more difference of ROC areas')} "
+            "cannot be "
             "tested either"
         )
     adjusted = ", Holm-adjusted" if len(tests) > 1 else ""
@@ -425,7 +426,7 @@ def said_of_areas(plan: CurvePlan, entry: p.Entry, found: AreaTests) -> Iterator
         for test in tests:
             yield (
                 f"{entry.test_set.name}: ROC area of {test.first} − {test.second} {100 * test.difference:+.2f}, "
-                f"DeLong {p_written(test.adjusted)}{adjusted}"
+                f"DeLong {format_p(test.adjusted)}{adjusted}"
             )
     elif tests:
         different = sum(test.adjusted <= float(plan.level) for test in tests)
@@ -515,7 +516,7 @@ def compile(plan: CurvePlan) -> Queries:
 
 def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system and threshold; the summary has one row per system."""
-    from evalhouse.warehouse.comparing.curves import labelled
+    from evalhouse.warehouse.comparing.curves import count_labelled
     from evalhouse.warehouse.comparing.intervals import percent
 
     columns = data_columns(plan)
@@ -524,8 +525,8 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     known: list[tuple[str, Size]] = []
     parts: list[SystemRows] = []
     for place, entry in enumerate(plan.entries):
-        found = list(_curved(plan, entry, facts, workforce, place))
-        documents = max((len(one.system.document) for one in found), default=0) or labelled(entry, facts)
+        found = list(_compute_curves(plan, entry, facts, workforce, place))
+        documents = max((len(one.system.document) for one in found), default=0) or count_labelled(entry, facts)
         known.append((entry.test_set.name, Size.of(entry, documents)))
         for one in found:
             begun = len(rows.rows)
@@ -538,7 +539,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         add_guesses(plan, entry, facts, rows, summary)
         tests = _tests(plan, found, workforce)
         p_values += [test.p for test in tests.tests]
-        notes += [*notes_of(plan, entry, found), *said_of_areas(plan, entry, tests)]
+        notes += [*notes_of(plan, entry, found), *area_notes(plan, entry, tests)]
     if not rows.rows:
         raise QueryError(_why_empty(plan))
     how = (
@@ -569,14 +570,16 @@ def _why_empty(plan: CurvePlan) -> str:
     return f"{some(names)} {have} no key labels for the decisions of these systems, so they cannot be judged"
 
 
-def _curved(plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int) -> Iterator[Curved]:
-    from evalhouse.warehouse.comparing.curves import CurveRequest, curve_measure, curves_of, decided
+def _compute_curves(
+    plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int
+) -> Iterator[Curved]:
+    from evalhouse.warehouse.comparing.curves import CurveRequest, curve_measure, curves_of, own_decisions
     from evalhouse.warehouse.significance.draws import Draws
 
     measures = [curve_measure(statistic) for statistic in entry.statistics]
     draws = Draws(plan.resamples, plan.seed, entry.test_set.stream)
     request = CurveRequest(measures, plan.chosen, draws, float(plan.level), plan.optional)
-    systems = decided(entry, facts)
+    systems = own_decisions(entry, facts)
     found = workforce.part(place, len(plan.entries)).for_each(partial(curves_of, request), systems)
     for system, (curves, roc) in zip(systems, found, strict=True):
         yield Curved(entry, system, curves, roc)
@@ -596,11 +599,11 @@ def subject(entry: p.Entry) -> str:
 
 def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
     """How bands and areas would be computed."""
-    from evalhouse.warehouse.comparing.curves import decided
+    from evalhouse.warehouse.comparing.curves import own_decisions
     from evalhouse.warehouse.significance.curves import GRID
 
     for entry in plan.entries:
-        for system in decided(entry, facts):
+        for system in own_decisions(entry, facts):
             name = f"{system.system.name} on {entry.test_set.name}"
             if system.lacking:
                 yield "thresholds", f"{name}: none, its decisions are a single point"

@@ -13,10 +13,10 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of
-from evalhouse.warehouse.plans.labels import Size, on, sizes, some, whole_said
+from evalhouse.warehouse.plans.labels import Size, difference_text, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, exchanging, pairs_of
@@ -140,7 +140,7 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     rows, summary, notes = TableRows(ROWS), TableRows(SUMMARY), list[str]()
     ends: list[int] = []
     families: list[Taken] = []
-    for taken in _taken_apart(plan, facts, workforce):
+    for taken in _take_apart(plan, facts, workforce):
         _add(plan, taken, rows)
         if len(rows.rows) > MOST_ROWS:
             raise QueryError(f"that would be more than {MOST_ROWS:,} rows", hints=("name fewer systems or measures",))
@@ -152,10 +152,10 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     measures = ", ".join(dict.fromkeys(taken.comparison.statistic.label for taken in families))
     one = families[0] if len(families) == 1 else None
     what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
-    from evalhouse.warehouse.comparing.notes import missing_said
+    from evalhouse.warehouse.comparing.notes import missing_note
 
     whole = _whole(one) if one else ""
-    how = "; ".join(filter(None, (whole, _how(plan, families), missing_said(plan.how, plan.entries))))
+    how = "; ".join(filter(None, (whole, _how(plan, families), missing_note(plan.how, plan.entries))))
     return result_of(
         plan.text,
         plan.entries,
@@ -182,7 +182,7 @@ def _sections(
     """One section per pair, of which a screen shows the first slices, by shorter names."""
     sections, slice_column = [], ROWS.index("slice")
     for taken, start, end in zip(families, [0, *ends], ends, strict=False):
-        heading = f"{_named(taken)}: {_whole(taken)}" if len(families) > 1 else ""
+        heading = f"{_title_of(taken)}: {_whole(taken)}" if len(families) > 1 else ""
         names = [cut.names[number] for _, cut, number in _in_order(taken)]
         rows = [
             (*row[:slice_column], name, *row[slice_column + 1 :])
@@ -192,7 +192,7 @@ def _sections(
     return tuple(sections)
 
 
-def _taken_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
+def _take_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
     from evalhouse.warehouse.comparing.pairs import comparisons, count_of_pairs
     from evalhouse.warehouse.comparing.slices import SliceRequest, cuts, exchange_units, observed_entry, slices_of
 
@@ -223,14 +223,14 @@ def _add(plan: DifferPlan, taken: Taken, rows: TableRows) -> None:
             system_b=taken.systems[1],
             slice=cut.said(number),
             documents=int(found.documents[place]),
-            value_a=_known(found.first[place]),
-            value_b=_known(found.second[place]),
-            difference=_known(found.difference[place]),
+            value_a=_none_if_nan(found.first[place]),
+            value_b=_none_if_nan(found.second[place]),
+            difference=_none_if_nan(found.difference[place]),
             share=None if found.whole is None else float(found.contributed[place]) / found.whole + 0.0,
-            p=_known(found.p[place]),
-            p_adjusted=_known(found.adjusted[place]),
-            shrunken=_known(found.shrunken[place]),
-            se=_known(found.error[place]),
+            p=_none_if_nan(found.p[place]),
+            p_adjusted=_none_if_nan(found.adjusted[place]),
+            shrunken=_none_if_nan(found.shrunken[place]),
+            se=_none_if_nan(found.error[place]),
         )
 
 
@@ -258,7 +258,7 @@ def _last(level: float) -> float:
     return 2.0 if level != level else float(level)
 
 
-def _known(number: float) -> float | None:
+def _none_if_nan(number: float) -> float | None:
     return None if number != number else float(number)
 
 
@@ -279,7 +279,7 @@ def _summarize(taken: Taken, summary: TableRows) -> None:
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def _named(taken: Taken) -> str:
+def _title_of(taken: Taken) -> str:
     """F of GE − UMASS on TST3."""
     label = taken.comparison.statistic.label
     return f"{label} of {' − '.join(taken.systems)} on {taken.entry.test_set.name}"
@@ -287,7 +287,7 @@ def _named(taken: Taken) -> str:
 
 def _whole(taken: Taken) -> str:
     first, second = (taken.comparison.values[place] for place in taken.pair)
-    return whole_said(first, second, taken.slices.whole, taken.entry.unit)
+    return difference_text(first, second, taken.slices.whole, taken.entry.unit)
 
 
 def _how(plan: DifferPlan, families: Sequence[Taken]) -> str:
@@ -300,7 +300,7 @@ def _how(plan: DifferPlan, families: Sequence[Taken]) -> str:
     made = f"{max(shuffled):,} shuffles" if shuffled else "exact"
     made = f"exact or {made}" if 0 < len(shuffled) < len(families) else made
     tested = [of.slices.tested for of in families]
-    over = counted(max(tested), "slice") if min(tested) == max(tested) else f"{min(tested)} to {max(tested)} slices"
+    over = quantity(max(tested), "slice") if min(tested) == max(tested) else f"{min(tested)} to {max(tested)} slices"
     of_pairs = " of each pair" if len(families) > 1 else ""
     if not max(tested):
         return f"no slice tested; {sizes(known)}, {made}, seed {plan.how.seed}"
@@ -402,14 +402,14 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
         )
     if found.small:
         yield (
-            f"{test_set}: {counted(found.small, 'slice')} with fewer than {found.fewest} "
+            f"{test_set}: {quantity(found.small, 'slice')} with fewer than {found.fewest} "
             f"{plural(entry.units.exchange_noun)} {'is' if found.small == 1 else 'are'} not tested, "
             f"since p cannot get as low as {plan.how.level}"
         )
     if found.undefined:
-        yield f"{_named(taken)}: undefined in {counted(found.undefined, 'slice')}, not tested there"
+        yield f"{_title_of(taken)}: undefined in {quantity(found.undefined, 'slice')}, not tested there"
     if found.whole is not None and found.cancels:
-        yield f"{_named(taken)}: what favours each system nearly cancels out, so shares exceed 100"
+        yield f"{_title_of(taken)}: what favours each system nearly cancels out, so shares exceed 100"
 
 
 def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:

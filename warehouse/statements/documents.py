@@ -11,12 +11,12 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.charts import written
+from evalhouse.warehouse.charts import format_value
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Function
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import on, whole_said
+from evalhouse.warehouse.plans.labels import difference_text, on
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.scores import LONGEST_SHOWN, texts
@@ -114,8 +114,8 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     with_texts: set[str] = set()
     pairs: list[Listed] = []
     for one in listed_pairs(plan, facts):
-        order = chosen(plan, one)
-        stored = _stored(one, facts)
+        order = choose_documents(plan, one)
+        stored = _stored_texts(one, facts)
         with_texts.update(*stored.values())
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
@@ -129,10 +129,10 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     if with_texts and any(entry.units.documents > MANY for entry in plan.entries):
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
     called = plural(plan.entries[0].units.noun)
-    from evalhouse.warehouse.comparing.notes import missing_said
+    from evalhouse.warehouse.comparing.notes import missing_note
 
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
-    how = "; ".join(filter(None, (whole, missing_said(plan.how, plan.entries))))
+    how = "; ".join(filter(None, (whole, missing_note(plan.how, plan.entries))))
     only = f", those that favour {plan.only}" if plan.only is not None else ""
     measures = ", ".join(dict.fromkeys(one.comparison.statistic.label for one in pairs))
     what = (
@@ -155,13 +155,13 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def listed_pairs(plan: DocumentsPlan, facts: Facts) -> Iterator[Listed]:
     """Every pair of the plan; where documents are to speak for one system, those with that system."""
-    from evalhouse.warehouse.comparing.slices import listed
+    from evalhouse.warehouse.comparing.slices import list_pairs
 
     for entry in plan.entries:
-        yield from (one for one in listed(plan.how, entry, facts) if plan.only in (None, *one.systems))
+        yield from (one for one in list_pairs(plan.how, entry, facts) if plan.only in (None, *one.systems))
 
 
-def chosen(plan: DocumentsPlan, one: Listed) -> Places:
+def choose_documents(plan: DocumentsPlan, one: Listed) -> Places:
     """The places of the documents of a pair that are shown, in their order: what makes most of the difference first,
     what speaks against it last; of equal systems what speaks for the first.
     """
@@ -182,7 +182,7 @@ TextsOf = dict[str, dict[str, str]]
 """The texts of documents by the name of the document, then by the column that they stand in."""
 
 
-def _stored(one: Listed, facts: Facts) -> TextsOf:
+def _stored_texts(one: Listed, facts: Facts) -> TextsOf:
     """The texts of a pair: of several references each, of several inputs or outputs the first; an input of their own is
     that of the first system that has one.
     """
@@ -260,12 +260,12 @@ def _sections(
     """One section per pair, of which a screen shows the first documents."""
     sections = []
     for one, start, end in zip(pairs, [0, *ends], ends, strict=False):
-        heading = f"{_named(one)}: {_whole(one)}" if len(pairs) > 1 else ""
+        heading = f"{_title_of(one)}: {_whole(one)}" if len(pairs) > 1 else ""
         sections.append(TableSection(heading, table.rows[start:end], None if plan.limit is not None else SHOWN))
     return tuple(sections)
 
 
-def _named(one: Listed) -> str:
+def _title_of(one: Listed) -> str:
     """F of GE − UMASS on TST3."""
     entry, label = one.comparison.entry, one.comparison.statistic.label
     return f"{label} of {' − '.join(one.systems)} on {entry.test_set.name}"
@@ -273,7 +273,7 @@ def _named(one: Listed) -> str:
 
 def _whole(one: Listed) -> str:
     first, second = (one.comparison.values[place] for place in one.pair)
-    return whole_said(first, second, one.difference, one.comparison.entry.unit)
+    return difference_text(first, second, one.difference, one.comparison.entry.unit)
 
 
 def _notes(one: Listed) -> Iterator[str]:
@@ -284,21 +284,22 @@ def _notes(one: Listed) -> Iterator[str]:
     noun, unit = one.comparison.entry.units.noun, one.comparison.entry.unit
     speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]
     if not any(len(side) for side in speaking):
-        yield f"{_named(one)}: the two systems do not differ on any {noun}"
+        yield f"{_title_of(one)}: the two systems do not differ on any {noun}"
         return
     a, b = (
-        f"{name}, by {written(float(side.sum()), unit)} in total" if len(side) else name
+        f"{name}, by {format_value(float(side.sum()), unit)} in total" if len(side) else name
         for side, name in zip(speaking, one.systems, strict=True)
     )
     favour = ["favours" if len(side) == 1 else "favour" for side in speaking]
     neither = len(one.contributed) - sum(map(len, speaking))
     none = f"; {neither:,} favour neither" if neither else ""
     yield (
-        f"{_named(one)}: {counted(len(speaking[0]), noun)} {favour[0]} {a}; {len(speaking[1]):,} {favour[1]} {b}{none}"
+        f"{_title_of(one)}: {quantity(len(speaking[0]), noun)} {favour[0]} {a}; "
+        f"{len(speaking[1]):,} {favour[1]} {b}{none}"
     )
     most = max((float(side.max()) for side in speaking if len(side)), default=0.0)
     if one.difference is not None and most > abs(one.difference):
-        yield f"{_named(one)}: what favours each system nearly cancels out, so shares exceed 100"
+        yield f"{_title_of(one)}: what favours each system nearly cancels out, so shares exceed 100"
 
 
 def subject(entry: p.Entry) -> str:

@@ -17,7 +17,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.intervals import interval_heading, percent
-from evalhouse.warehouse.comparing.margins import written_margin
+from evalhouse.warehouse.comparing.margins import format_margin
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
@@ -105,7 +105,7 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
     columns = _compared_columns(answered) if plan.expected is not None else _valued_columns(plan, answered)
     return Result(
         statement=plan.text,
-        caption=f"{_counted(outcomes)}: {answered.caption}",
+        caption=f"{_count_outcomes(outcomes)}: {answered.caption}",
         signature=answered.signature.replace(answered.statement, plan.text, 1),
         table=rows.table(columns),
         notes=answered.notes,
@@ -120,7 +120,7 @@ _GRAVEST: tuple[Met, ...] = ("not met", "undecided", "met")
 _OUTCOMES: Mapping[bool | None, Met] = {True: "met", False: "not met", None: "undecided"}
 
 
-def _counted(outcomes: Sequence[Met]) -> str:
+def _count_outcomes(outcomes: Sequence[Met]) -> str:
     """met; 1 not met, 1 undecided and 2 met."""
     if len(outcomes) == 1:
         return outcomes[0]
@@ -135,12 +135,12 @@ def _of_pairs(plan: ExpectPlan, answered: Result) -> TableRows:
     rows = TableRows.of(COMPARED)
     for row in answered.table.records():
         pair = {column.name: row.get(column.name) for column in COMPARED}
-        met, why = _shown(plan, row)
+        met, why = _judge_pair(plan, row)
         rows.add(**{**pair, "expected": plan.expected, "met": met, "why": why})
     return rows
 
 
-def _shown(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]:
+def _judge_pair(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]:
     """Whether the test of a pair shows what is expected, and why. None where it leaves that open."""
     how, verdict = plan.question.how, str(row["verdict"])
     if verdict == "undecided":
@@ -171,7 +171,7 @@ def _margin_reason(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
     levels = [("worse", row["p_not_worse"])] + (
         [("better", row["p_not_better"])] if plan.expected == "equivalent" else []
     )
-    return ", ".join(f"p not {what} {_compared(float(p or 0.0), float(level))} {level}" for what, p in levels)
+    return ", ".join(f"p not {what} {_compare_levels(float(p or 0.0), float(level))} {level}" for what, p in levels)
 
 
 def _level(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
@@ -179,10 +179,10 @@ def _level(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
     how = plan.question.how
     adjusted = how.adjustment.adjusts
     p = float(row["p_adjusted" if adjusted else "p"] or 0.0)
-    return f"{'adjusted ' if adjusted else ''}p {_compared(p, float(how.level))} {how.level}"
+    return f"{'adjusted ' if adjusted else ''}p {_compare_levels(p, float(how.level))} {how.level}"
 
 
-def _compared(p: float, level: float) -> str:
+def _compare_levels(p: float, level: float) -> str:
     return f"{f'{p:.4f}' if p >= 0.0001 else '<.0001'} {'≤' if p <= level else '>'}"
 
 
@@ -282,7 +282,7 @@ def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | 
 def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) -> str:
     """Why the value, or its interval, is what was expected, or is not: at least 55%, the whole interval below 55%."""
     unit = plan.question.entries[0].unit
-    lower, upper = (None if bound is None else written_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
+    lower, upper = (None if bound is None else format_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
     beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:
         return f"the interval contains {' and '.join(bound for bound in beyond if bound and beyond[bound] is None)}"

@@ -62,7 +62,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
                 tested.add(comparison, of_batch)
                 tested.look_at_pairs(comparison, of_batch)
-                tested.noted.extend(_grouped(comparison, decided, rows, summary))
+                tested.noted.extend(_add_groups(comparison, decided, rows, summary))
     by_convention = conventions.notes(plan.entries, partial(conventions.of_letters, rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
@@ -104,7 +104,7 @@ def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple
     return columns, summary_columns
 
 
-def _grouped(
+def _add_groups(
     comparison: Comparison, decided: Mapping[Pair, Decided], rows: TableRows, summary: TableRows
 ) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and yields the notes."""
@@ -151,11 +151,11 @@ def _grouped(
 
 
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
-    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.explanation import explain_tests
     from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
-    return tested_lines(batches, plan.how)
+    return explain_tests(batches, plan.how)
 
 
 GROUP = Statement(

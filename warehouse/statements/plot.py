@@ -16,7 +16,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import kinds, on, simulated
+from evalhouse.warehouse.plans.labels import is_simulated, kinds, on
 from evalhouse.warehouse.plans.names import Scope, one_line, text_of
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Result
@@ -82,7 +82,7 @@ def compile(plan: PlotPlan) -> Queries:
 def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     """The answer to the question, with its chart. Raises QueryError where there is nothing to draw, or too much."""
     from evalhouse.warehouse.charts import MOST_PANELS, Chart
-    from evalhouse.warehouse.charts.axes import shared
+    from evalhouse.warehouse.charts.axes import share_axes
     from evalhouse.warehouse.statements.pictures.picture import labels
 
     result = plan.statement.answer(plan.question, facts, workforce)
@@ -98,10 +98,10 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
     chart = Chart(
         title=plan.title or drawn.title or f"{', '.join(labels(entries))} on {on(entries)}",
         subtitle=_subtitle(drawn, result),
-        panels=shared(drawn.panels),
+        panels=share_axes(drawn.panels),
         legend=drawn.legend,
         notes=drawn.notes,
-        simulated=simulated(entries),
+        simulated=is_simulated(entries),
         alternative=drawn.alternative,
         width=plan.width,
         font=plan.font,

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import as_typed
-from evalhouse.grammar.editing.hints import written
+from evalhouse.grammar.editing.hints import number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, on, sizes
 from evalhouse.warehouse.plans.names import Scope
@@ -85,7 +85,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
     wanted = scope.share(statement.wanted, "power", DEFAULT_WANTED)
     if wanted <= how.level:
         place = statement.wanted.span if statement.wanted else statement.span
-        raise QueryError(f"the power must be above the level {how.level}, not {written(wanted)}", place)
+        raise QueryError(f"the power must be above the level {how.level}, not {number_text(wanted)}", place)
     detect = tuple(dict.fromkeys(_difference(node, entries, scope) for node in statement.detect))
     documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.sizes)
     plan = PowerPlan(
@@ -110,7 +110,7 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
     amount = scope.number(node, Decimal(0))
     if amount <= 0:
         raise QueryError(
-            f"a difference to detect must be above 0, not {written(amount)}",
+            f"a difference to detect must be above 0, not {number_text(amount)}",
             node.span,
             ("name the smallest difference that would matter; for the other direction swap the systems",)
             if amount
@@ -119,8 +119,8 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
     for statistic in (statistic for entry in entries for statistic in entry.statistics):
         lowest, highest = statistic.measure.within or (-inf, inf)
         if amount >= highest - lowest:
-            what = f"no two systems differ by more than {written(amount)} in {statistic.label}"
-            raise QueryError(what, node.span, (f"write detect {written(amount)}%",) if amount < 100 else ())
+            what = f"no two systems differ by more than {number_text(amount)} in {statistic.label}"
+            raise QueryError(what, node.span, (f"write detect {number_text(amount)}%",) if amount < 100 else ())
     return amount
 
 
@@ -224,7 +224,7 @@ def _add(
         *(partial(simulation.powers, many, detect) for many in units),
         *(partial(simulation.needed, amount, wanted) for amount in detect),
     ]
-    detectable, *found_apart = workforce.done(_simulated, questions)
+    detectable, *found_apart = workforce.done(_simulate, questions)
     powers, needs = found_apart[: len(units)], found_apart[len(units) :]
     for place, amount in enumerate(detect):
         for number, many, found in zip(documents, units, powers, strict=True):
@@ -256,7 +256,7 @@ def _add(
         )
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
-            f"{named}: with {counted(max(hopeless), comparison.entry.units.noun)}"
+            f"{named}: with {quantity(max(hopeless), comparison.entry.units.noun)}"
             f"{' or fewer' if len(hopeless) > 1 else ''}, usually too few differ for a p of {plan.how.level}"
         )
     observed = abs(comparison.difference(*pair) or 0.0)
@@ -267,7 +267,7 @@ def _add(
         )
 
 
-def _simulated(question: partial[Any]) -> Any:
+def _simulate(question: partial[Any]) -> Any:
     return question()
 
 

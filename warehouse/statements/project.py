@@ -15,11 +15,11 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds import FILTERING, TASKS
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, measure_named, settle
+from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS
 from evalhouse.warehouse.measures.forms import LinearForm, ratio
 from evalhouse.warehouse.measures.measure import SHARE
-from evalhouse.warehouse.measures.values import printed
+from evalhouse.warehouse.measures.values import printed_measure
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.conditions import filter_of
@@ -69,7 +69,9 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
         generalities=tuple(_generality(scope, item) for item in statement.generalities),
         exponent=exponent,
         where=where,
-        needed=tuple((_needed(entry, of, "recall"), _needed(entry, of, "fallout")) for of in entry.statistics),
+        needed=tuple(
+            (_needed_statistic(entry, of, "recall"), _needed_statistic(entry, of, "fallout")) for of in entry.statistics
+        ),
         generality=settle(_GENERALITY, {}),
         place=statement.source.span,
         stream=stream,
@@ -95,11 +97,11 @@ def _generality(scope: Scope, node: n.Number | n.Variable) -> Decimal:
     return number if number in (0, 1) else scope.share(node, "generality", Decimal(0))
 
 
-def _needed(entry: p.Entry, statistic: Statistic, name: str) -> Statistic:
+def _needed_statistic(entry: p.Entry, statistic: Statistic, name: str) -> Statistic:
     """Recall or fallout, counted as a measure counts optional documents."""
     if not entry.task.by_document:
-        return settle(printed(name, FILTERING.name, name), {})
-    measure = measure_named(name, FILTERING.name)
+        return settle(printed_measure(name, FILTERING.name, name), {})
+    measure = find_measure(name, FILTERING.name)
     if measure is None:
         raise ValueError(f"filtering has no {name}")
     return settle(measure, {"optional": statistic.settings.get("optional", "credit")})
@@ -126,7 +128,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
 
     entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
-    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _drawn(plan))))
+    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _interval_note(plan))))
     stream = plan.stream
     to = "other generalities" if stream is None else f"the estimated generality of {stream.entry.test_set.name}"
     start = f"{entry.test_set.name} (generality {known.start:.4f})"
@@ -158,7 +160,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _drawn(plan: ProjectPlan) -> str:
+def _interval_note(plan: ProjectPlan) -> str:
     """How intervals were computed, if there are any."""
     if plan.resampled is None:
         return ""
@@ -170,9 +172,9 @@ def _drawn(plan: ProjectPlan) -> str:
 
 def _sums(plan: ProjectPlan) -> tuple[str, ...]:
     """How sums over documents are projected."""
-    from evalhouse.warehouse.statements.projection import summed
+    from evalhouse.warehouse.statements.projection import is_sum
 
-    sums = [statistic.label for statistic in plan.entry.statistics if summed(statistic)]
+    sums = [statistic.label for statistic in plan.entry.statistics if is_sum(statistic)]
     noun = plan.entry.units.noun
     return (f"{some(sums)} is for one {noun}: the sum over {plural(noun)}, divided by their number",) if sums else ()
 

@@ -20,17 +20,17 @@ from evalhouse.warehouse.filtering.projection import (
     INTERVALS,
     Crossings,
     Undecided,
+    crossing_region,
     crossings,
     growth,
     project,
     project_fallout,
-    told_apart,
-    undecided,
+    subtract,
 )
 from evalhouse.warehouse.filtering.unlabelled import FEW, Weights, interval
 from evalhouse.warehouse.kinds import FILTERING, TASKS
-from evalhouse.warehouse.kinds.kind import counted
-from evalhouse.warehouse.measures import Function, PrintedFigure, Ratio, Statistic, measure_named, settle
+from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.measures import Function, PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.fact_rows import UNLABELLED, dimensions
@@ -85,9 +85,9 @@ class StreamPlan(Struct, frozen=True):
 
     def observed(self, facts: Facts) -> tuple[Observations, Observations]:
         """What the systems decided on the stream and on the test set with a key."""
-        from evalhouse.warehouse.comparing.observations import observed
+        from evalhouse.warehouse.comparing.observations import observe
 
-        return observed(self._how, self.entry, facts), observed(self._how, self.source, facts)
+        return observe(self._how, self.entry, facts), observe(self._how, self.source, facts)
 
 
 def stream_of(statement: n.Project, entry: p.Entry, where: p.Filter | None, scope: Scope) -> StreamPlan | None:
@@ -133,7 +133,7 @@ def stream_of(statement: n.Project, entry: p.Entry, where: p.Filter | None, scop
             raise QueryError(f"{item.text} has no decisions on {name}", item.span, known)
     if not systems:
         raise QueryError(f"none of the systems has decisions on {name}", place)
-    order = measure_named("auc", FILTERING.name)
+    order = find_measure("auc", FILTERING.name)
     if order is None:
         raise ValueError("filtering has no auc")
     # What is computed from an order is read with its confidences.
@@ -176,12 +176,12 @@ def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Fact
     notes: dict[str, None] = {}
     for entry, observations in ((stream.entry, streamed), (stream.source, sourced)):
         if observations.dropped:
-            where = f"{counted(observations.dropped, entry.units.noun)} of {entry.test_set.name}"
+            where = f"{quantity(observations.dropped, entry.units.noun)} of {entry.test_set.name}"
             notes[f"{where} that some systems lack are left out of the estimates"] = None
     by_system: dict[tuple[str, str], tuple[Estimate, ...]] = {}
     for optional in dict.fromkeys(map(optional_of, statistics)):
         for place, system in enumerate(stream.entry.systems):
-            source, unlabelled = _source(sourced, place, optional), _decided(streamed, place)
+            source, unlabelled = _source(sourced, place, optional), _decisions_of(streamed, place)
             if not source.relevant.any() or not source.other.any():
                 continue
             without = [int(np.isnan(decided.confidence).sum()) for decided in (source.decided, unlabelled)]
@@ -199,7 +199,7 @@ def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Fact
     return StreamEstimates(by_system, tuple(notes))
 
 
-def _decided(observations: Observations, place: int) -> SystemDecisions:
+def _decisions_of(observations: Observations, place: int) -> SystemDecisions:
     from evalhouse.warehouse.filtering.unlabelled import SystemDecisions
 
     yes = sum(observations.counts[cell][place] for cell in "abx") > 0
@@ -219,7 +219,7 @@ def _source(observations: Observations, place: int, optional: str) -> KeyedDecis
         sum(observations.counts[cell][place] for cell, _ in form.terms) > 0
         for form in (table.hits + table.misses, table.false_alarms + table.rejections)
     )
-    return KeyedDecisions(_decided(observations, place), relevant, other)
+    return KeyedDecisions(_decisions_of(observations, place), relevant, other)
 
 
 def _faults(stream: StreamPlan, system: str, found: Estimate) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ def formula_of(statistic: Statistic) -> Ratio | Function | None:
         return None
     computation = statistic.computation
     if isinstance(computation, PrintedFigure):
-        measure = measure_named(computation.name.partition("(")[0], FILTERING.name)
+        measure = find_measure(computation.name.partition("(")[0], FILTERING.name)
         if measure is None or not TASKS[computation.task].has_key:
             return None
         settings = {name: Decimal(number) for name, number in re.findall(r"(\w+)=([\d.]+)", computation.name)}
@@ -319,7 +319,7 @@ def formula_of(statistic: Statistic) -> Ratio | Function | None:
     return computation
 
 
-def summed(statistic: Statistic) -> bool:
+def is_sum(statistic: Statistic) -> bool:
     """Whether a measure is a sum over documents, so that it is projected for one of them."""
     formula = formula_of(statistic)
     return formula is not None and growth(formula) == "sum"
@@ -383,7 +383,7 @@ class Projection(Struct, frozen=True):
         for statistic in self.plan.entry.statistics:
             for system in self.shares[statistic.label].measured:
                 here, measured = (
-                    self._known(statistic, system, np.array([self.start])),
+                    self._known_values(statistic, system, np.array([self.start])),
                     self.measured.get((system, statistic.label)),
                 )
                 if measured is not None and abs(float(here[0]) - measured) > NEARLY:
@@ -423,7 +423,7 @@ class Projection(Struct, frozen=True):
         if known is None:
             return None
         recall, fallout = (np.array(share) for share in known)
-        return self._projected(statistic, recall, fallout, np.array(self.start), at)
+        return self._project(statistic, recall, fallout, np.array(self.start), at)
 
     def draws(self, statistic: Statistic, system: str, at: Floats) -> Floats | None:
         """Draws of it, of shape (draws, generalities); None for a system without documents of its own."""
@@ -431,9 +431,9 @@ class Projection(Struct, frozen=True):
         if drawn is None or self.starts is None:
             return None
         recall, fallout, starts = (share[:, None] for share in (*drawn, self.starts))
-        return self._projected(statistic, recall, fallout, starts, at)
+        return self._project(statistic, recall, fallout, starts, at)
 
-    def _projected(self, statistic: Statistic, recall: Floats, fallout: Floats, start: Floats, at: Floats) -> Floats:
+    def _project(self, statistic: Statistic, recall: Floats, fallout: Floats, start: Floats, at: Floats) -> Floats:
         formula = formula_of(statistic)
         assert formula is not None
         return project(formula, recall, project_fallout(fallout, start, at, float(self.plan.exponent)), at)
@@ -452,7 +452,7 @@ class Projection(Struct, frozen=True):
 
         def difference(at: Floats) -> Floats:
             values = (self.values(statistic, name, at) for name in (first, second))
-            return told_apart(*(known for known in values if known is not None))
+            return subtract(*(known for known in values if known is not None))
 
         return crossings(difference)
 
@@ -461,7 +461,7 @@ class Projection(Struct, frozen=True):
         of its own, and where a measure is undefined.
         """
         for first, second, limits in self.differences(statistic, INTERVALS):
-            yield first, second, None if limits is None else undecided(*limits)
+            yield first, second, None if limits is None else crossing_region(*limits)
 
     def differences(self, statistic: Statistic, at: Floats) -> Iterator[tuple[str, str, tuple[Floats, Floats] | None]]:
         """Each pair of systems, and the 95% intervals of their difference at some generalities, NaN where a measure is
@@ -471,13 +471,13 @@ class Projection(Struct, frozen=True):
         drawn = {name: self.draws(statistic, name, at) for name in names}
         # What is computed and not measured is the same in every draw. One row per generality: its draws are sorted.
         rows = {
-            name: np.ascontiguousarray((self._known(statistic, name, at)[None] if own is None else own).T)
+            name: np.ascontiguousarray((self._known_values(statistic, name, at)[None] if own is None else own).T)
             for name, own in drawn.items()
         }
         for first, second in self.pairs(statistic):
             limits = None
             if drawn[first] is not None or drawn[second] is not None:
-                difference = told_apart(rows[first], rows[second])
+                difference = subtract(rows[first], rows[second])
                 defined = ~np.isnan(difference).any(axis=1)
                 if defined.any():
                     low, high = np.full((2, len(at)), np.nan)
@@ -491,7 +491,9 @@ class Projection(Struct, frozen=True):
         """
         names = list(self.shares[statistic.label].measured)
         towards = -1.0 if statistic.measure.lower_is_better else 1.0
-        values = np.stack([towards * np.nan_to_num(self._known(statistic, name, at), nan=-np.inf) for name in names])
+        values = np.stack(
+            [towards * np.nan_to_num(self._known_values(statistic, name, at), nan=-np.inf) for name in names]
+        )
         leads = (values >= values.max(axis=0) - 1e-12) & np.isfinite(values)
         may = np.ones(leads.shape, dtype=np.bool_)
         for first, second, limits in self.differences(statistic, at):
@@ -506,7 +508,7 @@ class Projection(Struct, frozen=True):
             may[one] &= ~(limits[1] < 0)
         return {name: (leads[place].tolist(), may[place].tolist()) for place, name in enumerate(names)}
 
-    def _known(self, statistic: Statistic, system: str, at: Floats) -> Floats:
+    def _known_values(self, statistic: Statistic, system: str, at: Floats) -> Floats:
         values = self.values(statistic, system, at)
         return np.full(at.shape, np.nan) if values is None else values
 
@@ -516,14 +518,14 @@ def projection(plan: ProjectPlan, facts: Facts) -> Projection:
     lines = (*plan.valued.lines(facts), *plan.valued.expected_lines(facts))
     values: dict[tuple[str, str], float | None] = {}
     measured: dict[tuple[str, str], float | None] = {}
-    sums = {statistic.label for statistic in plan.entry.statistics if summed(statistic)}
+    sums = {statistic.label for statistic in plan.entry.statistics if is_sum(statistic)}
     for line in lines:
         for statistic, known in zip(plan.valued.entry.statistics, line.values, strict=True):
             values[line.system.name, statistic.label] = known
             total = statistic.label in sums and known is not None and line.documents
             measured[line.system.name, statistic.label] = known / line.documents if total else known  # type: ignore[operator]
     start = _start(plan, facts, values)
-    drawn, few = _drawn(plan, facts)
+    drawn, few = _draw_shares(plan, facts)
     shares: dict[str, Shares] = {}
     for statistic, needed in zip(plan.entry.statistics, plan.needed, strict=True):
         own: dict[str, tuple[float, float]] = {}
@@ -568,15 +570,15 @@ def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
     return "; ".join(lacking) or f"recall or fallout is undefined on {where}: {without}"
 
 
-def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Floats], tuple[str, ...]]:
+def _draw_shares(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Floats], tuple[str, ...]]:
     """Draws of each share that is needed, by system and label, and what is to note of few clusters."""
     if plan.resampled is None:
         return {}, ()
-    from evalhouse.warehouse.comparing.observations import observed
+    from evalhouse.warehouse.comparing.observations import observe
     from evalhouse.warehouse.comparing.sums import additive
 
     entry = plan.resampled
-    observations = observed(p.Testing.plain(plan.where), entry, facts)
+    observations = observe(p.Testing.plain(plan.where), entry, facts)
     names, inside, outside = [], [], []
     few: dict[str, None] = {}
     for statistic in entry.statistics:
@@ -590,7 +592,7 @@ def _drawn(plan: ProjectPlan, facts: Facts) -> tuple[dict[tuple[str, str], Float
             there = counts.denominators[place]
             units = int(np.count_nonzero(there))
             if units < FEW and there.max(initial=0) > 1:
-                measured_on = counted(units, entry.units.exchange_noun)
+                measured_on = quantity(units, entry.units.exchange_noun)
                 known = f"{statistic.label} on {entry.test_set.name} is measured on {measured_on}"
                 few[f"{known}; with fewer than {FEW}, intervals are rough"] = None
     weights = Weights(p.DEFAULT_SEED, entry.test_set.own_name)

@@ -70,12 +70,12 @@ class OnlyQuestions(Struct, frozen=True):
         words = next((kind.words for kind in CHANGING if kind.words.split()[0] == first), "")
         if words:
             at = text.casefold().index(first)
-            raise QueryError(_refused(words), Span(at, at + len(first)))
+            raise QueryError(_refusal(words), Span(at, at + len(first)))
 
     def check(self, statement: n.AnyStatement) -> None:
         """Raises QueryError for what is not a question."""
         if isinstance(statement, CHANGING):
-            raise QueryError(_refused(statement.words), statement.span)
+            raise QueryError(_refusal(statement.words), statement.span)
         if isinstance(statement, n.Plot) and statement.to is not None:
             raise QueryError(
                 "plot … to writes a file, but only questions are answered here",
@@ -87,5 +87,5 @@ class OnlyQuestions(Struct, frozen=True):
             raise QueryError("sql is not allowed here", statement.span, hints)
 
 
-def _refused(words: str) -> str:
+def _refusal(words: str) -> str:
     return f"{words} is not a question, but only questions are answered here"

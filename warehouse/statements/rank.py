@@ -33,7 +33,7 @@ from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usag
 from evalhouse.warehouse.plans.systems import stands_for_several
 from evalhouse.warehouse.plans.testing import check_replicates, check_twice, check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
-from evalhouse.warehouse.significance.tests import ADJUSTMENTS, Adjustment, named_adjustment
+from evalhouse.warehouse.significance.tests import ADJUSTMENTS, Adjustment, find_adjustment
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.decisions import Decisions
@@ -83,7 +83,7 @@ def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
     ordered = any(statistic.ordered for entry in entries for statistic in entry.statistics)
     apart = any(entry.units.exchanges_runs for entry in entries)
     shared = how.test.exchanges and not (how.exact or ordered or apart)
-    return named_adjustment("maxt" if shared else "holm")
+    return find_adjustment("maxt" if shared else "holm")
 
 
 def compile(plan: RankPlan) -> Queries:
@@ -112,7 +112,7 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
             tested.add(comparison, decided)
-            tested.noted.extend(_ranked(comparison, decided, rows))
+            tested.noted.extend(_add_ranks(comparison, decided, rows))
     ranks = partial(conventions.of_systems, rows, "rank_low", "rank_high")
     by_convention = conventions.notes(plan.entries, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
@@ -139,7 +139,7 @@ def _batches(plan: RankPlan, facts: Facts) -> Iterator[tuple[Comparison, ...]]:
             )
 
 
-def _ranked(comparison: Comparison, decided: Decisions, rows: TableRows) -> Iterator[str]:
+def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
     from evalhouse.warehouse.significance.groups import clusters, places, rank_limits
 
@@ -205,11 +205,11 @@ def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Co
 
 
 def weigh(plan: RankPlan, facts: Facts) -> Iterator[Line]:
-    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.explanation import explain_tests
 
     if plan.over is not None:
         return weigh_over(plan.over)
-    return tested_lines(_batches(plan, facts), plan.how)
+    return explain_tests(_batches(plan, facts), plan.how)
 
 
 RANK = Statement(
@@ -379,7 +379,7 @@ def _values(over: Over, entry: p.Entry, statistic: Statistic, facts: Facts) -> l
 def answer_over(text: str, over: Over, facts: Facts) -> Result:
     """One row per system and measure, the best mean rank first; the summary has Friedman's test of each measure."""
     from evalhouse.warehouse.comparing.intervals import percent
-    from evalhouse.warehouse.comparing.notes import missing_said
+    from evalhouse.warehouse.comparing.notes import missing_note
     from evalhouse.warehouse.significance.groups import clusters, places, rank_limits
 
     rows, summary = TableRows.of(COLUMNS), TableRows.of(SUMMARY)
@@ -414,7 +414,7 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
     by = {"holm": f"Wilcoxon's signed-rank test, Holm-adjusted over {pairs:,} pairs", "nemenyi": "Nemenyi's test"}
     level = f"{as_typed('level', over.how.spoken)} {over.how.level}"
     how = f"mean ranks of {len(over.names)} systems; pairs by {by[over.post_hoc]}, {level}"
-    said = "; ".join(filter(None, (how, missing_said(over.how, over.entries))))
+    said = "; ".join(filter(None, (how, missing_note(over.how, over.entries))))
     heading = f"{percent(over.how.level)} ranks"
     columns = [replace(column, heading=heading) if column.name == "rank_low" else column for column in COLUMNS]
     result = result_of(

@@ -76,11 +76,11 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
     pairs, tested = count_of_pairs(plan.entries, None), TestedPairs.by(plan.how)
-    on_source, on_target = (_decided(plan, entry, facts, workforce, pairs, tested) for entry in plan.entries)
+    on_source, on_target = (_decide_pairs(plan, entry, facts, workforce, pairs, tested) for entry in plan.entries)
     for first, second in zip(on_source, on_target, strict=True):
         for pair in first.comparison.pairs:
-            rows.add(**_carried(first, second, pair))
-        summary.add(**_summed(first, second))
+            rows.add(**_pair_cells(first, second, pair))
+        summary.add(**_summary_cells(first, second))
     labels = ", ".join(statistic.label for statistic in plan.source.statistics)
     source, target = (entry.test_set.name for entry in plan.entries)
     result = result_of(
@@ -89,13 +89,13 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         f"which differences in {labels} on {source} hold on {target}",
         rows.table(columns),
         tested=tested,
-        notes=(*tested.notes, *_chosen(on_source)),
+        notes=(*tested.notes, *_choice_note(on_source)),
         summary_table=summary.table(summary_columns),
     )
     return replace(result, how="")  # its picture has no subtitle
 
 
-def _chosen(on_source: list[DecidedComparison]) -> Iterator[str]:
+def _choice_note(on_source: list[DecidedComparison]) -> Iterator[str]:
     """What the choice of pairs does to the effect ratio."""
     chosen = [first.comparison for first in on_source if any(map(first.differs, first.comparison.pairs))]
     if chosen:
@@ -107,7 +107,7 @@ def _chosen(on_source: list[DecidedComparison]) -> Iterator[str]:
         )
 
 
-def _decided(
+def _decide_pairs(
     plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int, tested: TestedPairs
 ) -> list[DecidedComparison]:
     """Each statistic of an entry with the verdict on each pair, which is added to the tested ones."""
@@ -124,7 +124,7 @@ def _decided(
     return found_on
 
 
-def _carried(first: DecidedComparison, second: DecidedComparison, pair: Pair) -> dict[str, Cell]:
+def _pair_cells(first: DecidedComparison, second: DecidedComparison, pair: Pair) -> dict[str, Cell]:
     """The cells of a pair."""
     before, after = first.difference(pair), second.difference(pair)
     name_a, name_b = (first.comparison.entry.systems[place].name for place in pair)
@@ -144,7 +144,7 @@ def _carried(first: DecidedComparison, second: DecidedComparison, pair: Pair) ->
     }
 
 
-def _summed(first: DecidedComparison, second: DecidedComparison) -> dict[str, Cell]:
+def _summary_cells(first: DecidedComparison, second: DecidedComparison) -> dict[str, Cell]:
     """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
     from evalhouse.warehouse.significance.correlation import kendall
 
@@ -211,11 +211,11 @@ def _summary_columns() -> tuple[Column, ...]:
 
 
 def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
-    from evalhouse.warehouse.comparing.explanation import tested_lines
+    from evalhouse.warehouse.comparing.explanation import explain_tests
     from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
-    return tested_lines(batches, plan.how)
+    return explain_tests(batches, plan.how)
 
 
 REPLICATE = Statement(

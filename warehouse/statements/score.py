@@ -14,7 +14,7 @@ from evalhouse.grammar.editing.hints import listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardized, with_deviations
+from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
 from evalhouse.warehouse.measures.forms import has_calls
@@ -23,7 +23,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
 from evalhouse.warehouse.plans.entries import Wanted, check_filled, check_groups, entries_on
 from evalhouse.warehouse.plans.fact_rows import dimensions
-from evalhouse.warehouse.plans.labels import AS_PRINTED, LEFT_OUT_AS_0, Size, noun_of, on, said_of_measures, sizes, some
+from evalhouse.warehouse.plans.labels import AS_PRINTED, LEFT_OUT_AS_0, Size, measure_notes, noun_of, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
@@ -292,7 +292,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
     mixed = len(set(tasks.values())) > 1
     notes = [f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}"] if mixed else []
-    notes += said_of_measures(plan.entries)
+    notes += measure_notes(plan.entries)
     known: list[tuple[str, Size]] = []
     spreads: list[OwnIntervals] = []
     counted = False
@@ -300,7 +300,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         entry = valued.entry
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
-        notes += [*_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
+        notes += [*_note_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
         if on_unlike := unlike(valued, lines, facts):
             notes += documents_notes(entry, plan.by, on_unlike)
             counted = True
@@ -309,12 +309,12 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
             notes += score_interval_notes(entry, spreads[-1])
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]
-            lines, standards = standardized(lines, everyone or lines, plan.by, entry)
+            lines, standards = standardize(lines, everyone or lines, plan.by, entry)
             notes += standards
-        for line in _ordered(lines, plan, entry):
+        for line in _order_lines(lines, plan, entry):
             rows.add(**_cells(line, entry, replicated), **_intervals(line, entry, spreads))
     keys = list(zip(rows.cells("system"), *(rows.cells(name) for name in _split(plan)), strict=True))
-    kept = _kept(plan, list(dict.fromkeys(keys)))
+    kept = _limit_keys(plan, list(dict.fromkeys(keys)))
     shown = set(kept)
     if not plan.by:
         notes += conventions.of_the_best(plan.entries, rows)
@@ -437,7 +437,7 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[O
     return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])
 
 
-def _kept(plan: ScorePlan, keys: list[Key]) -> list[Key]:
+def _limit_keys(plan: ScorePlan, keys: list[Key]) -> list[Key]:
     """The systems and `by` values in their order over all test sets, as many as are asked for: that they are limited
     together keeps a dash from meaning left out.
     """
@@ -471,7 +471,7 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
     if plan.standardized and len(plan.entries) > 1:
         names = ("system", *_split(plan))
         summary = TableRows([*names, "test_sets", *values])
-        for key, members in _grouped(rows, names).items():
+        for key, members in _group_rows(rows, names).items():
             over = len({row["test_set"] for row in members})
             summary.add(**dict(zip(names, key, strict=True)), test_sets=over, **_means(members, values))
         if not summary.rows:
@@ -486,7 +486,7 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
     if any(dimension.of == "system" for dimension in plan.by):
         names = ("test_set", *_split(plan))
         summary = TableRows([*names, "systems", *values])
-        groups = _grouped(rows, names)
+        groups = _group_rows(rows, names)
         for key in sorted(groups, key=_by_name):
             of = len({row["system"] for row in groups[key]})
             summary.add(**dict(zip(names, key, strict=True)), systems=of, **_means(groups[key], values))
@@ -506,7 +506,7 @@ def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means
     ]
     names = ("test_set", "system", *(name for name, _ in others))
     summary = TableRows([*names, "units", *_values(plan)])
-    for key, members in _grouped(rows, names).items():
+    for key, members in _group_rows(rows, names).items():
         units = len({tuple(row[name] for name in _split(plan)) for row in members})
         summary.add(**dict(zip(names, key, strict=True)), units=units, **_means(members, _values(plan)))
     where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
@@ -514,7 +514,7 @@ def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means
     return summary.table(columns) if summary.rows else EMPTY
 
 
-def _grouped(rows: TableRows, names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:
+def _group_rows(rows: TableRows, names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:
     """The rows by their cells of some names."""
     groups: dict[Key, list[dict[str, Cell]]] = {}
     for row in rows.records():
@@ -538,7 +538,7 @@ def _best_first(mean: Cell, system: Cell, sign: int) -> tuple[bool, float, str]:
 # --- order and notes --------------------------------------------------------------------------------------------------
 
 
-def _ordered(lines: Sequence[ValueLine], plan: ScorePlan, entry: p.Entry) -> list[ValueLine]:
+def _order_lines(lines: Sequence[ValueLine], plan: ScorePlan, entry: p.Entry) -> list[ValueLine]:
     """By the ordering column, undefined values last, equals by name."""
     by_name = sorted(lines, key=lambda line: _by_name((line.system.name, *line.by)))
     if plan.order == "system":
@@ -554,7 +554,7 @@ def _ordered(lines: Sequence[ValueLine], plan: ScorePlan, entry: p.Entry) -> lis
     return sorted(by_name, key=rank)
 
 
-def _undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimension]) -> list[str]:
+def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimension]) -> list[str]:
     """A note for each statistic that is undefined somewhere: which systems, and why."""
     notes = []
     for place, statistic in enumerate(entry.statistics):

@@ -13,7 +13,7 @@ from evalhouse.grammar.editing.hints import hints, listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio, Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
@@ -300,15 +300,15 @@ def corrected_queries(plan: CorrectedPlan) -> Queries:
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         split = entry.units.shared
         if entry.task.has_key:
-            queries.append(Query(_name("decisions", entry), keys.decided(entry, split, plan.how.where)))
+            queries.append(Query(_name("decisions", entry), keys.decision_rows(entry, split, plan.how.where)))
             queries.append(Query(_name("labels", entry), keys.annotator_labels(entry, judge)))
         else:
-            both = replace(entry, statistics=(entry.statistics[0], _called(entry.statistics[0], judge)))
+            both = replace(entry, statistics=(entry.statistics[0], _rename_measure(entry.statistics[0], judge)))
             queries.append(Query(_name("values", entry), scores.values_one_by_one(both, split, plan.how.where)))
     return tuple(queries)
 
 
-def _called(statistic: Statistic, judge: str) -> Statistic:
+def _rename_measure(statistic: Statistic, judge: str) -> Statistic:
     """The same of a measure of another name."""
     return replace(statistic, label=judge, measure=replace(statistic.measure, name=judge))
 
@@ -398,7 +398,7 @@ _CELLS = {
 """The cell of a contingency table that a decision on a document of this label falls into."""
 
 
-def _said(entry: p.Entry, documents: list[SaidOfDocument]) -> JudgedDocuments:
+def _judged_documents(entry: p.Entry, documents: list[SaidOfDocument]) -> JudgedDocuments:
     """The arrays of a system, in the order of the names of documents."""
     import numpy as np
 
@@ -427,13 +427,13 @@ def _sides(statistic: Statistic, cells: Sequence[Any]) -> tuple[NDArray[np.float
     return numerators, np.array([under.get(cell, 0.0) for cell in cells])
 
 
-def _corrected(said: JudgedDocuments) -> Corrected:
+def _correct_value(said: JudgedDocuments) -> Corrected:
     """The value over the documents that the judge has seen."""
-    from evalhouse.warehouse.significance.prediction_powered import corrected
+    from evalhouse.warehouse.significance.prediction_powered import correct_mean
 
     kept = said.judged
     people, judge = ((over[kept], under[kept]) for over, under in (said.people, said.judge))
-    return corrected(people, judge, said.labelled[kept], None if said.unit is None else said.unit[kept])
+    return correct_mean(people, judge, said.labelled[kept], None if said.unit is None else said.unit[kept])
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -449,8 +449,8 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
         documents = _documents(entry, judge, facts)
         found = []
         for system in entry.stored_systems:
-            said = _said(entry, documents.get(system.id, []))
-            found.append((system.name, said, _corrected(said)))
+            said = _judged_documents(entry, documents.get(system.id, []))
+            found.append((system.name, said, _correct_value(said)))
         notes += _notes(entry, judge, found)
         found.sort(key=lambda one: one[0], reverse=plan.order == "system" and plan.descending)
         if plan.order != "system":
@@ -533,13 +533,13 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
         if unseen and entry.task.by_measure and said.labelled.sum() > said.judged.sum() > 0:
             people = entry.statistics[0].label
             yield (
-                f"{where}: {judge} has values for {counted(int(said.judged.sum()), entry.units.noun)}, and {people} "
+                f"{where}: {judge} has values for {quantity(int(said.judged.sum()), entry.units.noun)}, and {people} "
                 f"for {int(said.labelled.sum()):,}; if {people} is the judge, write score {judge} … "
                 f"corrected by {people}"
             )
             continue
         if unseen:
-            yield f"{where}: {counted(unseen, entry.units.noun)} labelled by people but not by {judge} left out"
+            yield f"{where}: {quantity(unseen, entry.units.noun)} labelled by people but not by {judge} left out"
         for reason, holds in _doubts(entry, judge, of).items():
             if holds:
                 yield f"{where}: {reason}"
@@ -559,10 +559,10 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
 def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
     """What is wrong with a value, the gravest first; only the first that holds is noted."""
     units = plural(entry.units.noun)
-    labelled = counted(of.labelled, f"labelled {entry.units.noun}")
+    labelled = quantity(of.labelled, f"labelled {entry.units.noun}")
     return {
         f"no {entry.units.noun} is labelled by people and judged by {judge}": of.labelled == 0,
-        f"undefined on the {counted(of.labelled, entry.units.noun)} that people labelled": of.people is None,
+        f"undefined on the {quantity(of.labelled, entry.units.noun)} that people labelled": of.people is None,
         f"undefined: the correction by {judge} brings the denominator to 0 or below": of.value is None,
         f"every {entry.units.noun} that {judge} judged is labelled by people too, so there is nothing to correct": (
             of.judged == of.labelled
@@ -581,11 +581,11 @@ def _few(entry: p.Entry, judge: str, said: JudgedDocuments, of: Corrected) -> It
     """The first reason why an interval may be too narrow."""
     from evalhouse.warehouse.significance.prediction_powered import FEW, RARE
 
-    labelled = counted(of.labelled, f"labelled {entry.units.noun}")
+    labelled = quantity(of.labelled, f"labelled {entry.units.noun}")
     rarest = said.rarest(judge, believed=of.weight > 0)
     if of.labelled < FEW:
         yield f"{labelled} are few"
     elif said.units < FEW:
-        yield f"the {labelled} come from only {counted(said.units, entry.units.exchange_noun)}"
+        yield f"the {labelled} come from only {quantity(said.units, entry.units.exchange_noun)}"
     elif rarest is not None and rarest[0] < RARE:
         yield f"of {labelled} only {rarest[0]} {rarest[1]}"

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import TASKS, Task
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, counted
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.measures import MEASURES
 from evalhouse.warehouse.measures.measure import plain
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.user_measures import defined, is_made_of
+from evalhouse.warehouse.plans.user_measures import defined_measure, is_made_of
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows
 from evalhouse.warehouse.significance.tests import TESTS
 from evalhouse.warehouse.store.catalog import KnownTestSet
@@ -44,7 +44,7 @@ def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
     if what in _LISTED:
         return ShowPlan(text, what, _LISTED[what](scope))
     query, columns = _QUERIED[what]
-    observed = tuple(_observed(scope)) if any(column.name == "observed" for column in columns) else None
+    observed = tuple(_count_observed(scope)) if any(column.name == "observed" for column in columns) else None
     return ShowPlan(text, what, None, query, columns, observed)
 
 
@@ -62,7 +62,7 @@ def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
         said = {(evaluation, test_set): text for evaluation, test_set, text in plan.observed}
         for row in table.records():
             known = said.get((row["evaluation"], row["test_set"]))
-            rows.add(**row | {"observed": known or counted(cast(int, row["documents"]), PLAIN_NOUN)})
+            rows.add(**row | {"observed": known or quantity(cast(int, row["documents"]), PLAIN_NOUN)})
         table = rows.table(plan.columns)
     shown = tuple(
         replace(column, on_screen=False) if table.rows and not any(table.column(column.name)) else column
@@ -71,7 +71,7 @@ def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
     return Result(plan.text, plan.what, plan.text, replace(table, columns=shown))
 
 
-def _observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
+def _count_observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
     """How many of what is observed on each test set that has a noun, or more than one."""
     catalog = scope.catalog
     for test_set in catalog.test_sets:
@@ -81,7 +81,7 @@ def _observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
             if task.by_document and (noun := catalog.observed(task.name, test_set.id).noun)
         }
         if counts:
-            text = ", ".join(counted(count, noun) for noun, count in counts.items())
+            text = ", ".join(quantity(count, noun) for noun, count in counts.items())
             yield test_set.evaluation or None, test_set.name, text
 
 
@@ -115,14 +115,14 @@ def _measures(scope: Scope) -> Table:
             better=_better(measure.lower_is_better),
             parameters=", ".join(parameters) or None,
             meaning=measure.meaning,
-            test_sets=_named(scope, kinds),
+            test_sets=_test_set_names(scope, kinds),
             source=measure.source,
         )
     for name, text in scope.catalog.definitions.items():
         kinds = [
             test_sets
             for (task, counts), test_sets in counted_on.items()
-            if defined(name, task, scope.catalog.definitions, counts)
+            if defined_measure(name, task, scope.catalog.definitions, counts)
         ]
         rows.add(
             measure=name,
@@ -130,7 +130,7 @@ def _measures(scope: Scope) -> Table:
             better=_better(False),
             parameters=None,
             meaning=text.partition(" = ")[2],
-            test_sets=_named(scope, kinds),
+            test_sets=_test_set_names(scope, kinds),
             source=None,
         )
     for task in TASKS.values():
@@ -151,7 +151,7 @@ def _measures(scope: Scope) -> Table:
                 better=better,
                 parameters=None,
                 meaning=f"{task.figures_are}{said}",
-                test_sets=_named(scope, [having]),
+                test_sets=_test_set_names(scope, [having]),
                 source=None,
             )
     return rows.table(columns)
@@ -168,7 +168,7 @@ def _counted_on(scope: Scope) -> Mapping[tuple[Task, CountNames], list[KnownTest
     return found
 
 
-def _named(scope: Scope, kinds: Iterable[Iterable[KnownTestSet]]) -> str | None:
+def _test_set_names(scope: Scope, kinds: Iterable[Iterable[KnownTestSet]]) -> str | None:
     """The names of the test sets of some kinds, each once; None where there are none."""
     names = {scope.catalog.short_name(test_set) for test_sets in kinds for test_set in test_sets}
     return ", ".join(sorted(names)) or None

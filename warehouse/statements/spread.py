@@ -13,10 +13,10 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
-from evalhouse.warehouse.plans.entries import Wanted, entries_on, named, unsaid_replicates
+from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on, unsaid_replicates
 from evalhouse.warehouse.plans.labels import Size, on, sizes, some
 from evalhouse.warehouse.plans.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
@@ -70,12 +70,12 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
     entries = entries_on(statement.test_sets, wanted, scope)
     for entry in entries:
         _check(statement, entry)
-    if not named(statement.test_sets):
+    if not are_named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if _replicated(entry)) or entries
+        entries = tuple(entry for entry in entries if _has_replicates(entry)) or entries
     for entry in entries:
-        if not _replicated(entry):
-            here = f" on {entry.test_set.name}" if named(statement.test_sets) or len(entries) == 1 else ""
+        if not _has_replicates(entry):
+            here = f" on {entry.test_set.name}" if are_named(statement.test_sets) or len(entries) == 1 else ""
             one = "there is one of each system" if len(entry.systems) > 1 or not here else "there is one"
             raise QueryError(f"spread needs two replicates, and {one}{here}", statement.span, (HOW_TO_LOAD,))
     entries = resampled_entries(statement, entries, scope)
@@ -95,7 +95,7 @@ def _check(statement: n.Spread, entry: p.Entry) -> None:
         raise QueryError(f"{entry.baselines[0].name} is computed from the key, so it has no replicates", place)
 
 
-def _replicated(entry: p.Entry) -> bool:
+def _has_replicates(entry: p.Entry) -> bool:
     """Whether a system has several replicates."""
     runs = entry.units.runs
     return any(len(runs[system.id]) > 1 for system in entry.stored_systems)
@@ -112,13 +112,13 @@ def compile(plan: SpreadPlan) -> Queries:
 
 def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per test set, measure and system."""
-    from evalhouse.warehouse.comparing.intervals import crossed
+    from evalhouse.warehouse.comparing.intervals import crossed_tables
 
     rows, notes = TableRows(ROWS), list[str]()
     known: list[tuple[str, Size]] = []
     for entry in plan.entries:
-        tables = list(crossed(plan.how, entry, facts))
-        estimated = list(zip(tables, workforce.for_each(_estimated, tables), strict=True))
+        tables = list(crossed_tables(plan.how, entry, facts))
+        estimated = list(zip(tables, workforce.for_each(_estimate_components, tables), strict=True))
         for of, components in estimated:
             rows.add(**_cells(entry, of, components))
             units = of.present.shape[1]
@@ -140,7 +140,7 @@ def _how(plan: SpreadPlan) -> str:
     return f"standard deviations between {units} and between replicates by {by}, REML"
 
 
-def _estimated(of: Crossed, work: Work) -> Components | None:
+def _estimate_components(of: Crossed, work: Work) -> Components | None:
     """The variances of a table, which are computed without threads and without progress."""
     from evalhouse.warehouse.significance.components import components
 
@@ -205,7 +205,7 @@ def _notes(entry: p.Entry, estimated: Sequence[tuple[Crossed, Components | None]
                 yield f"{where}: {said.format(systems=some(systems))}"
         fewest = min((len(of.present) for of, components in own if components is not None), default=FEW)
         if fewest < FEW:
-            yield f"{where}: {counted(fewest, 'replicate')} say little about how much replicates vary"
+            yield f"{where}: {quantity(fewest, 'replicate')} say little about how much replicates vary"
         if any(components is not None for _, components in own) and not _is_mean(entry):
             yield f"{where}: variances are of the first-order effect of each {_unit(entry)} on the value"
 

@@ -16,11 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.editing.hints import brief, hints, written
+from evalhouse.grammar.editing.hints import brief, hints, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds.kind import counted, plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import noun_of, on
 from evalhouse.warehouse.plans.names import Scope, one_line
@@ -84,14 +84,14 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
     compared = stricter = ranked = None
     if statement.against is not None or statement.letters:
         _check_two(statement, score.entries)
-        compared = replace(COMPARE.resolve(_asked_of(n.Compare, statement), scope), with_intervals=False)
+        compared = replace(COMPARE.resolve(_question_for(n.Compare, statement), scope), with_intervals=False)
         _check_baseline(statement, compared, score.entries)
     if compared is not None and statement.against is not None:
         # Two levels are decided, so each gets half of the allowed doubt.
         how = replace(compared.how, confidence=1 - (1 - compared.how.confidence) / 2)
         compared, stricter = replace(compared, how=how), replace(compared, how=_stricter(how))
     if statement.ranks:
-        ranked = RANK.resolve(_asked_of(n.Rank, statement), scope)
+        ranked = RANK.resolve(_question_for(n.Rank, statement), scope)
     return PaperTablePlan(
         text=to_text(statement),
         score=score,
@@ -151,7 +151,7 @@ def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
     return replace(question, missing="zero") if of_lists and statement.missing == "zero" else question
 
 
-def _asked_of(kind: type[n.Compare] | type[n.Rank], statement: n.PaperTable) -> Any:
+def _question_for(kind: type[n.Compare] | type[n.Rank], statement: n.PaperTable) -> Any:
     """The question for the tests, of the same clauses."""
     fields = ["measures", "task", "systems", "test_sets", "where", "replicates", "span", *_ALSO_TESTED]
     if kind is n.Compare:
@@ -199,14 +199,14 @@ def _shown_names(statement: n.PaperTable, entries: Sequence[p.Entry], scope: Sco
     known |= {entry.test_set.name: entry.test_set.own_name for entry in entries}
     shown: dict[str, str] = {}
     for renamed in statement.columns:
-        name = _renamed(renamed.name, known, entries, scope)
+        name = _find_meaning(renamed.name, known, entries, scope)
         if name in shown:
             raise QueryError(f"{name} is named twice", renamed.span)
         shown[name] = _text(renamed.shown, "the name of a column")
     return shown
 
 
-def _renamed(node: n.Name, known: Mapping[str, str], entries: Sequence[p.Entry], scope: Scope) -> str:
+def _find_meaning(node: n.Name, known: Mapping[str, str], entries: Sequence[p.Entry], scope: Scope) -> str:
     """The label, test set or column that is meant by a name. Raises QueryError unless there is exactly one."""
     wanted = node.text.casefold()
     exactly = [name for name in (*known, SYSTEM) if name.casefold() == wanted]
@@ -281,7 +281,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     tested: dict[GridKey, dict[str, Cell]] = {}
     if compared is not None:
         beaten = not plan.against
-        marks = _beaten(plan, compared, order) if beaten else _held_against(plan, compared, facts, workforce)
+        marks = _beaten(plan, compared, order) if beaten else _marks_against(plan, compared, facts, workforce)
         _add(tested, marks)
     if ranked is not None:
         _add(tested, _ranks(ranked))
@@ -338,7 +338,7 @@ def _add(tested: dict[GridKey, dict[str, Cell]], found: Mapping[GridKey, dict[st
         tested.setdefault(key, {}).update(cells)
 
 
-def _held_against(
+def _marks_against(
     plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce
 ) -> dict[GridKey, dict[str, Cell]]:
     """What was tested of each system against the baseline, with its mark."""
@@ -461,7 +461,7 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: 
         if counts:
             uneven.add(name)
         shown = plan.shown.get(name, name)
-        headings.append((name, f"{shown} ({counted(int(count), entry.units.noun)})" if count is not None else shown))
+        headings.append((name, f"{shown} ({quantity(int(count), entry.units.noun)})" if count is not None else shown))
     kinds = next(column.kind for column in _columns(plan, rows) if column.name == "value")
     lower = _lower(plan)
     letters = [(name, _letter(place)) for place, name in enumerate(systems)]
@@ -499,11 +499,11 @@ def _legend(
         level, stricter = plan.compared.how.level, plan.stricter.how.level
         what = "better than" if plan.compared.how.sides == "one-sided" else "different from"
         asking = f", {UNDECIDED_MARK} undecided" if unsure else ""
-        levels = f"at {written(level)}, {SECOND_MARK} at {written(stricter)}{asking}"
+        levels = f"at {number_text(level)}, {SECOND_MARK} at {number_text(stricter)}{asking}"
         yield f"{MARK} significantly {what} {plan.against} {levels}; {compared.how}"
     elif compared is not None and plan.compared is not None:
         level = plan.compared.how.level
-        yield f"letters: the systems that are significantly worse, at {written(level)}; {compared.how}"
+        yield f"letters: the systems that are significantly worse, at {number_text(level)}; {compared.how}"
     if ranked is not None:
         yield f"in brackets: {ranked.how}"
 

@@ -61,7 +61,7 @@ def declarations(database: Database) -> tuple[Declaration, ...]:
     return tuple(Declaration(by_setting, number, *said[1:]) for by_setting, number, said in ordered)
 
 
-def observed_in(declared: Iterable[Declaration], task: str, test_set: int) -> Observed:
+def declared_in(declared: Iterable[Declaration], task: str, test_set: int) -> Observed:
     """What holds for the rows of a task on a test set, given declarations in their order."""
     observed = Observed()
     for declaration in declared:
@@ -386,7 +386,7 @@ class Catalog:
         """What is declared about the documents of a task's rows. A cluster counts only if some document of the test set
         has that attribute.
         """
-        declared = observed_in(self._declarations, task, test_set)
+        declared = declared_in(self._declarations, task, test_set)
         if declared.cluster and not self.has_attribute(test_set, declared.cluster):
             return Observed(declared.noun)
         return declared
@@ -486,7 +486,7 @@ class Catalog:
         rows = self._database.rows("select sha256 from import where id in " + values(imports))
         return sorted({str(digest) for (digest,) in rows})
 
-    def _brought(self, table: str, test_set: int) -> tuple[tuple[str, bool], ...]:
+    def _imports_of(self, table: str, test_set: int) -> tuple[tuple[str, bool], ...]:
         """The digests of the imports that brought the rows of a test set, and whether each is simulated."""
         key = (table, test_set)
         if key not in self._provenance:
@@ -504,13 +504,13 @@ class Catalog:
 
     def simulated(self, task: str, test_set: int) -> bool:
         """Whether any row behind the numbers of a task on a test set was simulated."""
-        return any(simulated for table in TASKS[task].decided_by for _, simulated in self._brought(table, test_set))
+        return any(simulated for table in TASKS[task].decided_by for _, simulated in self._imports_of(table, test_set))
 
     def fingerprint(self, task: str, test_set: int) -> str:
         """Twelve hexadecimal digits that change if the files behind a task and test set change. They do not depend on
         the order of loading.
         """
-        digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._brought(table, test_set))
+        digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._imports_of(table, test_set))
         digests += self._attribute_digests
         return sha256("\n".join(digests).encode()).hexdigest()[:12]
 

@@ -16,7 +16,7 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.process import publishing
 from evalhouse.warehouse.process.memory import of_database, of_loading, threads_allowed
 from evalhouse.warehouse.store.database import Database
-from evalhouse.warehouse.store.files import Extent, as_warehouse_error, check_file, cut_off, duckdb, extent_of
+from evalhouse.warehouse.store.files import Extent, as_warehouse_error, check_file, cut_off_error, duckdb, extent_of
 from evalhouse.warehouse.store.schema import Asking, check_schema, statements
 from evalhouse.warehouse.store.sql import Sql, name
 
@@ -129,7 +129,7 @@ def _check_whole(database: Database, path: Path, extent: Extent) -> None:
         return
     [(free,)] = database.rows(Sql("select free_blocks from pragma_database_size() where database_name = 'warehouse'"))
     if extent.lacking > free or (extent.ends_within_a_block and _last_block(database) >= extent.blocks):
-        raise cut_off(path)
+        raise cut_off_error(path)
 
 
 def _last_block(database: Database) -> int:

@@ -121,7 +121,7 @@ class Database:
         Raises UnreadableError if the file is not in the format that the query expects.
         """
         create = Sql("create or replace temp table ") + name(table) + " as "
-        with while_reading(self.path), self._unshared(len(select.text) > MANY_EXPRESSIONS):
+        with while_reading(self.path), self._without_sharing(len(select.text) > MANY_EXPRESSIONS):
             self._connection.execute(create.text + select.text, select.params)
 
     def bring(self, table: str, columns: Mapping[str, numpy.ndarray], *, more: bool = False) -> None:
@@ -136,7 +136,7 @@ class Database:
             self._connection.unregister("brought")
 
     @contextlib.contextmanager
-    def _unshared(self, many: bool) -> Iterator[None]:
+    def _without_sharing(self, many: bool) -> Iterator[None]:
         """If there are many expressions, stops DuckDB from searching for common subexpressions: the time for that grows
         with the square of their number.
         """
@@ -280,7 +280,7 @@ class Database:
                 self._connection.execute("begin transaction read only")
                 cursor = self._connection.execute(text)
                 columns = tuple(column[0] for column in cursor.description or ())
-                rows = _fetched(cursor)
+                rows = _fetch_rows(cursor)
             finally:
                 self._roll_back()
         except _OF_THE_QUERY as error:
@@ -305,12 +305,12 @@ class Database:
     def _refuse_all_but_select(self, text: str) -> None:
         statements = self._connection.extract_statements(text)
         if len(statements) != 1:
-            raise _refused(f"expected one SELECT or EXPLAIN, but there are {len(statements)} statements")
+            raise _refusal(f"expected one SELECT or EXPLAIN, but there are {len(statements)} statements")
         kind = statements[0].type
         if kind == duckdb.StatementType.EXPLAIN:
             kind = self._connection.extract_statements(re.sub(_EXPLAIN, "", text))[0].type
         if kind != duckdb.StatementType.SELECT:
-            raise _refused(f"expected one SELECT or EXPLAIN, not {kind.name}")
+            raise _refusal(f"expected one SELECT or EXPLAIN, not {kind.name}")
 
     def _refuse_logs_and_secrets(self, text: str) -> None:
         """DuckDB 1 takes a folder for its log that it may not write to. Every later query then fails, and closing the
@@ -319,7 +319,7 @@ class Database:
         plan = self._connection.execute("explain (format json) " + re.sub(_EXPLAIN, "", text)).fetchall()
         for function in ("enable_logging", "duckdb_secrets"):
             if function in str(plan).lower():
-                raise _refused(f"{function} is not allowed")
+                raise _refusal(f"{function} is not allowed")
 
     def attach(self, path: Path, *, writable: bool, block_size: int | None = None) -> None:
         """Makes a warehouse file the one that is asked; `block_size` is that of a new file. Raises WarehouseError."""
@@ -399,7 +399,7 @@ class Database:
         self.close()
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+def _fetch_rows(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     """All rows of a result, fetched in pieces. Raises DataError if they are too many or too large."""
     rows: list[tuple[Any, ...]] = []
     size, many = 0, 1
@@ -409,9 +409,9 @@ def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
         size += taken
         many = max(1, min(2 * many, PIECE, PIECE_BYTES * len(piece) // taken))
         if len(rows) > MOST_ROWS:
-            raise _refused(f"more than {MOST_ROWS:,} rows; add a LIMIT")
+            raise _refusal(f"more than {MOST_ROWS:,} rows; add a LIMIT")
         if size > MOST_BYTES:
-            raise _refused(f"more than {MOST_BYTES // 10**6} MB; ask for fewer rows or columns")
+            raise _refusal(f"more than {MOST_BYTES // 10**6} MB; ask for fewer rows or columns")
     return rows
 
 
@@ -425,7 +425,7 @@ def _size(value: Any) -> int:
     return own
 
 
-def _refused(why: str) -> DataError:
+def _refusal(why: str) -> DataError:
     return DataError((Fault("sql", None, why),))
 
 

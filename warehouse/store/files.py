@@ -99,7 +99,7 @@ def check_file(path: Path) -> None:
     if head[_MAGIC] != b"DUCK":
         raise WarehouseError(f"{path} is not a warehouse", ("a warehouse is a DuckDB file made by evalhouse init",))
     if len(head) < _HEADERS:
-        raise cut_off(path)
+        raise cut_off_error(path)
 
 
 def extent_of(path: Path) -> Extent:
@@ -115,7 +115,7 @@ def extent_of(path: Path) -> Extent:
         raise WarehouseError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def cut_off(path: Path) -> WarehouseError:
+def cut_off_error(path: Path) -> WarehouseError:
     """The error for a file that is shorter than it must be."""
     extent = extent_of(path)
     how = f": it has {extent.size} bytes of {extent.whole}" if extent.size < extent.whole else ""
@@ -259,17 +259,17 @@ def as_warehouse_error(error: duckdb.Error, path: Path | None) -> WarehouseError
     if re.search("checksum|orrupt", text):
         place = re.search(r"location (\d+)", text)
         where = f" in the block at byte {int(place[1]):,}" if place else ""
-        return _damaged(path, f"a checksum is wrong{where}")
+        return _damage_error(path, f"a checksum is wrong{where}")
     if "enough bytes" in text and path is not None:
-        return cut_off(path)
+        return cut_off_error(path)
     if isinstance(error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException):
-        return _damaged(path, first_sentence(text)[1])
+        return _damage_error(path, first_sentence(text)[1])
     if isinstance(error, duckdb.OutOfMemoryException):
         return MemoryShortError(more())
     return WarehouseError(f"{path or 'the warehouse'}: {first_sentence(text)[1]}")
 
 
-def _damaged(path: Path | None, how: str) -> WarehouseError:
+def _damage_error(path: Path | None, how: str) -> WarehouseError:
     hints = (_RESTORE, f"evalhouse check --db {path} says whether the file itself is damaged") if path else ()
     return WarehouseError(f"{path or 'the warehouse'} is damaged: {how}", hints)
 

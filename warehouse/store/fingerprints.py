@@ -188,7 +188,7 @@ def _fingerprint(table: str, columns: Iterable[tuple[str, str]]) -> Sql:
     """
     text = _REPEATED.get(table)
     cells = [_whole(column, kind) for column, kind in columns if column not in ("import_id", text)]
-    x, y = (_mixed(cells, *factors) for factors in _FACTORS)
+    x, y = (_mix_digests(cells, *factors) for factors in _FACTORS)
     keys = f"'{table}' as table_name, {_PARTS[table]}::bigint as part" + (f", {name(text).text} as of" if text else "")
     return f"select {keys}, count(*) as rows, sum((({x}) * ({y}))::hugeint) as digest from " + name(table)
 
@@ -217,7 +217,7 @@ def _whole(column: str, kind: str) -> str:
     return f"coalesce({whole}, -1)"
 
 
-def _mixed(cells: Iterable[str], first: int, ratio: int) -> str:
+def _mix_digests(cells: Iterable[str], first: int, ratio: int) -> str:
     terms = []
     for cell in cells:
         terms.append(f"{cell} * {first}")

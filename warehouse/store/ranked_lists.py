@@ -61,7 +61,7 @@ def ranked_lists(
     of_best = _together(part.of_best for part in parts)
     length = any(part.takes_length for part in parts)
     steps = [
-        "topics as (select " + _listed("document_id", of_topic) + " from judgment where" + here + " group by all)",
+        "topics as (select " + _select_list("document_id", of_topic) + " from judgment where" + here + " group by all)",
         "lists as (" + _lists(of_systems, length, filled) + ")",
     ]
     # A value whose denominator is missing is 0, for example if no item is relevant.
@@ -70,9 +70,9 @@ def ranked_lists(
     tables = " from lists join topics using (document_id)"
     if parts:
         steps.append("highest as (select greatest(max(grade), 1) as highest from judgment where" + here + ")")
-        steps.append("judged as (" + _judged(here, of_systems, wanted) + ")")
-        placed = "select " + _listed("*", of_item) + " from judged cross join highest"
-        sums = _listed(_LIST, {f"x{place}": part.summed for place, part in enumerate(parts)})
+        steps.append("judged as (" + _judged_items(here, of_systems, wanted) + ")")
+        placed = "select " + _select_list("*", of_item) + " from judged cross join highest"
+        sums = _select_list(_LIST, {f"x{place}": part.summed for place, part in enumerate(parts)})
         summed = f"select {sums} from ({placed}) placed join topics using (document_id) group by {_LIST}"
         steps.append(Sql(f"summed as ({summed})"))
         tables += f" left join summed using ({_LIST})"
@@ -102,7 +102,7 @@ def _together(columns: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return {name: text for some in columns for name, text in some.items()}
 
 
-def _listed(first: str, columns: Mapping[str, str]) -> str:
+def _select_list(first: str, columns: Mapping[str, str]) -> str:
     return ", ".join([first, *(f"{text} as {name}" for name, text in columns.items())])
 
 
@@ -120,7 +120,7 @@ def _lists(of_systems: Sql, length: bool, filled: bool) -> Sql:
     return everywhere + (" left join (" + lists + f") using ({_LIST})" if length else "")
 
 
-def _judged(here: Sql, of_systems: Sql, wanted: Sequence[ListValue]) -> Sql:
+def _judged_items(here: Sql, of_systems: Sql, wanted: Sequence[ListValue]) -> Sql:
     """The judged items of each list that can affect any of the measures."""
     runs = f"select {_LIST}, item_id, rank from ranking where" + of_systems
     cutoffs = [None if one.removed or isinstance(one, RPrecision) else one.cutoff for one in wanted]
@@ -136,7 +136,9 @@ def _best(here: Sql, of_best: Mapping[str, str]) -> Sql:
         "select document_id, grade, row_number() over (partition by document_id order by grade desc) as place "
         "from judgment where grade > 0 and" + here
     )
-    return f"select {_listed('document_id', of_best)} from (" + placed + ") cross join highest group by document_id"
+    return (
+        f"select {_select_list('document_id', of_best)} from (" + placed + ") cross join highest group by document_id"
+    )
 
 
 def _parts(wanted: ListValue, x: str) -> _Parts:
@@ -152,14 +154,14 @@ def _parts(wanted: ListValue, x: str) -> _Parts:
         case CumulatedGain(exponential=exponential):
             gain, scale = (_stops("highest"), _SHARES) if exponential else ("grade", _GRADES)
             best = f"best_{'exponential' if exponential else 'gain'}_{wanted.cutoff or 'all'}"
-            found = _added(f"{gain} / log2({place} + 1)", scale, _both("grade > 0", within))
-            best_sum = _added(f"{gain} / log2(place + 1)", scale, _within("place", wanted.cutoff))
+            found = _sum_term(f"{gain} / log2({place} + 1)", scale, _both("grade > 0", within))
+            best_sum = _sum_term(f"{gain} / log2(place + 1)", scale, _within("place", wanted.cutoff))
             return _Parts(found, f"{x}::double / {best}", of_item=of_item, of_best={best: best_sum})
         case ExpectedReciprocalRank(highest=highest):
             stops = _stops("highest" if highest is None else str(highest))
             going_on = f"going_on_{highest or 'test_set'}"
             of_item[going_on] = f"coalesce(product(1 - {stops}) {_BEFORE}, 1)"
-            found = _added(f"{stops} * {going_on} / {place}", _SHARES, within)
+            found = _sum_term(f"{stops} * {going_on} / {place}", _SHARES, within)
             return _Parts(found, _back(x, _SHARES), of_item=of_item)
         case JudgedAt(cutoff=cutoff):
             items = "length" if cutoff is None else f"least(length, {cutoff})"
@@ -178,7 +180,7 @@ def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: d
         case AveragePrecision():
             so_far = f"found_{rel}"
             of_item[so_far] = f"count_if({is_relevant}) {_IN_ORDER}"
-            found = _added(f"{so_far} / {place}", _SHARES, counts)
+            found = _sum_term(f"{so_far} / {place}", _SHARES, counts)
             return _Parts(found, f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
         case PrecisionAt(cutoff=cutoff):
             return _Parts(found, f"{x} / {cutoff}", of_item=of_item)
@@ -196,9 +198,9 @@ def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: d
             of_topic[other] = f"count_if({is_other})"
             of_item[above] = f"count_if({is_other}) {_IN_ORDER}"
             term = f"(1 - coalesce(least({above}, {relevant}) / nullif(least({other}, {relevant}), 0), 0))"
-            return _Parts(_added(term, _SHARES, counts), f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
+            return _Parts(_sum_term(term, _SHARES, counts), f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
         case RankBiased(persistence=persistence):
-            found = _added(f"pow({persistence!r}, {place} - 1)", _SHARES, counts)
+            found = _sum_term(f"pow({persistence!r}, {place} - 1)", _SHARES, counts)
             return _Parts(found, f"{_back(x, _SHARES)} * {1 - persistence!r}::double", of_item=of_item)
     raise ValueError(f"{wanted} is not computed of relevant items")
 
@@ -211,7 +213,7 @@ def _both(condition: str, other: str) -> str:
     return condition if other == "true" else f"{condition} and {other}"
 
 
-def _added(term: str, power: int, condition: str) -> str:
+def _sum_term(term: str, power: int, condition: str) -> str:
     """The sum of a term over the items that meet a condition, scaled to a whole number."""
     return f"sum(({term} * {2.0**power!r}::double)::hugeint) filter ({condition})"
 

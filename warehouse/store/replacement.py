@@ -114,7 +114,7 @@ def nobody_loads(path: Path) -> Iterator[bool]:
     lock = path.with_name(path.name + ".lock")
     descriptor = os.open(lock, os.O_RDWR | _NOT_THROUGH_LINKS)
     try:
-        free = _locked(descriptor) and _is_still_there(descriptor, lock) and _written(lock).get("host") == HOST
+        free = _try_lock(descriptor) and _is_still_there(descriptor, lock) and _read_lock(lock).get("host") == HOST
         yield free
         if free:
             lock.unlink()
@@ -128,7 +128,7 @@ def _take(lock: Path, called: str, wait: float, tell: Callable[[str], None]) -> 
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o644)
         try:
-            if _locked(descriptor) and _is_still_there(descriptor, lock):
+            if _try_lock(descriptor) and _is_still_there(descriptor, lock):
                 from datetime import UTC, datetime
 
                 this = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds"), "host": HOST}
@@ -157,7 +157,7 @@ def _take(lock: Path, called: str, wait: float, tell: Callable[[str], None]) -> 
         time.sleep(0.05)
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     if fcntl is None:  # pragma: no cover
         return True
     try:
@@ -178,13 +178,13 @@ def _is_still_there(descriptor: int, lock: Path) -> bool:
 def _holder(lock: Path) -> str:
     """The process that holds a lock, if the file says so."""
     try:
-        holder = _written(lock)
+        holder = _read_lock(lock)
         return f"process {int(holder['pid'])} since {holder['since']}"
     except (ValueError, KeyError, TypeError):
         return ""
 
 
-def _written(lock: Path) -> dict[str, Any]:
+def _read_lock(lock: Path) -> dict[str, Any]:
     """What the holder of a lock wrote into its file; nothing if it has not yet."""
     try:
         written = json.loads(lock.read_text(encoding="utf-8"))
@@ -326,7 +326,7 @@ def in_place(path: Path, files: Iterable[Path] = (), *, wait: float = WAIT, tell
                     database.run(Sql("checkpoint"))
             _remove_logs(path)
         except DiskFullError:
-            stored = ", ".join(map(str, sorted(_settled(path) - had)))
+            stored = ", ".join(map(str, sorted(_settle_imports(path) - had)))
             if not loaded:
                 what = (
                     f"{path} holds import {stored}, and nothing else is new"
@@ -338,7 +338,7 @@ def in_place(path: Path, files: Iterable[Path] = (), *, wait: float = WAIT, tell
                 tell(f"the disk is full; what was loaded is in {path}.wal, which is a part of the warehouse")
 
 
-def _settled(path: Path) -> frozenset[int]:
+def _settle_imports(path: Path) -> frozenset[int]:
     """The imports in a warehouse after the disk was full during a load, including those in the log beside it."""
     with contextlib.suppress(WarehouseError):
         _finish(path)

@@ -122,7 +122,7 @@ def catalogue(ask: Asking, of: str, kinds: Iterable[str] = LISTS) -> frozenset[C
 
 
 @cache
-def made() -> frozenset[CatalogueEntry]:
+def catalogue_entries() -> frozenset[CatalogueEntry]:
     """The catalogue that schema.sql creates."""
     with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
         empty.execute(statements(comments=False))
@@ -130,7 +130,7 @@ def made() -> frozenset[CatalogueEntry]:
 
 
 @cache
-def made_before(version: int) -> frozenset[CatalogueEntry]:
+def catalogue_before(version: int) -> frozenset[CatalogueEntry]:
     """The catalogue of an earlier version, and entries that later versions added."""
     with contextlib.closing(duckdb.connect(config={"threads": 1})) as empty:
         empty.execute(statements(comments=False))
@@ -146,7 +146,7 @@ def digest(entries: frozenset[CatalogueEntry]) -> str:
 
 def check_schema(ask: Asking, path: Path) -> None:
     """Raises WarehouseError unless a file that was just opened has the present schema and nothing else."""
-    version, lacking = _looked_at(ask, path)
+    version, lacking = _inspect(ask, path)
     if version != str(SCHEMA_VERSION):
         older = _number(version) < SCHEMA_VERSION
         what = f"evalhouse upgrade --db {path} brings it up to date" if older else "a newer evalhouse reads it"
@@ -164,10 +164,10 @@ def schema_version(ask: Asking, path: Path) -> str:
     Raises WarehouseError if the file is not a warehouse, or contains entries that no version up to the current one
     creates.
     """
-    return _looked_at(ask, path)[0]
+    return _inspect(ask, path)[0]
 
 
-def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
+def _inspect(ask: Asking, path: Path) -> tuple[str, list[str]]:
     """The version of the schema, and the entries of the current schema that are missing."""
     # While DuckDB 1.4 lists tables, it binds views of its own, and would call macros of the database that is in use.
     ask(Sql("use memory.main"))
@@ -175,7 +175,7 @@ def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
     ask(Sql(f"use {DATABASE}.main"))
     if "meta" not in {entry.name.casefold() for entry in entries}:
         raise WarehouseError(f"{path} is a DuckDB database, but not a warehouse")
-    expected = entries if digest(entries) in CATALOGUES else made()
+    expected = entries if digest(entries) in CATALOGUES else catalogue_entries()
     foreign = [entry for entry in sorted(entries - expected) if not _holds_rows_only(entry, expected)]
     known = any(entry.name == "meta" for entry in entries & expected)
     version = "unknown"
@@ -183,11 +183,11 @@ def _looked_at(ask: Asking, path: Path) -> tuple[str, list[str]]:
         stored = ask(Sql("select value from main.meta where key = 'schema_version' limit 1"))
         version = str(stored[0][0])[:40] if stored else version
     if foreign and 0 < _number(version) < SCHEMA_VERSION:
-        foreign = [entry for entry in foreign if entry not in made_before(_number(version))]
+        foreign = [entry for entry in foreign if entry not in catalogue_before(_number(version))]
     if foreign and (not known or _number(version) <= SCHEMA_VERSION):
         first = min(foreign, key=lambda entry: (entry.name.casefold() != "meta", entry))
         more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
-        raise WarehouseError(f"{path} {_said(first, expected)}{more}", _NOT_OURS)
+        raise WarehouseError(f"{path} {_missing_message(first, expected)}{more}", _NOT_OURS)
     there = {(entry.kind, entry.name) for entry in entries}
     return version, sorted(entry.called for entry in expected if (entry.kind, entry.name) not in there)
 
@@ -198,7 +198,7 @@ def _holds_rows_only(entry: CatalogueEntry, expected: frozenset[CatalogueEntry])
     return entry.kind == "table" and not of_ours and not _ACTS.search(entry.definition)
 
 
-def _said(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> str:
+def _missing_message(entry: CatalogueEntry, expected: frozenset[CatalogueEntry]) -> str:
     """The error message for an entry that a warehouse does not have."""
     same = next((other for other in expected if other.name == entry.name.casefold()), None)
     if same is None:

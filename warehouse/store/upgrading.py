@@ -42,7 +42,7 @@ def check(database: Database) -> tuple[str, ...]:
         *fingerprints.wrong(database),
         *_repetitions(database),
         *_dangling(database),
-        *_misplaced(database),
+        *_find_misplaced(database),
         *(
             f"import {n} brought {rows:,} rows, but {present:,} are there"
             for n, rows, present in unbalanced_imports(database)
@@ -52,7 +52,7 @@ def check(database: Database) -> tuple[str, ...]:
 
 def _repetitions(database: Database) -> list[str]:
     keys = [(table, ", ".join(columns)) for table, columns in _UNIQUE]
-    return _counted(
+    return _count_rows(
         database,
         {
             f"{table}: keys ({columns}) that stand more than once": "(select 1 from "
@@ -67,7 +67,7 @@ def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
     pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "direction")]
     pointers.append(("observed", "test_set"))
-    return _counted(
+    return _count_rows(
         database,
         {
             f"{table}: rows that point to no {pointed}": Sql(
@@ -78,9 +78,9 @@ def _dangling(database: Database) -> list[str]:
     )
 
 
-def _misplaced(database: Database) -> list[str]:
+def _find_misplaced(database: Database) -> list[str]:
     tables = [table for table, targets in POINTERS.items() if {"test_set", "document"} <= set(targets)]
-    return _counted(
+    return _count_rows(
         database,
         {
             f"{table}: rows with a document of another test set": name(table)
@@ -90,7 +90,7 @@ def _misplaced(database: Database) -> list[str]:
     )
 
 
-def _counted(database: Database, rows: Mapping[str, Sql]) -> list[str]:
+def _count_rows(database: Database, rows: Mapping[str, Sql]) -> list[str]:
     """The sentences about rows that should not exist, with their number, for those that do."""
     counted = ("(select count(*) from " + wrong + ")" for wrong in rows.values())
     [counts] = database.rows("select " + join(", ", counted))

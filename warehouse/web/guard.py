@@ -70,7 +70,7 @@ class Guard:
             await _refuse(send, 421, "this host is not known here: use the address that evalhouse serve printed")
         elif scope["method"] not in ("GET", "HEAD"):
             await _refuse(send, 405, "pages can only be read: GET and HEAD", ((b"allow", b"GET, HEAD"),))
-        elif _led_by_others(headers) and (not _opened(headers) or scope["path"] in FOR_PAGES):
+        elif _is_led_by_others(headers) and (not _opens_page(headers) or scope["path"] in FOR_PAGES):
             await _refuse(send, 403, "other sites may link to these pages, but not load anything from them")
         else:
             await self._app(scope, receive, _with_headers(send))
@@ -87,14 +87,14 @@ class Guard:
         return True
 
 
-def _led_by_others(headers: Mapping[bytes, bytes]) -> bool:
+def _is_led_by_others(headers: Mapping[bytes, bytes]) -> bool:
     """Whether the browser reports that the request comes from a page of another site, or of another port of this
     machine.
     """
     return headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin")
 
 
-def _opened(headers: Mapping[bytes, bytes]) -> bool:
+def _opens_page(headers: Mapping[bytes, bytes]) -> bool:
     """Whether the request opens a page of its own: a link that was followed, not a picture or a frame."""
     return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
 
@@ -139,7 +139,7 @@ class Attended(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends the response until it is complete or the reader has left."""
         sending = asyncio.ensure_future(self._sends(_in_pieces(send)))
-        leaving = asyncio.ensure_future(_left(receive))
+        leaving = asyncio.ensure_future(_wait_until_left(receive))
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -165,7 +165,7 @@ def _in_pieces(send: Send) -> Send:
     return sent
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     """Returns when the reader has left."""
     while (await receive())["type"] != "http.disconnect":
         pass

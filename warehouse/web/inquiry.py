@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.lexicon import is_bare_name, quoted
+from evalhouse.grammar.lexicon import is_bare_name, quote
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import TASKS, Task
@@ -87,7 +87,7 @@ def only_questions(sql: bool) -> OnlyQuestions:
     return OnlyQuestions(sql, "evalhouse serve --allow-sql")
 
 
-def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
+def check_statements(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
     """The statements of a text, all of which must be allowed here. Raises QueryError."""
     only.check_beginning(text)
     statements = tuple(parse(text))
@@ -96,9 +96,9 @@ def checked(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
     return statements
 
 
-def checked_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
+def check_question(text: str, only: OnlyQuestions) -> tuple[n.AnyStatement, ...]:
     """The same for one question, which may follow statements that set variables. Raises QueryError."""
-    statements = checked(text, only)
+    statements = check_statements(text, only)
     questions = sum(not isinstance(statement, n.Let) for statement in statements)
     if questions != 1:
         raise QueryError(f"expected one question, but there are {questions}")
@@ -139,12 +139,12 @@ class Inquiry:
 
     def one(self, text: str) -> Result:
         """The answer to one question. Raises QueryError."""
-        (answer,) = self._answers_to(checked_question(text, self._only))
+        (answer,) = self._answers_to(check_question(text, self._only))
         return answer
 
     def all_of(self, text: str) -> Iterator[Result]:
         """The answers to questions, one at a time. All of them are checked first. Raises QueryError."""
-        return self._answers_to(checked(text, self._only))
+        return self._answers_to(check_statements(text, self._only))
 
     def _answers_to(self, statements: Iterable[n.AnyStatement]) -> Iterator[Result]:
         for statement in statements:
@@ -206,9 +206,9 @@ def _without_passages(result: Result) -> Result:
     return replace(result, table=Table(columns, tuple(map(kept, table.rows))), sections=sections)
 
 
-def typed(name: str) -> str:
+def typed_name(name: str) -> str:
     """A name as it is written in a statement."""
-    return name if is_bare_name(name) else quoted(name)
+    return name if is_bare_name(name) else quote(name)
 
 
 # === what can be asked ================================================================================================
@@ -257,7 +257,7 @@ def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
             else:
                 names = scope.measures_of(task, test_set)
             if names:
-                found.append((task, tuple(dict.fromkeys(map(typed, names)))))
+                found.append((task, tuple(dict.fromkeys(map(typed_name, names)))))
     return tuple(
         Offer(task, measures, len(found) > 1, tuple(name for name in inquiry.measures if is_one_of(name, measures)))
         for task, measures in found
@@ -362,14 +362,14 @@ class Desk:
         """Does the work until it is finished or its time is up, and then lets the next question begin."""
         error: Exception | None = None
         try:
-            await self._made(make, arrived, share)
+            await self._make(make, arrived, share)
         except Exception as raised:
             error = raised
         finally:
             self._free.release()
             arrived.put_nowait(_End(error))
 
-    async def _made(
+    async def _make(
         self, make: Callable[[Session], Iterator[str]], arrived: asyncio.Queue[str | _End], share: list[float]
     ) -> None:
         loop = asyncio.get_running_loop()
@@ -383,7 +383,7 @@ class Desk:
         def heard(done: float) -> None:
             share[0] = done
 
-        session = await asyncio.to_thread(self._taken)
+        session = await asyncio.to_thread(self._take_session)
 
         def work() -> None:
             try:
@@ -415,7 +415,7 @@ class Desk:
         finally:
             await asyncio.shield(asyncio.to_thread(self._given_back, task, session))
 
-    def _taken(self) -> Session:
+    def _take_session(self) -> Session:
         with self._lock:
             if self._idle:
                 return self._idle.pop()

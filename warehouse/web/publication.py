@@ -23,7 +23,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.process.publishing import folder_at
-from evalhouse.warehouse.render import Style, format_named
+from evalhouse.warehouse.render import Style, find_format
 from evalhouse.warehouse.render.diagnostics import diagnosis
 from evalhouse.warehouse.render.site import drawing as assets
 from evalhouse.warehouse.render.site.contents import Failure, Link, PageBlock, Surroundings
@@ -139,12 +139,12 @@ class SiteLinks:
 
     def files(self, statement: str) -> tuple[Link, ...]:
         """The answer to a statement as files beside the pages."""
-        from evalhouse.warehouse.render import format_named
+        from evalhouse.warehouse.render import find_format
 
         if not self._with_answers:
             return ()
         return tuple(
-            Link(called, self._from_here(self._files.answer(statement, name, format_named(name).suffix)))
+            Link(called, self._from_here(self._files.answer(statement, name, find_format(name).suffix)))
             for name, called in FILES
         )
 
@@ -315,7 +315,7 @@ class Publication:
             yield file, self._page(file, address).encode()
             while (waiting := self._site.next_answer()) is not None:
                 file, statement, format = waiting
-                yield file, format_named(format).draw(self._inquiry.one(statement), self._style).encode()
+                yield file, find_format(format).draw(self._inquiry.one(statement), self._style).encode()
         if self._options.base_url:
             yield "sitemap.xml", _site_map(self._url(file) for file in self._site.pages).encode()
 
@@ -333,10 +333,10 @@ class Publication:
         )
         drawing = Drawing(surroundings, self._style)
         kind = page_of(address)
-        blocks = [drawing.block(block) for block in self._shown(kind.blocks(self._inquiry, address, links))]
+        blocks = [drawing.block(block) for block in self._show(kind.blocks(self._inquiry, address, links))]
         return "".join([drawing.beginning(kind.heading(address, links)), *blocks, drawing.end()])
 
-    def _shown(self, blocks: Iterator[PageBlock]) -> Iterator[PageBlock]:
+    def _show(self, blocks: Iterator[PageBlock]) -> Iterator[PageBlock]:
         """The blocks of a page, up to the first that cannot be answered."""
         try:
             yield from blocks

@@ -40,7 +40,7 @@ from evalhouse.warehouse.web.inquiry import (
     Inquiry,
     MissingError,
     TimeIsUpError,
-    checked_question,
+    check_question,
     only_questions,
 )
 from evalhouse.warehouse.web.pages import page_of
@@ -121,7 +121,7 @@ class Pages:
         try:
             await _whole(self.quick, make)
         except Exception as error:
-            return _headers(self._said(error)[0], HTML, FRESH)
+            return _headers(self._describe_error(error)[0], HTML, FRESH)
         return _headers(200, HTML, FRESH)
 
     async def answer(self, request: Request) -> Response:
@@ -134,7 +134,7 @@ class Pages:
         kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', **FRESH}
         if request.method == "HEAD":
             try:
-                await asyncio.to_thread(checked_question, statement, only_questions(self._sql))
+                await asyncio.to_thread(check_question, statement, only_questions(self._sql))
             except QueryError:
                 return _headers(400, "text/plain")
             return _headers(200, kind, kept)
@@ -150,7 +150,7 @@ class Pages:
             try:
                 drawn = await _whole(self.desk, make)
             except Exception as error:
-                status, said = self._said(error, statement)
+                status, said = self._describe_error(error, statement)
                 return PlainTextResponse(f"{said}\n", status)
             return Response(drawn, media_type=kind, headers=kept)
 
@@ -179,7 +179,7 @@ class Pages:
             try:
                 drawn = await _whole(self.quick, make)
             except Exception as error:
-                return PlainTextResponse(f"{self._said(error, typed)[1]}\n", 503)
+                return PlainTextResponse(f"{self._describe_error(error, typed)[1]}\n", 503)
             return Response(drawn, media_type="application/json", headers={"cache-control": "no-store"})
 
         return _once(request, offered)
@@ -227,7 +227,7 @@ class Pages:
 
     def failed(self, error: Exception, begun: bool) -> tuple[int, str]:
         """The status and the rest of a page after an error."""
-        status, said = self._said(error)
+        status, said = self._describe_error(error)
         drawing = Drawing(self._surroundings, self._style)
         beginning = "" if begun else drawing.beginning(PageHeading(TITLES.get(status, "Not answered")))
         return status, beginning + drawing.block(Failure(said)) + drawing.end()
@@ -237,7 +237,7 @@ class Pages:
         beginning = drawing.beginning(PageHeading(TITLES.get(status, "Not answered")))
         return Response(beginning + drawing.block(Failure(said)) + drawing.end(), status, media_type=HTML)
 
-    def _said(self, error: Exception, statement: str = "") -> tuple[int, str]:
+    def _describe_error(self, error: Exception, statement: str = "") -> tuple[int, str]:
         """The status of an error, and the error in words."""
         match error:
             case MissingError():
@@ -303,11 +303,11 @@ class Streamed(Attended):
     """A page that is sent while it is being made. When its reader leaves, its questions end."""
 
     def __init__(self, pages: Pages, address: Address) -> None:
-        super().__init__(self._sent)
+        super().__init__(self._send_pieces)
         self._pages = pages
         self._address = address
 
-    async def _sent(self, send: Send) -> None:
+    async def _send_pieces(self, send: Send) -> None:
         """Waits a moment, so that a page that is ready quickly gets the correct status; then sends what is ready."""
         until = time.monotonic() + PATIENCE
         waiting: list[str] = []

@@ -16,7 +16,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.lake.log import LakeLog, LakeState, read_log
 from evalhouse.warehouse.lake.place import Folder, LakePlace, place_of
-from evalhouse.warehouse.lake.spark.starting import LOCAL, Spark, failed, started
+from evalhouse.warehouse.lake.spark.starting import LOCAL, Spark, spark_error, start_session
 from evalhouse.warehouse.lake.spark.views import OUTLINED, SparkViews, Stored, as_array, as_python, translate
 from evalhouse.warehouse.lake.states import TABLES, number_as_of, open_state
 from evalhouse.warehouse.plans.past import AsOf
@@ -45,13 +45,13 @@ def share_out(spark: Spark, work: Callable[[Portion], Done], tasks: Sequence[Por
     from pyspark import cloudpickle  # measures hold functions without a name, which pickle refuses
 
     dumps: Callable[[Any], bytes] = cloudpickle.dumps
-    made = partial(_worked, __version__, dumps(work))
+    made = partial(_work, __version__, dumps(work))
     pickles = [bytearray(dumps(task)) for task in tasks]
 
     def frame() -> Any:
         return spark.spread(pickles).mapInArrow(made, "place long, done binary")
 
-    table = spark.collected(frame)
+    table = spark.collect_rows(frame)
     by_place = dict(zip(table.column("place").to_pylist(), table.column("done").to_pylist(), strict=True))
     if other := next((done for done in by_place.values() if done.startswith(OTHER_VERSION)), None):
         theirs = other.removeprefix(OTHER_VERSION).decode()
@@ -60,7 +60,7 @@ def share_out(spark: Spark, work: Callable[[Portion], Done], tasks: Sequence[Por
     return [pickle.loads(by_place[place]) for place in range(len(tasks))]
 
 
-def _worked(version: str, pickled: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+def _work(version: str, pickled: bytes, batches: Iterator[Any]) -> Iterator[Any]:
     """What a worker does with its tasks."""
     import pyarrow as pa
 
@@ -152,7 +152,7 @@ class Lake(Struct, frozen=True):
     def past(self, as_of: AsOf) -> Database:
         """The names in a past state. Raises NoSuchStateError if there was none."""
         state = self.log.after(number_as_of(self.place, self.log, as_of))
-        self.states.append(_opened(self.place, self.log, state, self.master))
+        self.states.append(_open_lake(self.place, self.log, state, self.master))
         return self.states[-1].names
 
 
@@ -160,22 +160,22 @@ def open_lake(named: str, master: str | None = None) -> Lake:
     """The lake in a folder of this machine or at an address that Spark reads. Raises WarehouseError."""
     place = place_of(named)
     log = read_log(place)
-    return _opened(place, log, log.last, master or LOCAL)
+    return _open_lake(place, log, log.last, master or LOCAL)
 
 
-def _opened(place: LakePlace, log: LakeLog, state: LakeState, master: str) -> Lake:
+def _open_lake(place: LakePlace, log: LakeLog, state: LakeState, master: str) -> Lake:
     """A lake in one of its states. Raises WarehouseError, and leaves nothing open."""
     here = isinstance(place, Folder)
     known = state if here else _without(state, OUTLINED)
     names = open_state(place, known)
     try:
-        spark = started(master)
+        spark = start_session(master)
     except BaseException:
         names.close()
         raise
     try:
         # Files of this machine were compared with their digests. Other files may differ, so their rows are counted.
-        stored = _stored(place, state, names, counted=not (here and spark.same_files))
+        stored = _stored_tables(place, state, names, counted=not (here and spark.same_files))
         views = SparkViews(spark, place.called, {table.table: table for table in stored})
         if not here:
             for table in OUTLINED:
@@ -187,7 +187,7 @@ def _opened(place: LakePlace, log: LakeLog, state: LakeState, master: str) -> La
         spark.close()
         if isinstance(error, WarehouseError):
             raise
-        raise failed(error, spark.address) from None
+        raise spark_error(error, spark.address) from None
 
 
 def _without(state: LakeState, tables: Iterable[str]) -> LakeState:
@@ -204,7 +204,7 @@ def _outline(views: SparkViews, names: Database, table: str) -> None:
     names.forget("outline")
 
 
-def _stored(place: LakePlace, state: LakeState, names: Database, *, counted: bool) -> Iterator[Stored]:
+def _stored_tables(place: LakePlace, state: LakeState, names: Database, *, counted: bool) -> Iterator[Stored]:
     listed = names.rows(Sql("select table_name, column_name, data_type from duckdb_columns() where not internal"))
     for table in TABLES:
         stored = state.of(table)

@@ -32,7 +32,7 @@ NO_SESSION = ("session is not running", "SESSION_NOT_FOUND", "SESSION_CLOSED", "
 """What a server says of a session that it does not know, because it was started again."""
 
 
-def failed(error: Exception, at: str) -> WarehouseError:
+def spark_error(error: Exception, at: str) -> WarehouseError:
     """The error of a statement that Spark `at` an address could not answer. Raises any error that is not Spark's."""
     if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark", "grpc"):
         raise error
@@ -123,7 +123,7 @@ class Spark(Protocol):
     def parallelism(self) -> int:
         """How many pieces of work it does at once."""
 
-    def collected(self, frame: Callable[[], Any]) -> Any:
+    def collect_rows(self, frame: Callable[[], Any]) -> Any:
         """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
 
     def spread(self, tasks: Sequence[bytearray]) -> Any:
@@ -151,7 +151,7 @@ class InProcess(Struct, frozen=True):
         """How many pieces of work it does at once."""
         return int(self.session.sparkContext.defaultParallelism)
 
-    def collected(self, frame: Callable[[], Any]) -> Any:
+    def collect_rows(self, frame: Callable[[], Any]) -> Any:
         """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
@@ -159,7 +159,7 @@ class InProcess(Struct, frozen=True):
         def before_spark_4(made: Any) -> Any:
             return pa.Table.from_batches(made._collect_as_arrow(), schema=to_arrow_schema(made.schema))
 
-        return _collected(frame, before_spark_4, self.address)
+        return _collect(frame, before_spark_4, self.address)
 
     def spread(self, tasks: Sequence[bytearray]) -> Any:
         """A Spark frame of the columns `place` and `task`, whose rows are on as many partitions as there can be."""
@@ -196,12 +196,12 @@ class Connected(Struct, frozen=True):
         tells no more than that, and Sail does not even divide.
         """
         parts = "select count(distinct part) as parts from (select spark_partition_id() as part from range(100000))"
-        return max(FEWEST_PARTS, int(self.collected(lambda: self.session.sql(parts)).column(0)[0].as_py()))
+        return max(FEWEST_PARTS, int(self.collect_rows(lambda: self.session.sql(parts)).column(0)[0].as_py()))
 
-    def collected(self, frame: Callable[[], Any]) -> Any:
+    def collect_rows(self, frame: Callable[[], Any]) -> Any:
         """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
         client = self.session.client
-        return _collected(frame, lambda made: client.to_table(made._plan.to_proto(client))[0], self.address)
+        return _collect(frame, lambda made: client.to_table(made._plan.to_proto(client))[0], self.address)
 
     def spread(self, tasks: Sequence[bytearray]) -> Any:
         """A Spark frame of the columns `place` and `task`, whose rows are on as many partitions as there can be."""
@@ -224,17 +224,17 @@ def _sorted_apart(session: Any, tasks: Sequence[bytearray]) -> Any:
     return frame.repartitionByRange(len(tasks), "place")
 
 
-def _collected(frame: Callable[[], Any], before_spark_4: Callable[[Any], Any], at: str) -> Any:
+def _collect(frame: Callable[[], Any], before_spark_4: Callable[[Any], Any], at: str) -> Any:
     """The rows of a Spark frame as an Arrow table. Raises WarehouseError."""
     try:
-        with _unwarned():
+        with _without_warnings():
             made = frame()
             return made.toArrow() if hasattr(made, "toArrow") else before_spark_4(made)
     except Exception as error:
-        raise failed(error, at) from None
+        raise spark_error(error, at) from None
 
 
-def started(master: str) -> Spark:
+def start_session(master: str) -> Spark:
     """A session of its own at an address. Raises WarehouseError if there is no Spark, no Java, or no such address."""
     try:
         import pyarrow  # noqa: F401
@@ -244,9 +244,9 @@ def started(master: str) -> Spark:
             from pyspark.logger import PySparkLogger
 
             PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
-        with _unwarned():
+        with _without_warnings():
             if master.startswith(CONNECT):
-                return _connected(master)
+                return _connect(master)
             return _in_process(master)
     except ImportError as error:
         missing = error.name or sentence(str(error))
@@ -254,7 +254,7 @@ def started(master: str) -> Spark:
         raise WarehouseError(what, ("pip install 'evalhouse[spark]'",)) from None
 
 
-def _connected(address: str) -> Connected:
+def _connect(address: str) -> Connected:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # the error says what it would print
     # Its own work in a fork aborts some programs that are started later, such as the Java of a Spark in this process.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
@@ -324,7 +324,7 @@ def _in_process(master: str) -> InProcess:
 
 
 @contextmanager
-def _unwarned() -> Iterator[None]:
+def _without_warnings() -> Iterator[None]:
     """Within this context, pyspark does not warn of pandas and distutils, which are not used here, or of lost servers,
     which are errors anyway.
     """

@@ -121,7 +121,7 @@ def _template(text: str) -> Any:
     return sqlglot.parse_one(text, read="spark")
 
 
-def _parsed(text: str, **parts: Any) -> Any:
+def _parse(text: str, **parts: Any) -> Any:
     from sqlglot import exp
 
     def filled(node: Any) -> Any:
@@ -139,14 +139,14 @@ def _whole(node: Any) -> Any:
     value; Spark's own cast uses the shortest decimal text, and `rint` of Sail rounds halves away from zero.
     """
     if not _floating(node.this):
-        return _parsed("cast(x as decimal(38, 0))", x=node.this)
+        return _parse("cast(x as decimal(38, 0))", x=node.this)
     # Adding a number whose neighbours are whole rounds half to even.
     toward = f"(x + {WHOLE_FROM}d) - {WHOLE_FROM}d", f"(x - {WHOLE_FROM}d) + {WHOLE_FROM}d"
     rounded = f"case when abs(x) >= {WHOLE_FROM}d then x when x >= 0 then {toward[0]} else {toward[1]} end"
-    whole = _parsed(rounded, x=node.this)
+    whole = _parse(rounded, x=node.this)
     high = f"cast(floor(r / {2**60}d) as decimal(20, 0))"
     low = f"cast(r - floor(r / {2**60}d) * {2**60}d as bigint)"
-    return _parsed(f"cast({high} * cast({2**60} as decimal(20, 0)) + {low} as decimal(38, 0))", r=whole)
+    return _parse(f"cast({high} * cast({2**60} as decimal(20, 0)) + {low} as decimal(38, 0))", r=whole)
 
 
 def _floating(node: Any) -> bool:
@@ -158,17 +158,17 @@ def _floating(node: Any) -> bool:
     return isinstance(node, exp.Paren) and isinstance(node.this, exp.Mul)
 
 
-def _listed(node: Any) -> Any:
+def _join_texts(node: Any) -> Any:
     """The distinct texts in order, separated by commas; null if there are none."""
     from sqlglot import exp
 
     (text,) = node.find(exp.Distinct).expressions
     while isinstance(text, exp.Ordered | exp.Order):
         text = text.this
-    return _parsed("nullif(array_join(array_sort(collect_set(x)), ', '), '')", x=text)
+    return _parse("nullif(array_join(array_sort(collect_set(x)), ', '), '')", x=text)
 
 
-def _grouped(node: Any) -> Any:
+def _group_columns(node: Any) -> Any:
     """Groups by the columns of the query that are no aggregates, one by one."""
     from sqlglot import exp
 
@@ -177,7 +177,7 @@ def _grouped(node: Any) -> Any:
     return exp.Group(expressions=list(map(exp.Literal.number, places)))
 
 
-def _ordered(node: Any) -> Any:
+def _order_columns(node: Any) -> Any:
     """Sorts by the columns of the query one by one, with nulls last."""
     from sqlglot import exp
 
@@ -188,15 +188,15 @@ def _ordered(node: Any) -> Any:
 
 TRANSLATED: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     # Sail cannot group by all columns.
-    ("Group", lambda node: bool(node.args.get("all")), _grouped),
+    ("Group", lambda node: bool(node.args.get("all")), _group_columns),
     # Spark has no 128-bit integers. Its decimals of 38 digits are equally exact, and an overflow is an error.
     ("Cast", _to("INT128"), _whole),
     # Spark may evaluate the rest of a condition before it knows which attribute a row belongs to.
-    ("Cast", _to("DOUBLE"), lambda node: _parsed("try_cast(x as double)", x=node.this)),
+    ("Cast", _to("DOUBLE"), lambda node: _parse("try_cast(x as double)", x=node.this)),
     # Spark 3 concatenates texts in the order in which it meets them; the compiler asks for distinct texts in order.
-    ("GroupConcat", lambda node: True, _listed),
+    ("GroupConcat", lambda node: True, _join_texts),
     # Spark 3 cannot order by all columns, and puts nulls first.
-    ("Order", lambda node: [ordered.name.lower() for ordered in node.expressions] in (["all"], [""]), _ordered),
+    ("Order", lambda node: [ordered.name.lower() for ordered in node.expressions] in (["all"], [""]), _order_columns),
 )
 """The differences between DuckDB's SQL and Spark's that sqlglot does not know: a kind of node, which nodes of that
 kind, and the replacement.
@@ -237,7 +237,7 @@ class SparkViews(Struct, frozen=True):
             self.make_for(query.text)
             return self.spark.session.sql(query.text, args=args)
 
-        return self.spark.collected(frame)
+        return self.spark.collect_rows(frame)
 
     def make_for(self, query: str) -> None:
         """Makes the views that a query in Spark's SQL names and that do not exist yet. Raises WarehouseError."""
@@ -262,7 +262,7 @@ def make_view(spark: Spark, stored: Stored, called: str) -> None:
     rows.createOrReplaceTempView(stored.table)
     if stored.rows is None:
         return
-    counted = spark.collected(lambda: spark.session.sql(f"select count(*) as found from `{stored.table}`"))
+    counted = spark.collect_rows(lambda: spark.session.sql(f"select count(*) as found from `{stored.table}`"))
     if (found := counted.column(0)[0].as_py()) != stored.rows:
         there_are = f"Spark finds {found:,} rows of {stored.table} instead of {stored.rows:,}"
         hint = "Spark must see the same files; evalhouse check says whether they are what was written"

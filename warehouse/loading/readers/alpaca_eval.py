@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, VALUES
-from evalhouse.warehouse.loading.staging.cells import finite, shown
+from evalhouse.warehouse.loading.staging.cells import finite, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -41,7 +41,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         attributes = sheets.open(DOCUMENTS, "test_set", "document", "dataset")
         for document in documents(staging):
             for place, item in enumerate(document.items(of="annotations"), start=1):
-                annotation = _checked(document, place, item)
+                annotation = _check_annotation(document, place, item)
                 first, second = (str(annotation[key]) for key in ("generator_1", "generator_2"))
                 test_set = staging.named("test_set", f"alpaca_eval:{first}", "")
                 model = staging.named("system", second, "")
@@ -67,7 +67,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged()
 
 
-def _checked(document: Document, place: int, annotation: Any) -> dict[str, Any]:
+def _check_annotation(document: Document, place: int, annotation: Any) -> dict[str, Any]:
     """One annotation. Raises DataError if it is not one."""
     wanted = ("instruction", "generator_1", "generator_2", "preference")
     lacking = [key for key in wanted if not isinstance(annotation, dict) or key not in annotation]
@@ -75,7 +75,7 @@ def _checked(document: Document, place: int, annotation: Any) -> dict[str, Any]:
         raise document.refusal(f"annotation {place} has no {lacking[0]}")
     preference = annotation["preference"]
     if preference is not None and not isinstance(preference, int | float):
-        raise document.refusal(f"the preference of annotation {place} is {shown(str(preference))}, not a number")
+        raise document.refusal(f"the preference of annotation {place} is {quote_cell(str(preference))}, not a number")
     said: dict[str, Any] = annotation
     return said
 

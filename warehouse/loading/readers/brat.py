@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds.records import SCORES
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -56,8 +56,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 raise document.refusal(f"there is another {path.parent.name}/{path.name} in the archive")
             folder[path.stem] = _annotations(document)
     if gold not in folders or len(folders) < 2:
-        there_are = f"the folders are {', '.join(map(shown, folders))}" if folders else "there are none"
-        raise staging.refusal(f"expected folders of .ann files, {shown(gold)} and one per system; {there_are}")
+        there_are = f"the folders are {', '.join(map(quote_cell, folders))}" if folders else "there are none"
+        raise staging.refusal(f"expected folders of .ann files, {quote_cell(gold)} and one per system; {there_are}")
     key = folders.pop(gold)
     files = [annotations for folder in (key, *folders.values()) for annotations in folder.values()]
     kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
@@ -87,7 +87,7 @@ def _annotations(document: Document) -> list[Annotation]:
         fragments = (fragment.split(" ") for fragment in read[2].split(";"))
         place = tuple((int(start), int(end)) for start, end in fragments)
         if any(start > end for start, end in place):
-            raise document.refusal(f"{shown(read[2])} ends before it begins", number)
+            raise document.refusal(f"{quote_cell(read[2])} ends before it begins", number)
         annotations.append(Annotation(place, read[1]))
     return annotations
 

@@ -12,7 +12,7 @@ import csv
 from collections.abc import Collection, Iterator, Mapping
 
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -85,7 +85,7 @@ def _header(document: Document, cells: list[str], wanted: Collection[str]) -> li
     header = [cell.strip() for cell in cells]
     for column in wanted:
         if header.count(column) > 1:
-            raise document.refusal(f"the column {shown(column)} appears more than once in the header", 1)
+            raise document.refusal(f"the column {quote_cell(column)} appears more than once in the header", 1)
     if absent := [column for column in wanted if column not in header]:
         raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", 1)
     return header
@@ -99,7 +99,7 @@ def _row(
     row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
     for column in wanted.values():
         if not row[column]:
-            raise document.refusal(f"{shown(column)[1:-1]} is empty", line)
+            raise document.refusal(f"{quote_cell(column)[1:-1]} is empty", line)
     return row | {field: row[column] for field, column in wanted.items()}
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENTS, SCORES
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.spans import (
@@ -104,7 +104,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         gold, answers = sides
         scheme, overlap = staging.options.get("scheme") or SCHEMES[0], staging.options.get("overlap") == "partial"
         kinds = sorted(gold.tags.kinds | answers.tags.kinds)
-        judged = _with_texts(_judged(gold, answers), scheme, sheets.texts)
+        judged = _with_texts(_judge_sentences(gold, answers), scheme, sheets.texts)
         if scheme == SCHEMES[0] and not overlap:
             schemes = _count_at_once(judged, kinds, scores, tokens, attributes)
         else:
@@ -189,13 +189,13 @@ def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Ite
             number, end = number + 1, begin + length
             words = some.words[begin:end]
             texts.input(line, " ".join(words), document=number)
-            texts.references(line, [_marked(words, some.gold[begin:end], scheme)], document=number)
-            texts.outputs(line, [_marked(words, some.answers[begin:end], scheme)], document=number)
+            texts.references(line, [_mark_entities(words, some.gold[begin:end], scheme)], document=number)
+            texts.outputs(line, [_mark_entities(words, some.answers[begin:end], scheme)], document=number)
             begin = end
         yield some
 
 
-def _marked(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
+def _mark_entities(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
     """A sentence with its entities in brackets: [PER Ada Lovelace] saw [LOC Turin]"""
     shown = list(words)
     for kind, begin, end in entities(tags, scheme):
@@ -221,12 +221,14 @@ def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
         if not pairs and not staging.keys and _is_called_gold(staging.source):
             return None
         if pairs or not staging.keys:
-            raise _undecided(staging, staging, _candidates(staging, own, GOLD), _candidates(staging, own, ANSWERS))
+            raise _unclear_columns(
+                staging, staging, _candidates(staging, own, GOLD), _candidates(staging, own, ANSWERS)
+            )
     key = replace(staging, source=staging.keys[0] if named is None else Path(named), called="")
     of_key = columns_of(key)
     pairs = _pairs(key, of_key, staging, own)
     if len(pairs) != 1:
-        raise _undecided(staging, key, _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS))
+        raise _unclear_columns(staging, key, _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS))
     return Tags(key, of_key, pairs[0][0]), Tags(staging, own, pairs[0][1])
 
 
@@ -247,7 +249,8 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
         return candidates
     if not said.isdecimal() or not 1 <= int(said) <= columns.width:
         raise staging.refusal(
-            f"--map {side}={shown(said)[1:-1]}: the columns are counted from 1 to {columns.width}, as in --map {side}="
+            f"--map {side}={quote_cell(said)[1:-1]}: the columns are counted from 1 to {columns.width}, "
+            f"as in --map {side}="
             f"{columns.width}"
         )
     column = next((column for column in columns.tagged if column.place == int(said) - 1), None)
@@ -258,7 +261,7 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
     return [column]
 
 
-def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: list[TagColumn]) -> DataError:
+def _unclear_columns(staging: Staging, key: Staging, gold: list[TagColumn], answers: list[TagColumn]) -> DataError:
     """The error for unclear columns: why they are unclear, and which option decides."""
     several = any(one is not other and one.kinds & other.kinds for one in gold for other in answers)
     ours = " and ".join(map(str, answers))
@@ -280,7 +283,7 @@ def _undecided(staging: Staging, key: Staging, gold: list[TagColumn], answers: l
     return staging.refusal(f"{ours} have no type in common, so they are not gold and answers; {says}")
 
 
-def _judged(gold: Tags, answers: Tags) -> Iterator[Judged]:
+def _judge_sentences(gold: Tags, answers: Tags) -> Iterator[Judged]:
     """The sentences with the tags of both sides. Raises DataError if the tokens of the two files differ."""
     import numpy
 
@@ -312,7 +315,7 @@ def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Senten
     if more := key or given:
         there, here = (gold, answers) if key else (answers, gold)
         raise here.staging.refusal(
-            f"{counted(number, 'sentence')} here, and more in {there.staging.source}: "
+            f"{quantity(number, 'sentence')} here, and more in {there.staging.source}: "
             f"the next begins on its line {more.lines[0]}"
         )
 
@@ -328,11 +331,11 @@ def _check_tokens(gold: Tags, answers: Tags, key: Sentences, given: Sentences) -
             if theirs != ours:
                 there = f"line {wanted.line + place} of {gold.staging.source}"
                 raise answers.staging.refusal(
-                    f"the token is {shown(ours)}, and {shown(theirs)} on {there}", sentence.line + place
+                    f"the token is {quote_cell(ours)}, and {quote_cell(theirs)} on {there}", sentence.line + place
                 )
         if wanted.length != sentence.length:
             there = f"{wanted.length} in that on line {wanted.line} of {gold.staging.source}"
-            sizes = f"{counted(sentence.length, 'token')} in this sentence, and {there}"
+            sizes = f"{quantity(sentence.length, 'token')} in this sentence, and {there}"
             raise answers.staging.refusal(sizes, sentence.line)
 
 
@@ -348,7 +351,7 @@ def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str
         name, wrong, what = scheme.named()
         # The note is about the file of answers. For many such files it is printed once.
         where = str(tags.tags) if tags.staging is answers.staging else f"{tags.tags} of {tags.staging.source.name}"
-        but = f" but for {counted(wrong, 'tag')} {what}" if wrong else ""
+        but = f" but for {quantity(wrong, 'tag')} {what}" if wrong else ""
         parts.append(f"{side}: {where}, {name}{but}")
     return "; ".join(parts)
 

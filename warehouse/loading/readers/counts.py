@@ -212,7 +212,7 @@ class _RowACountError(Exception):
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages a table. Raises DataError if a column that is not a field holds anything other than whole numbers."""
     try:
-        cells = tabular.stage_table(staging.of(CELLS), _matched)
+        cells = tabular.stage_table(staging.of(CELLS), _match_columns)
     except _RowACountError:
         return tabular.stage(staging)
     try:
@@ -222,10 +222,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         staging.database.forget(staging.of(CELLS).table)
 
 
-def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
+def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
     """The columns of counts: the named ones, or else all that are not fields. Raises DataError."""
     named = {field.name for field in COUNTS.content} | {"count"}
-    if named <= {*header, *staging.columns, *staging.fields} and WHICH.name not in _said(staging):
+    if named <= {*header, *staging.columns, *staging.fields} and WHICH.name not in _options_set(staging):
         raise _RowACountError
     guessed = {field: heading for field, heading in _synonyms(staging, header) if field not in staging.columns}
     fields = {*(field.name for field in CELLS.key), *staging.columns.values(), *guessed.values()}
@@ -233,10 +233,10 @@ def _matched(staging: Staging, header: tuple[str, ...], line: int | None) -> Mat
         raise staging.refusal(f"there is no column of counts besides {', '.join(header)}", line)
     matching = match(replace(staging, columns=guessed | dict(staging.columns)), header, line)
     runs = [header[place] for place in matching.attributes if plain(header[place]) in REPLICATES]
-    if runs and WHICH.name not in _said(staging):
+    if runs and WHICH.name not in _options_set(staging):
         how = "add their counts up, or give each run a system of its own; --counts A,B says which columns are counts"
         raise staging.refusal(f"the column {runs[0]} distinguishes runs, and counts have no runs: {how}", line)
-    wanted = _said(staging).get(WHICH.name)
+    wanted = _options_set(staging).get(WHICH.name)
     if wanted is None:
         return matching
     listed = [heading.strip() for heading in wanted.split(",") if heading.strip()]
@@ -257,7 +257,7 @@ def _synonyms(staging: Staging, header: tuple[str, ...]) -> Iterator[tuple[str, 
             yield field, called[0]
 
 
-def _said(staging: Staging) -> dict[str, str]:
+def _options_set(staging: Staging) -> dict[str, str]:
     """The options that are set."""
     return {option: text for option, text in staging.options.items() if text is not None}
 
@@ -274,7 +274,7 @@ def _check(staging: Staging, cells: Staged) -> None:
         filled, total = filled + there, total + (bad or 0)
         if bad:
             first = "select rowid, " + cell + f" from {table} where " + wrong + f" order by rowid limit {MOST_FAULTS}"
-            how = "" if WHICH.name in _said(staging) else "; --counts A,B says which columns are counts"
+            how = "" if WHICH.name in _options_set(staging) else "; --counts A,B says which columns are counts"
             found = staging.database.rows(first)
             complaints += ((row, complaint("count", heading, text) + how) for row, text in found)
     if complaints:

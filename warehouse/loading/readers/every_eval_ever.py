@@ -17,9 +17,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
-from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed
+from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -62,7 +62,7 @@ class Record(Struct, frozen=True):
         return found[0] if found else None
 
 
-def parsed(said: Any) -> Record:
+def parse_record(said: Any) -> Record:
     """Parses the JSON of a record. Raises ValueError if it is not a record."""
     if not isinstance(said, dict) or not isinstance(said.get("evaluation_results"), list):
         raise ValueError("it has no evaluation_results")
@@ -72,7 +72,7 @@ def parsed(said: Any) -> Record:
     results = [_result(place, result) for place, result in enumerate(said["evaluation_results"], start=1)]
     date = said.get("evaluation_timestamp") or said.get("retrieved_timestamp")
     identity = said.get("evaluation_id")
-    return Record(model, str(identity) if identity else None, _date(date), tuple(_named(results)))
+    return Record(model, str(identity) if identity else None, _date(date), tuple(_name_measures(results)))
 
 
 def _result(place: int, said: Any) -> RecordedResult:
@@ -103,7 +103,7 @@ def _measure(config: Mapping[str, Any]) -> str:
     return name
 
 
-def _named(results: list[RecordedResult]) -> Iterator[RecordedResult]:
+def _name_measures(results: list[RecordedResult]) -> Iterator[RecordedResult]:
     """The results with the names of their measures. One measure of an evaluation may become `accuracy`. If several
     results have the same name, the later ones are numbered.
     """
@@ -180,7 +180,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _stage_record(staging: Staging) -> tuple[Staged, ...]:
     record = Record()
     for document in documents(staging):
-        record = _parsed(staging, document.whole(LARGEST), "this")
+        record = _parse(staging, document.whole(LARGEST), "this")
     model = staging.named("system", record.model, "the record does not name the model")
     left_out, directions = 0, dict[str, bool]()
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
@@ -188,14 +188,16 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
         for result in record.results:
             test_set = staging.named("test_set", result.evaluation, "the record does not name the evaluation")
             system = staging.replicate(model, test_set, run=record.id, date=record.date)
-            digits = printed(result.score)
+            digits = decimal_text(result.score)
             if digits is None:
                 left_out += 1
             else:
                 figures.add(None, test_set, system, "values", result.measure, *digits, *result.uncertainty)
                 if result.lower_is_better is not None:
                     directions[result.measure] = result.lower_is_better
-        notes = [f"left out (not finite numbers of at most 9 digits): {counted(left_out, 'score')}"] if left_out else []
+        notes = (
+            [f"left out (not finite numbers of at most 9 digits): {quantity(left_out, 'score')}"] if left_out else []
+        )
         return sheets.staged(notes, directions)
 
 
@@ -203,7 +205,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     name = staging.source.name
     beside = staging.beside(name.removesuffix(SAMPLES) + ".json", LARGEST) if name.endswith(SAMPLES) else None
     record = (
-        _parsed(staging, beside, f"the record beside it, {name.removesuffix(SAMPLES)}.json,") if beside else Record()
+        _parse(staging, beside, f"the record beside it, {name.removesuffix(SAMPLES)}.json,") if beside else Record()
     )
     known_of: dict[tuple[str, str], dict[str, str]] = {}
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
@@ -284,9 +286,9 @@ def _reason(error: str) -> str:
     return "no answer" if "no answer" in said or "empty" in said else "error"
 
 
-def _parsed(staging: Staging, written: bytes, called: str) -> Record:
+def _parse(staging: Staging, written: bytes, called: str) -> Record:
     try:
-        return parsed(staging.json(written, called))
+        return parse_record(staging.json(written, called))
     except ValueError as error:
         raise staging.refusal(f"{called} is not a record of Every Eval Ever: {error}") from None
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, PUBLISHED, VALUES
-from evalhouse.warehouse.loading.staging.cells import FIGURES, printed
+from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -168,7 +168,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
-    test_set, model, suite = _named(staging)
+    test_set, model, suite = _names_of_run(staging)
     finite_ones = [value for value in read if math.isfinite(value.value)]
     right = foremost(value.measure for value in finite_ones)
     trials = {value.trial for value in finite_ones}
@@ -184,22 +184,24 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
             for name, instance in instance_of.items():
                 attributes.add(None, test_set, name, instance)
         for texts in texts_of(staging) if sheets.texts.wanted else ():
-            name = f"{texts.instance}:{_called(texts.perturbation)}" if texts.perturbation else texts.instance
+            name = (
+                f"{texts.instance}:{_perturbation_name(texts.perturbation)}" if texts.perturbation else texts.instance
+            )
             of: dict[str, Any] = {"test_set": test_set, "document": name}
             system = _system(staging, model, test_set, suite, texts.trial if len(trials) > 1 else None)
             sheets.texts.references(None, texts.references, **of)
             sheets.texts.input(None, texts.input, **of, system=system)
             sheets.texts.outputs(None, texts.outputs, **of, system=system)
-        notes = _renamed(right)
+        notes = _accuracy_note(right)
         if len(trials) > 1:
             notes.append(f"instances were tried {len(trials)} times; each trial is a replicate")
         if empty := len(read) - len(finite_ones):
-            notes.append(f"left out (no instance, or not a finite number): {counted(empty, 'statistic')}")
+            notes.append(f"left out (no instance, or not a finite number): {quantity(empty, 'statistic')}")
         return sheets.staged(notes)
 
 
 def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
-    test_set, model, suite = _named(staging)
+    test_set, model, suite = _names_of_run(staging)
     try:
         figures = _figures(listed)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
@@ -210,13 +212,13 @@ def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
         system = _system(staging, model, test_set, suite, None)
         known = int(samples) if samples.is_integer() else None
         for name, value in figures.items():
-            if digits := printed(value):
+            if digits := decimal_text(value):
                 measure = ACCURACY if name == right else name
                 published.add(None, test_set, system, "values", measure, *digits, known, None, None, None, None)
-        return sheets.staged(_renamed(right))
+        return sheets.staged(_accuracy_note(right))
 
 
-def _renamed(right: str | None) -> list[str]:
+def _accuracy_note(right: str | None) -> list[str]:
     return [f"{ACCURACY} is {right}"] if right not in (None, ACCURACY) else []
 
 
@@ -224,13 +226,13 @@ def _values(instance: dict[str, Any]) -> Iterator[_Value]:
     """The values of one instance; nan if nothing was counted."""
     number, trial = str(instance["instance_id"]), int(instance.get("train_trial_index") or 0)
     perturbation = instance.get("perturbation")
-    document = f"{number}:{_called(perturbation)}" if perturbation else number
+    document = f"{number}:{_perturbation_name(perturbation)}" if perturbation else number
     for stat in instance["stats"]:
-        measure, value = _measured(stat)
+        measure, value = _measure_of(stat)
         yield _Value(document, number, trial, measure, value)
 
 
-def _measured(stat: dict[str, Any]) -> tuple[str, float]:
+def _measure_of(stat: dict[str, Any]) -> tuple[str, float]:
     """The measure and the value of a statistic."""
     said = stat["name"]
     measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
@@ -241,10 +243,10 @@ def _figures(listed: list[Any]) -> dict[str, float]:
     """The figures of a run by measure, without perturbations. If there are several splits, those of its test split."""
     plain = [stat for stat in listed if not stat["name"].get("perturbation")]
     plain.sort(key=lambda stat: stat["name"].get("split") == "test")
-    return dict(map(_measured, plain))
+    return dict(map(_measure_of, plain))
 
 
-def _called(perturbation: dict[str, Any]) -> str:
+def _perturbation_name(perturbation: dict[str, Any]) -> str:
     """The name of a perturbation with its parameters in alphabetical order. A scenario may use one perturbation with
     several parameters.
     """
@@ -256,7 +258,7 @@ def _called(perturbation: dict[str, Any]) -> str:
     return f"{perturbation['name']}({','.join(parameters)})" if parameters else str(perturbation["name"])
 
 
-def _named(staging: Staging) -> tuple[str, str, str | None]:
+def _names_of_run(staging: Staging) -> tuple[str, str, str | None]:
     """The test set, the model and the suite, from settings, from the description of the run or from the folder."""
     folder = staging.source.absolute().parent
     spec = staging.json_beside("run_spec.json", LARGEST_SPEC)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import FAILURES, PUBLISHED, VALUES, WHOLE_RUN
-from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed, shown
+from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
 from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, Document, damages, documents, meter_of, start_of
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -250,7 +250,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     task = staging.named("test_set", header.task, "the log does not name the task")
     model = staging.named("system", header.model, "the log does not name the model")
     with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
-        taken = _taken(staging, task, samples, sheets.texts)
+        taken = _take_samples(staging, task, samples, sheets.texts)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
         right = right_of(scorers, frozenset(taken.lettered), figures)
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
@@ -264,10 +264,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         # The systems of the epochs are known only after all samples are read.
         epochs = sorted({epoch for epoch, _ in taken.members}) if sheets.texts.wanted else ()
         sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
-        for epoch, name, reason in _failed(header, taken):
+        for epoch, name, reason in _failures(header, taken):
             failures.add(None, task, system(epoch), name, reason, member=taken.members.get((epoch, name)))
         for figure in () if taken.values else figures:
-            if digits := printed(figure.value):
+            if digits := decimal_text(figure.value):
                 error = figure.standard_error
                 published.add(
                     None,
@@ -285,16 +285,16 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(_notes(taken, right))
 
 
-def _taken(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSheets) -> _Taken:
+def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSheets) -> _Taken:
     taken = _Taken()
     for sample, member in samples:
         if "id" not in sample:
             raise staging.refusal("this is not a sample: it has no id", member=member)
         epoch, name = sample.get("epoch") or 1, str(sample["id"])
         if not isinstance(epoch, int):
-            raise staging.refusal(f"the epoch of sample {shown(name)} is not a whole number", member=member)
+            raise staging.refusal(f"the epoch of sample {quote_cell(name)} is not a whole number", member=member)
         if (epoch, name) in taken.members:
-            raise staging.refusal(f"sample {shown(name)} appears twice in epoch {epoch}", member=member)
+            raise staging.refusal(f"sample {quote_cell(name)} appears twice in epoch {epoch}", member=member)
         taken.members[epoch, name] = member
         if texts.wanted:
             _add_texts(texts, task, epoch, name, sample, member)
@@ -319,7 +319,7 @@ def _add_texts(texts: TextSheets, task: str, epoch: int, name: str, sample: dict
     texts.outputs(None, outputs_of(sample), member=member, test_set=task, system=str(epoch), document=name)
 
 
-def _failed(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
+def _failures(header: Header, taken: _Taken) -> Iterator[tuple[int, str, str]]:
     """The epoch and name of each sample without a score, and the reason. If the samples are unknown, the whole run
     counts as failed.
     """
@@ -349,9 +349,9 @@ def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
     if len(epochs) > 1:
         yield f"samples were answered in {len(epochs)} epochs; each is a replicate"
     for reason, count in Counter(taken.failures.values()).items():
-        yield f"without a score, {reason}: {counted(count, 'sample')}"
+        yield f"without a score, {reason}: {quantity(count, 'sample')}"
     for scorer, count in taken.unmapped.items():
-        yield f"left out ({scorer} is neither C, I, P, N nor a finite number): {counted(count, 'sample')}"
+        yield f"left out ({scorer} is neither C, I, P, N nor a finite number): {quantity(count, 'sample')}"
 
 
 def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
@@ -369,7 +369,7 @@ def _log(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
 
 
 def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
-    with _opened(staging) as archive:
+    with _open_log(staging) as archive:
         listed = archive.infolist()
         if len(listed) > MOST_MEMBERS:
             raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")
@@ -385,13 +385,13 @@ def _archive(staging: Staging) -> tuple[dict[str, Any], Iterator[Sample]]:
 
 
 def _samples(staging: Staging, names: list[str]) -> Iterator[Sample]:
-    with _opened(staging) as archive:
+    with _open_log(staging) as archive:
         for name in names:
             yield _member(staging, archive, name), name
 
 
 @contextlib.contextmanager
-def _opened(staging: Staging) -> Iterator[zipfile.ZipFile]:
+def _open_log(staging: Staging) -> Iterator[zipfile.ZipFile]:
     # Newer logs are compressed with Zstandard.
     from evalhouse.warehouse.loading.staging.zstandard import zipfile
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
-from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed, shown
+from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -131,7 +131,7 @@ class Results(Struct, frozen=True):
         return tuple(figure for figure in self.figures if figure.task == task)
 
 
-def parsed(said: Any) -> Results:
+def parse_results(said: Any) -> Results:
     """Parses the JSON of a results file. Raises ValueError if it is not one."""
     if not isinstance(said, dict) or not isinstance(said.get("results"), dict):
         raise ValueError("it has no results")
@@ -311,7 +311,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             runs = contents.runs[filtered]
             run = runs[name] = runs.get(name, 0) + 1
             if run > MOST_RUNS:
-                raise document.refusal(f"doc_id {shown(name)} appears more than {MOST_RUNS:,} times", number)
+                raise document.refusal(f"doc_id {quote_cell(name)} appears more than {MOST_RUNS:,} times", number)
             if run not in systems:
                 systems[run] = _system(staging, model, task, date, run)
             system, not_finite = systems[run], 0
@@ -351,7 +351,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
     """Stages the figures of tasks and groups that have no samples beside the file."""
     results = Results()
     for document in documents(staging):
-        results = _parsed(staging, document.whole(LARGEST), "this")
+        results = _parse(staging, document.whole(LARGEST), "this")
     named = _RESULTS.fullmatch(staging.source.name)
     date = named[1] if named else None
     said = results.model or _model_of_folder(staging)
@@ -367,7 +367,7 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
             for figure in results.of(task):
                 naming.note([figure.metric], figure.filtered)
             for figure in results.of(task):
-                digits = printed(figure.value)
+                digits = decimal_text(figure.value)
                 left_out += digits is None
                 if digits is not None:
                     measure = naming.called(figure.metric, figure.filtered)
@@ -405,12 +405,12 @@ def _model_of_folder(staging: Staging) -> str | None:
 
 def _results_beside(staging: Staging, name: str) -> Results:
     written = staging.beside(name, LARGEST)
-    return Results() if written is None else _parsed(staging, written, f"the results file beside it, {name},")
+    return Results() if written is None else _parse(staging, written, f"the results file beside it, {name},")
 
 
-def _parsed(staging: Staging, written: bytes, called: str) -> Results:
+def _parse(staging: Staging, written: bytes, called: str) -> Results:
     try:
-        return parsed(staging.json(written, called))
+        return parse_results(staging.json(written, called))
     except ValueError:
         raise staging.refusal(f"{called} is not a results file of lm-evaluation-harness") from None
 
@@ -433,14 +433,14 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 
 def _spans(document: Document, number: int, item: Any) -> SpanCounts:
     if not isinstance(item, list) or len(item) != 2:
-        raise document.refusal(f"expected a gold and a predicted text, not {shown(json.dumps(item))}", number)
+        raise document.refusal(f"expected a gold and a predicted text, not {quote_cell(json.dumps(item))}", number)
     return span_counts(item[0], item[1])
 
 
 def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
     """The notes: metrics that were renamed or left out, and means that differ from those in the results file."""
     notes = [
-        f"left out ({metric} has items that are not finite numbers): {counted(count, 'sample')}"
+        f"left out ({metric} has items that are not finite numbers): {quantity(count, 'sample')}"
         for metric, count in contents.unmapped.items()
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":

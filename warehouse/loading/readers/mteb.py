@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import PUBLISHED
-from evalhouse.warehouse.loading.staging.cells import FIGURES, finite, printed
+from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -57,12 +57,12 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for part, measure, value in _figures(splits):
             test_set = task + part
             system = staging.replicate(model, test_set, run=revision)
-            digits = printed(value)
+            digits = decimal_text(value)
             if digits is None:
                 left_out += 1
             else:
                 figures.add(None, test_set, system, "values", measure, *digits, None, None, None, None, None)
-        notes = [f"left out (not numbers of at most 9 digits): {counted(left_out, 'figure')}"] if left_out else []
+        notes = [f"left out (not numbers of at most 9 digits): {quantity(left_out, 'figure')}"] if left_out else []
         return sheets.staged(notes)
 
 

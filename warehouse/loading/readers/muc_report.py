@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import DECISIONS, SCORES
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
@@ -201,7 +201,7 @@ def _counts(document: Document, number: int, text: str, header: str) -> ReportRo
             ends = [0, *(end.end() for end in re.finditer(r"\S+", columns))]
             numbers = [cells[start:end].strip() for start, end in pairwise(ends)] if len(cells) == len(columns) else []
         if len(numbers) != wanted or not all(cell.isascii() and cell.isdigit() for cell in numbers):
-            raise document.refusal(f"{shown(cells.strip())} should be {wanted} counts: {called}", number)
+            raise document.refusal(f"{quote_cell(cells.strip())} should be {wanted} counts: {called}", number)
         counts += map(int, numbers)
     if len(counts) != len(COUNTS):
         raise document.refusal("this row of scores is cut off", number)
@@ -214,7 +214,7 @@ def _check(report: _Report, staging: Staging) -> None:
     for message in report.messages.values():
         for slot, row in message.slots.items():
             if slot not in sums:
-                raise report.document.refusal(f"the slot {shown(slot)} has no row in the totals", message.line)
+                raise report.document.refusal(f"the slot {quote_cell(slot)} has no row in the totals", message.line)
             sums[slot] = tuple(map(add, sums[slot], row))
     of_slots = [row for slot, row in sums.items() if slot != _TEMPLATE_ID]
     pairs = [(f"the slot {slot}", sums[slot], *report.slot_totals[slot]) for slot in sums]

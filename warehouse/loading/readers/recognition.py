@@ -59,8 +59,8 @@ class Recognized(Struct, frozen=True):
 
 
 def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
-    """The reader for a file, as `recognized` finds it. Also raises DataError if there is no evidence for any reader."""
-    found = recognized(file, store, door)
+    """The reader that `recognize_file` finds for a file. Also raises DataError if there is no evidence for any."""
+    found = recognize_file(file, store, door)
     if found is None:
         raise DataError((Fault(str(file), None, unknown(file, door)),))
     return found
@@ -75,7 +75,7 @@ def unknown(file: Path, door: Door) -> str:
     return BLANK if start else EMPTY
 
 
-def recognized(
+def recognize_file(
     file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
 ) -> Recognized | None:
     """The reader for a file, which is opened through `door`; None if there is no evidence for any reader. `store` reads

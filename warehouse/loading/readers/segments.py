@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from evalhouse.warehouse.kinds.records import SCORES, VALUES
-from evalhouse.warehouse.loading.staging.cells import is_number, shown
+from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -63,7 +63,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 name = cells[0] if named else segment
                 for system, cell in zip(systems, cells[named:], strict=True):
                     if not is_number(cell):
-                        raise document.refusal(f"{shown(cell)} is not a finite number", number)
+                        raise document.refusal(f"{quote_cell(cell)} is not a finite number", number)
                     values.add(number, system, name, measure, cell, member=document.member)
             if not segment:
                 raise document.refusal("the first line names systems, but no line of numbers follows", 1)

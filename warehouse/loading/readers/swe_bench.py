@@ -75,7 +75,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if not isinstance(said, dict):
                 raise document.refusal("this is not an object")
             instances = list(_instances(document, said))
-            test_set, system = _named(staging, of_one=_is_of_one(said))
+            test_set, system = _names_of_run(staging, of_one=_is_of_one(said))
             for instance in instances:
                 if instance.value is not None:
                     values.add(None, test_set, system, instance.name, ACCURACY, instance.value, member=document.member)
@@ -92,12 +92,12 @@ def _instances(document: Document, said: dict[str, Any]) -> Iterator[_Instance]:
         return
     for lists in (_OF_RUN, _OF_SUBMISSION):
         if isinstance(said.get(lists.resolved), list):
-            yield from _listed(document, said, lists)
+            yield from _list_instances(document, said, lists)
             return
     raise document.refusal("this is not a report of SWE-bench: it does not list what was resolved")
 
 
-def _listed(document: Document, said: dict[str, Any], lists: _Lists) -> Iterator[_Instance]:
+def _list_instances(document: Document, said: dict[str, Any], lists: _Lists) -> Iterator[_Instance]:
     resolved = _names(document, said, lists.resolved)
     reasons = {name: reason for key, reason in lists.failed.items() for name in _names(document, said, key)}
     if both := [name for name in resolved if name in reasons]:
@@ -135,7 +135,7 @@ def _is_of_one(said: dict[str, Any]) -> bool:
     return bool(reports) and all(isinstance(it, dict) and isinstance(it.get("resolved"), bool) for it in reports)
 
 
-def _named(staging: Staging, of_one: bool) -> tuple[str, str]:
+def _names_of_run(staging: Staging, of_one: bool) -> tuple[str, str]:
     """The test set and the system, from settings, or else from the names of the file or its folders:
     `<model>.<run>.json` or `<run>/<model>/<instance>/report.json`.
     """

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import BETWEEN, COUNTS
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -83,7 +83,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 sheets.texts.input(segment.line, segment.source, **of)
                 sheets.texts.references(segment.line, segment.references, **of)
                 sheets.texts.outputs(segment.line, [segment.hypothesis], **of, system=system)
-            for family, counted in _counted(segments, metrics):
+            for family, counted in _count_segments(segments, metrics):
                 for place, (segment, numbers) in enumerate(zip(segments, counted, strict=True), start=1):
                     for name, number in zip(family, numbers, strict=True):
                         counts.add(segment.line, test_set, system, place, name, number)
@@ -106,7 +106,7 @@ def _metrics(staging: Staging) -> dict[str, Any]:
     }
     wanted = [metric.strip() for metric in (staging.options.get("metrics") or ",".join(known)).split(",")]
     if unknown := [metric for metric in wanted if metric not in known]:
-        raise staging.refusal(f"there is no metric {shown(unknown[0])}; the metrics are {', '.join(known)}")
+        raise staging.refusal(f"there is no metric {quote_cell(unknown[0])}; the metrics are {', '.join(known)}")
     return {metric: known[metric]() for metric in wanted}
 
 
@@ -116,7 +116,9 @@ NOT_COUNTED = ("version", "eff", "smooth")
 """The parts of sacreBLEU's signatures that do not affect its counts."""
 
 
-def _counted(segments: Sequence[_Segment], metrics: Mapping[str, Any]) -> Iterator[tuple[list[str], list[list[int]]]]:
+def _count_segments(
+    segments: Sequence[_Segment], metrics: Mapping[str, Any]
+) -> Iterator[tuple[list[str], list[list[int]]]]:
     """For each metric, the names of its counts, and the counts of each segment."""
     hypotheses = [segment.hypothesis for segment in segments]
     references = list(map(list, zip(*(segment.references for segment in segments), strict=True)))
@@ -146,7 +148,7 @@ def _of_table(staging: Staging) -> list[_Segment] | None:
     for line, text in numbered[1:]:
         cells = next(csv.reader([text], delimiter="\t", quoting=csv.QUOTE_NONE), [])
         if len(cells) != len(header):
-            raise staging.refusal(f"{counted(len(cells), 'cell')} in this row, and {len(header)} in the header", line)
+            raise staging.refusal(f"{quantity(len(cells), 'cell')} in this row, and {len(header)} in the header", line)
         said = cells[of].strip() if of is not None else None
         system = staging.named("system", said, "the table does not name the system")
         translated = None if source is None else cells[source]
@@ -167,7 +169,7 @@ def _of_lines(staging: Staging, beside: _Beside | None) -> Iterator[_Segment]:
         references.append(_lines(replace(staging, source=path, called="")))
         if len(references[-1]) != len(given):
             wanted = f"{len(references[-1])} in the reference {path}"
-            raise staging.refusal(f"{counted(len(given), 'segment')}, and {wanted}")
+            raise staging.refusal(f"{quantity(len(given), 'segment')}, and {wanted}")
     system = staging.named("system", beside.system if beside else None, "the file does not name the system")
     sources = _sources(staging, len(given), beside)
     for line, (hypothesis, source, *others) in enumerate(zip(given, sources, *references, strict=True), start=1):
@@ -182,7 +184,7 @@ def _sources(staging: Staging, segments: int, beside: _Beside | None) -> Sequenc
     path = Path(named) if named else staging.source.parent / str(beside and beside.source)
     sources = _lines(replace(staging, source=path, called=""))
     if len(sources) != segments:
-        raise staging.refusal(f"{counted(segments, 'segment')}, and {len(sources)} in the source {path}")
+        raise staging.refusal(f"{quantity(segments, 'segment')}, and {len(sources)} in the source {path}")
     return sources
 
 

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, UnreadableError
-from evalhouse.warehouse.kinds.kind import Observed, counted
+from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import DECISIONS, DOCUMENTS, JUDGMENTS, LABELS, RANKINGS, SCORES, FactForm
 from evalhouse.warehouse.loading.readers import trec_judging
-from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, shown
+from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
     EMPTY,
@@ -103,7 +103,7 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     listed = join(
         ", ",
         (
-            _stored(staging, column, cell, _PLAIN.get(column, "CELL"), text.ascii)
+            _cell_value(staging, column, cell, _PLAIN.get(column, "CELL"), text.ascii)
             for column, cell in cells.items()
             if column not in left_out
         ),
@@ -169,19 +169,19 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     columns = _columns(first[0][0])
     if not columns:
         raise staging.refusal(
-            f"{counted(first[0][0], 'column')} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
+            f"{quantity(first[0][0], 'column')} in this line; qrels have {len(QRELS)} ({', '.join(QRELS)}) "
             f"and runs {len(RUN)} ({', '.join(RUN)})",
             first[0][1],
         )
     kept = [(f"cells[{place}]", column) for place, column in enumerate(columns, start=1) if column not in left_out]
-    listed = join(", ", (_stored(staging, column, cell, "CELL") for cell, column in kept))
+    listed = join(", ", (_cell_value(staging, column, cell, "CELL") for cell, column in kept))
     made = "create or replace temp table trec_read as select line, len(cells) as width, "
     database.run(made + listed + f" from (select line, {cells} as cells from ({lines}))")
     _refuse(
         staging,
         f"width <> {len(columns)}",
         "width",
-        lambda count: f"{counted(count, 'column')} in this line, and {len(columns)} in the first",
+        lambda count: f"{quantity(count, 'column')} in this line, and {len(columns)} in the first",
     )
     for _, column in kept:
         if column in _KINDS:
@@ -192,7 +192,7 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
             "isinf(try_cast(score as float))",
             "score",
             lambda cell: (
-                f"score is {shown(cell)}; scores are kept in single precision, as trec_eval does: up to 3.4e38"
+                f"score is {quote_cell(cell)}; scores are kept in single precision, as trec_eval does: up to 3.4e38"
             ),
         )
     numbers = " replace (score::double as score)" if columns == RUN else ""
@@ -205,7 +205,7 @@ def _columns(many: int) -> tuple[str, ...]:
     return next((columns for columns in (QRELS, RUN) if len(columns) == many), ())
 
 
-def _stored(staging: Staging, column: str, cell: str, kept: str, is_ascii: bool = False) -> Sql:
+def _cell_value(staging: Staging, column: str, cell: str, kept: str, is_ascii: bool = False) -> Sql:
     """The SQL for a column of cells. A setting takes the place of the system that the file names."""
     if column in _NAMES:
         system = staging.fields.get(column) if column == "system" else None
@@ -222,7 +222,7 @@ def _show(staging: Staging, columns: str) -> None:
 
 def _refuse_kind(staging: Staging, column: str) -> None:
     good, sentence = _KINDS[column].passed_by(Sql(column)).text, _SENTENCES[column]
-    _refuse(staging, f"not ({good})", column, lambda cell: f"{column} is {shown(cell)}, {sentence}")
+    _refuse(staging, f"not ({good})", column, lambda cell: f"{column} is {quote_cell(cell)}, {sentence}")
 
 
 def _refuse(staging: Staging, wrong: str, cell: str, sentence: Callable[[Any], str]) -> None:
@@ -286,7 +286,7 @@ def _refuse_repeated(staging: Staging, table: str, numbers: tuple[str, ...], nam
         )
     )
     faults = [
-        staging.fault(f"{shown(document)} of topic {shown(topic)} is already on line {first}", line)
+        staging.fault(f"{quote_cell(document)} of topic {quote_cell(topic)} is already on line {first}", line)
         for line, first, topic, document in repeated[:MOST_FAULTS]
     ]
     if faults:
@@ -327,7 +327,7 @@ class _Part(Struct, frozen=True):
 def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> Staged:
     staging = staging.of(part.form)
     as_they_are = {**part.numbers, **part.listed, **part.stored}
-    fixed = _fixed(staging, as_they_are)
+    fixed = _fields_set(staging, as_they_are)
     given = {column: text for column, text in part.columns.items() if column not in fixed}
     columns = join(
         ", ",
@@ -354,7 +354,7 @@ def _stage_part(staging: Staging, part: _Part, notes: tuple[str, ...] = ()) -> S
     )
 
 
-def _fixed(staging: Staging, given: Collection[str]) -> dict[str, Sql]:
+def _fields_set(staging: Staging, given: Collection[str]) -> dict[str, Sql]:
     """The SQL for the fields that a setting gives, except those that are given otherwise."""
     return {
         field.name: "nfc_normalize(" + value(staging.fields[field.name]) + "::varchar)"
@@ -384,7 +384,7 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     ]
     if faults:
         raise DataError(tuple(faults))
-    fixed = _fixed(staging.of(RANKINGS), _LISTED)
+    fixed = _fields_set(staging.of(RANKINGS), _LISTED)
     trec_judging.number(staging)
     _refuse_repeated(staging, "trec_placed", ("system", "topic", "item"), ("system", "topic", "document"))
     notes = trec_judging.judge(staging)

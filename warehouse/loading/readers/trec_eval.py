@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from evalhouse.warehouse.kinds import RANKINGS
-from evalhouse.warehouse.kinds.kind import counted
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import VALUES
-from evalhouse.warehouse.loading.staging.cells import is_number, shown
+from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
-from evalhouse.warehouse.measures import CUTOFF, ListMean, ListValue, Setting, measure_named, settle, without_cutoff
+from evalhouse.warehouse.measures import CUTOFF, ListMean, ListValue, Setting, find_measure, settle, without_cutoff
 from evalhouse.warehouse.measures.rankings import REL
 from evalhouse.warehouse.store.ranked_lists import ranked_lists
 from evalhouse.warehouse.store.sql import Sql
@@ -41,7 +41,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         system = _system(staging)
         values = sheets.open(VALUES, "system", "document", "measure", "value")
         texts: dict[str, None] = {}
-        known, same = _computed(staging, system), 0
+        known, same = _compute_values(staging, system), 0
         for document in documents(staging):
             for number, (measure, topic, value) in _lines(document):
                 if topic == "all":
@@ -50,13 +50,17 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     computed = known.get((topic, measure_name(measure)))
                     if computed is not None:
                         if abs(computed - float(value)) > _half_a_digit(value):
-                            wrong = f"{measure} of topic {shown(topic)} is {value}, but {computed:.6g} according to"
-                            raise document.refusal(f"{wrong} the stored run of {shown(system)}", number)
+                            wrong = (
+                                f"{measure} of topic {quote_cell(topic)} is {value}, but {computed:.6g} according to"
+                            )
+                            raise document.refusal(f"{wrong} the stored run of {quote_cell(system)}", number)
                         same += 1
                         continue
                     values.add(number, system, topic, measure_name(measure), value, member=document.member)
                 elif value in ("nan", "inf", "-nan", "-inf"):
-                    raise document.refusal(f"the value of {shown(measure)} is {value}, not a finite number", number)
+                    raise document.refusal(
+                        f"the value of {quote_cell(measure)} is {value}, not a finite number", number
+                    )
                 else:
                     texts[measure] = None
         if not values.records and not same:
@@ -67,7 +71,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(notes) if values.records else ()
 
 
-def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
+def _compute_values(staging: Staging, system: str) -> dict[tuple[str, str], float]:
     """The values computed from the stored rankings of a system, by topic and measure, for the measures that are printed
     here.
     """
@@ -90,7 +94,7 @@ def _computed(staging: Staging, system: str) -> dict[tuple[str, str], float]:
 def _computation(printed: str, level: int = 1) -> ListValue | None:
     """The computation of a measure of trec_eval from rankings; None if there is none."""
     name, cutoff = without_cutoff(printed)
-    measure = measure_named(name, RANKINGS.name) if name in _SAME else None
+    measure = find_measure(name, RANKINGS.name) if name in _SAME else None
     if measure is None or (cutoff is None and measure.called != measure.name):
         return None
     settings = _cut_at(cutoff) | ({REL.name: Decimal(level)} if REL in measure.parameters else {})
@@ -115,7 +119,7 @@ def _lines(document: Document) -> Iterator[tuple[int, list[str]]]:
         if len(cells) == 3:
             yield number, cells
         elif cells:
-            raise document.refusal(f"{counted(len(cells), 'column')} in this line; trec_eval prints 3", number)
+            raise document.refusal(f"{quantity(len(cells), 'column')} in this line; trec_eval prints 3", number)
 
 
 def _system(staging: Staging) -> str:
@@ -132,7 +136,7 @@ def _system(staging: Staging) -> str:
 def measure_name(printed: str) -> str:
     """The name that a measure of trec_eval has here."""
     name, cutoff = without_cutoff(printed)
-    measure = measure_named(name, RANKINGS.name)
+    measure = find_measure(name, RANKINGS.name)
     return printed if measure is None or _computation(printed) is None else measure.label(_cut_at(cutoff))
 
 

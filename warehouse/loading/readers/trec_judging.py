@@ -8,7 +8,7 @@ for them, and not here.
 from __future__ import annotations
 
 from evalhouse.warehouse.kinds.records import DOCUMENT, ITEM, SYSTEM
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.staged import Staging, list_names, list_of
 from evalhouse.warehouse.store.sql import Sql, value
 
@@ -102,7 +102,7 @@ def _find_key(staging: Staging) -> None:
         f"left join {ITEMS} i on i.name = k.item"
     )
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
-        test_set = shown(staging.fields["test_set"])
+        test_set = quote_cell(staging.fields["test_set"])
         raise staging.refusal(f"this is a run, and there are no qrels of {test_set} to judge it by; load them first")
     silent = "select distinct silent as name from trec_key where silent is not null"
     numbered = f"select (select count(*) from {TOPICS}) + row_number() over (), name from ({silent})"
@@ -147,7 +147,7 @@ def _number_again(staging: Staging, lines: str) -> None:
 _ALL = "true"
 
 
-def _kept(staging: Staging) -> str:
+def _retrieved_condition(staging: Staging) -> str:
     """A condition that holds if a document counts as retrieved."""
     depth, threshold = staging.whole("depth"), staging.number("threshold")
     conditions = [] if threshold is None else [f"score >= {threshold!r}"]
@@ -157,7 +157,7 @@ def _kept(staging: Staging) -> str:
 
 def _leave_out(staging: Staging) -> None:
     """Removes the lines that do not count as retrieved, and counts the others. Raises DataError if none is left."""
-    if (condition := _kept(staging)) == _ALL:
+    if (condition := _retrieved_condition(staging)) == _ALL:
         return
     [(left, highest)] = staging.database.rows(Sql(f"select count_if({condition}), max(score) from trec_placed"))
     if not left:
@@ -175,7 +175,7 @@ def _leave_out(staging: Staging) -> None:
 
 def _list_what_is_left(staging: Staging) -> None:
     """Removes the names from the lists that are only in lines which do not count as retrieved."""
-    if _kept(staging) != _ALL:
+    if _retrieved_condition(staging) != _ALL:
         for names, column in ((TOPICS, "topic"), (ITEMS, "item")):
             staging.database.run(Sql(f"delete from {names} where id not in (select {column} from trec_placed)"))
 
@@ -186,7 +186,7 @@ def _rank(staging: Staging) -> None:
         Sql(
             "create or replace temp table trec_ranked as "
             "select k.system, k.topic, k.document, r.score, r.line, "
-            f"case when {_kept(staging)} then r.rank end as rank, k.relevant "
+            f"case when {_retrieved_condition(staging)} then r.rank end as rank, k.relevant "
             f"from (select trec_key.*, s.id as system from trec_key, {SYSTEMS} s) k left join trec_placed r "
             "on k.system = r.system and k.topic = r.topic and k.item = r.item"
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds.kind import Observed, counted
+from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import (
     DECISIONS,
     DOCUMENTS,
@@ -29,7 +29,7 @@ from evalhouse.warehouse.kinds.records import (
 )
 from evalhouse.warehouse.loading.readers.counts import sure_counts
 from evalhouse.warehouse.loading.staging import tabular
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
@@ -52,7 +52,7 @@ from evalhouse.warehouse.loading.staging.wide import (
     document_of,
     held_instead,
     hold_long_rows,
-    joined,
+    join_cells,
     make_rows,
     noun_of,
     plain,
@@ -90,7 +90,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     try:
         table = WideTable(staging, cells)
         hold_long_rows(table)
-        return _staged(table, counted_columns(staging, cells))
+        return _stage_columns(table, counted_columns(staging, cells))
     except UnclearError as error:
         raise staging.refusal(str(error), None if cells.lines is None else 1) from None
     finally:
@@ -104,13 +104,13 @@ def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) ->
         raise staging.refusal(f"it has {len(header):,} columns, but a table may have at most {MOST_COLUMNS:,}", line)
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
     if twice:
-        raise staging.refusal(f"the column {shown(twice[0])} appears more than once in the header", line)
+        raise staging.refusal(f"the column {quote_cell(twice[0])} appears more than once in the header", line)
     kinds = TEXTS.values() if staging.texts else ()
     texts = {place for place, heading in enumerate(header) if any(plain(heading) in names for names in kinds)}
     return Matching({}, tuple(range(len(header))), (), texts=frozenset(texts))
 
 
-def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, ...]:
+def _stage_columns(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, ...]:
     staging, by_systems = table.staging, table.by_systems
     fixed = staging.fields.keys() | ({"system"} if by_systems else set())
     measures = _measures_said(staging)
@@ -119,7 +119,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     columns = tuple(column for column in columns if column.place not in with_text)
     roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems, cluster=staging.cluster)
     check_numbers(table, roles, measures is not None)
-    numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
+    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.measures[:5])
     if not roles.measures:
         held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
         raise UnclearError(f"no column holds only numbers{held}; --measures A,B says which are measures")
@@ -140,7 +140,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
     if for_documents:
         attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_documents}
         key = ("evaluation", "test_set", "document")
-        staged.append(table.part(DOCUMENTS, key, attributes, joined(table), grouped=True, observed=observed))
+        staged.append(table.part(DOCUMENTS, key, attributes, join_cells(table), grouped=True, observed=observed))
     of_systems = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_systems}
     if roles.replicates:
         of_systems["model"] = Sql("any_value(model)")
@@ -148,7 +148,7 @@ def _staged(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, 
         key = ("evaluation", "test_set", "system")
         staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
     if of_systems:
-        staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, joined(table), grouped=True))
+        staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, join_cells(table), grouped=True))
     return (*staged, *staged_texts(table, texts))
 
 
@@ -169,13 +169,13 @@ def _notes(
     """What each column was taken for, which columns are left out, and how many measures have no value."""
 
     def listed(columns: Iterable[CellColumn]) -> str:
-        headings = [shown(column.heading)[1:-1] for column in columns]
+        headings = [quote_cell(column.heading)[1:-1] for column in columns]
         return ", ".join(headings[:12]) + (f" and {len(headings) - 12:,} more" if len(headings) > 12 else "")
 
     kinds = {
         "systems" if table.by_systems else "measures": listed(roles.measures),
-        **{field.replace("_", " "): shown(column.heading)[1:-1] for field, column in roles.fields.items()},
-        **({"document": shown(document.heading)[1:-1]} if document else {}),
+        **{field.replace("_", " "): quote_cell(column.heading)[1:-1] for field, column in roles.fields.items()},
+        **({"document": quote_cell(document.heading)[1:-1]} if document else {}),
         "replicates": listed(roles.replicates),
         **{f"{kind}s": listed(of_kind) for kind, of_kind in texts.items()},
         "attributes of documents": listed(for_documents),
@@ -188,7 +188,7 @@ def _notes(
     lacking = [column for column in roles.measures if column.filled < rows]
     if lacking:
         cells = sum(rows - column.filled for column in lacking)
-        notes.append(f"{counted(cells, 'cell')} of {listed(lacking)} without a value")
+        notes.append(f"{quantity(cells, 'cell')} of {listed(lacking)} without a value")
     return tuple(notes)
 
 
@@ -229,7 +229,7 @@ def _recognizes(start: Start) -> Recognition | None:
         return Recognition(f"its columns {listed}")
     if roles.others or not any(plain(column.heading) == "document" for column in roles.documents):
         return None
-    numbers = ", ".join(shown(column.heading)[1:-1] for column in roles.measures[:5])
+    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.measures[:5])
     return Recognition(
         f"its columns {listed}",
         unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "

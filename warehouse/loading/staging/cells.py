@@ -154,11 +154,11 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
         return f"{column} is empty"
     if kind == "name":
         if len(cell) > LONGEST_NAME:
-            return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {shown(cell)}"
-        return f"{column} is {shown(cell)}, which has a control character in it"
+            return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {quote_cell(cell)}"
+        return f"{column} is {quote_cell(cell)}, which has a control character in it"
     if kind == "length":
         return f"a text has {int(cell):,} characters, and {KINDS[kind].wanted} are stored"
-    return f"{column} is {shown(cell)}, not {KINDS[kind].wanted}"
+    return f"{column} is {quote_cell(cell)}, not {KINDS[kind].wanted}"
 
 
 def is_number(text: str) -> bool:
@@ -177,7 +177,7 @@ def finite(item: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def shown(cell: str, longest: int = 60) -> str:
+def quote_cell(cell: str, longest: int = 60) -> str:
     """A cell in quotes, with control characters escaped, and shortened if it is long."""
     cut = cell if len(cell) <= longest else cell[: longest - 1] + "…"
     return "'" + "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut) + "'"
@@ -196,7 +196,7 @@ MOST_DIGITS = 9
 """How many digits a figure may have on each side of the point. No published figure has more."""
 
 
-def printed(value: float) -> tuple[str, str] | None:
+def decimal_text(value: float) -> tuple[str, str] | None:
     """A number as decimal text and the size of its last digit: 0.4486 and 0.0001. None if it is not finite, or has too
     many digits before the point.
     """

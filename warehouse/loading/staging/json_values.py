@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 
 LARGEST_VALUE = 16 * 1024 * 1024
 """The longest value that is read, in bytes. DuckDB does not read longer ones."""
@@ -45,7 +45,7 @@ class NotReadError(ValueError):
         self.why, self.line = why, line
 
 
-def parsed(text: str | bytes) -> Any:
+def parse_json(text: str | bytes) -> Any:
     """Parses a JSON text. Whole numbers that are too long become infinite. Raises NotReadError."""
     signs: tuple[Any, ...] = ("[", "{", ",", ":") if isinstance(text, str) else (b"[", b"{", b",", b":")
     if len(text) > MOST_VALUES and sum(map(text.count, signs)) > MOST_VALUES:
@@ -78,7 +78,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise NotReadError(f"has {shown(next(key for key in keys if keys.count(key) > 1))} twice in one object")
+        raise NotReadError(f"has {quote_cell(next(key for key in keys if keys.count(key) > 1))} twice in one object")
     return made
 
 
@@ -152,7 +152,7 @@ class _Unread:
                 raise self.wrong("it is nested too deep") from None
             else:
                 if not self._near_the_end(end) or not self._goes_on():
-                    return self._taken(end)
+                    return self._take(end)
 
     def _near_the_end(self, place: int) -> bool:
         return place > len(self._text) - _LONGEST_WORD
@@ -162,7 +162,7 @@ class _Unread:
         place = self._place if place is None else place
         return JSONError(message, self._line + self._text.count("\n", 0, place))
 
-    def _taken(self, end: int) -> str:
+    def _take(self, end: int) -> str:
         value = self._text[self._place : end]
         if len(value) > LARGEST_VALUE // 4 and len(value.encode(errors="replace")) > LARGEST_VALUE:
             raise self._too_long()

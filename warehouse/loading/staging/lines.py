@@ -23,9 +23,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import Door, Meter
-from evalhouse.warehouse.loading.staging.json_values import JSONError, parsed, values
+from evalhouse.warehouse.loading.staging.json_values import JSONError, parse_json, values
 from evalhouse.warehouse.loading.staging.reader import Start, as_text
 from evalhouse.warehouse.loading.staging.staged import Staging
 from evalhouse.warehouse.store.sql import Sql, join
@@ -130,14 +130,14 @@ class Document(Struct, frozen=True):
             while chunk := self.binary.read(size):
                 whole, end, rest = (rest + chunk).rpartition(b"\n")
                 if end:
-                    yield from self._decoded(whole, before)
+                    yield from self._decode(whole, before)
                     before += whole.count(b"\n") + 1
                 if len(rest) > LONGEST_LINE:
                     raise self.refusal(f"this line is longer than {LONGEST_LINE:,} bytes", before + 1)
             if rest:
-                yield from self._decoded(rest, before)
+                yield from self._decode(rest, before)
 
-    def _decoded(self, whole: bytes, before: int) -> Iterator[str]:
+    def _decode(self, whole: bytes, before: int) -> Iterator[str]:
         """The lines of some bytes. `before` is the number of lines before them."""
         encoding = "utf-8" if before else "utf-8-sig"
         try:
@@ -145,7 +145,7 @@ class Document(Struct, frozen=True):
         except UnicodeDecodeError as error:
             good, ended, _ = whole[: len(whole) - len(error.object) + error.start].rpartition(b"\n")
             if ended:
-                yield from self._decoded(good, before)
+                yield from self._decode(good, before)
                 before += good.count(b"\n") + 1
             raise self.refusal("this line is not UTF-8", before + 1) from None
         yield "\n".join(line.rstrip("\r") for line in text.split("\n")) if "\r" in text else text
@@ -250,13 +250,13 @@ def _members(staging: Staging) -> Iterator[Document]:
             meter.count(member.size)  # this may be more than the bytes that are stored of it
             binary = archive.extractfile(member) if member.isreg() else None
             if binary is not None:
-                yield Document(staging, binary, shown(member.name.removeprefix("./"), 200)[1:-1])
+                yield Document(staging, binary, quote_cell(member.name.removeprefix("./"), 200)[1:-1])
 
 
 def brief(said: str) -> str:
     """The first sentence of an error message of DuckDB or Python about an input."""
     first = said.strip().split("\n")[0]
-    return shown(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]
+    return quote_cell(re.sub(r"^(?:\w+ )*Error: ", "", first).rstrip(" ."), 160)[1:-1]
 
 
 # === surveying a text =================================================================================================
@@ -426,7 +426,7 @@ def _objects(text: str) -> list[dict[str, str]]:
     if not others.lstrip().startswith("{"):
         return []
     try:
-        record = parsed(first)
+        record = parse_json(first)
     except (JSONError, ValueError):
         return []
     return [{key: as_text(item) for key, item in record.items()}] if isinstance(record, dict) else []

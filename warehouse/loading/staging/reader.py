@@ -20,7 +20,7 @@ from msgspec import field as dataclass_field
 
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import FactForm, Field
-from evalhouse.warehouse.loading.staging.json_values import JSONError, parsed, values
+from evalhouse.warehouse.loading.staging.json_values import JSONError, parse_json, values
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 # === how a reader works ===============================================================================================
@@ -149,7 +149,7 @@ def _records(first: str, lines: list[str], text: str) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     with contextlib.suppress(JSONError, ValueError):
         for one in islice(values([text]), _MOST_RECORDS):
-            record = parsed(one)
+            record = parse_json(one)
             if not isinstance(record, dict):
                 return []
             found.append({key: as_text(item) for key, item in record.items()})

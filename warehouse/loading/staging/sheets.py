@@ -28,7 +28,7 @@ from evalhouse.warehouse.kinds.records import (
     TEXT_FORMS,
     FactForm,
 )
-from evalhouse.warehouse.loading.staging.cells import LONGEST_TEXT, shown
+from evalhouse.warehouse.loading.staging.cells import LONGEST_TEXT, quote_cell
 from evalhouse.warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns
 from evalhouse.warehouse.store.sql import Sql, join, name, values
 
@@ -137,7 +137,7 @@ class _TextSheet:
         database, more = self._staging.database, self._is_there
         brought, columns = "texts_brought", ("line", "member", *(f"c{place}" for place in range(len(self._columns))))
         database.bring(brought, _arrays(columns, self._rows))
-        staging, self._matching = self._matched()
+        staging, self._matching = self._match_columns()
         cells = staged_columns(staging, self._matching, lambda place: Sql(f"c{place}"), _NUMBERS)
         rows = "select nullif(line, " + Sql(f"{_NOWHERE}) as line, member::varchar as member, ") + cells
         table = name(staging.table)
@@ -162,7 +162,7 @@ class _TextSheet:
         where = ") as names(old, new) where names.old = " + name(column)
         self._staging.database.run("update temp." + renamed + pairs + where)
 
-    def _matched(self) -> tuple[Staging, Matching]:
+    def _match_columns(self) -> tuple[Staging, Matching]:
         """The settings that hold for all texts, and which column is which field."""
         staging = self._staging
         known = {field.name for field in staging.form.fields}
@@ -420,13 +420,13 @@ def refuse_settings(staging: Staging, *forms: FactForm, named: tuple[str, ...] =
     """Raises DataError for settings of fields that the forms do not have, and for columns that are not in `named`."""
     known = dict.fromkeys(field.name for form in forms for field in form.fields)
     faults = [
-        staging.fault(f"there is no field {shown(field)} to set; the fields are {', '.join(known)}")
+        staging.fault(f"there is no field {quote_cell(field)} to set; the fields are {', '.join(known)}")
         for field in staging.fields
         if field not in known
     ]
     faults += [
         staging.fault(
-            f"{shown(field)} is not taken from a column; "
+            f"{quote_cell(field)} is not taken from a column; "
             + (f"these are: {', '.join(named)}" if named else "the file has no columns with names")
         )
         for field in staging.columns

@@ -80,8 +80,8 @@ class Scheme(Struct):
         used = {text.partition("-")[0] for pair in self.pairs for text in pair}
         if marking_ends := used & {"E", "S", "L", "U", "M", "W"}:
             name = "BILOU" if marking_ends & {"L", "U"} else "BMES" if "M" in used else "BIOES"
-            return name, self._count(_broken_off), "where an entity is not begun or ended as it should be"
-        inside_first, begun_apart = self._count(_inside_first), self._count(_begun_apart)
+            return name, self._count(_breaks_off), "where an entity is not begun or ended as it should be"
+        inside_first, begun_apart = self._count(_inside_first), self._count(_begin_apart)
         if inside_first > begun_apart:
             return "IOB1", begun_apart, "where B begins an entity that no other of its type is right before"
         return "BIO", inside_first, "where I begins an entity"
@@ -103,11 +103,11 @@ def _inside_first(last: Tag, tag: Tag) -> bool:
     return tag.letter == "I" and not _goes_on(last, tag)
 
 
-def _begun_apart(last: Tag, tag: Tag) -> bool:
+def _begin_apart(last: Tag, tag: Tag) -> bool:
     return tag.letter == "B" and not _goes_on(last, tag)
 
 
-def _broken_off(last: Tag, tag: Tag) -> bool:
+def _breaks_off(last: Tag, tag: Tag) -> bool:
     return not _goes_on(last, tag) if tag.letter in "IE" else last.letter in "BI"
 
 
@@ -276,7 +276,9 @@ class TagArrays:
         # The tag O after a sentence counts as part of it, and is never in an entity.
         sentence = numpy.concatenate(([0], numpy.repeat(numpy.arange(len(lengths)), lengths + 1)))
         places = numpy.arange(1, len(gold) + 1) + numpy.repeat(numpy.arange(len(lengths)), lengths)
-        wanted, given = (self._coded(side, tags, places, len(sentence)) for side, tags in enumerate((gold, answers)))
+        wanted, given = (
+            self._number_tags(side, tags, places, len(sentence)) for side, tags in enumerate((gold, answers))
+        )
         rights = numpy.bincount(sentence[1:][(wanted == given)[1:]], minlength=len(lengths)) - 1
         begun, ends, kind = self._entities(wanted)
         begun_by, ends_by, kind_by = self._entities(given)
@@ -291,7 +293,7 @@ class TagArrays:
         counts = (possible, actual, correct, none, none, actual - correct, possible - correct)
         return dict(zip(COLUMNS, counts, strict=True)), rights
 
-    def _coded(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
+    def _number_tags(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
         """Tags as numbers, each at its place. Also counts which tag follows which."""
         import numpy
 

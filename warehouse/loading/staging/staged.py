@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import FactForm, Field
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
-from evalhouse.warehouse.loading.staging.json_values import NotReadError, parsed
+from evalhouse.warehouse.loading.staging.json_values import NotReadError, parse_json
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def system_of(database: Database, brought: Brought, run: Run) -> str:
         return run.model
     key = run.test_set, run.model, run.told_by
     if key not in brought:
-        brought[key] = replace(run, system=_free([*_stored(database, run.model), *brought.values()], run))
+        brought[key] = replace(run, system=_free([*_runs_stored(database, run.model), *brought.values()], run))
     return brought[key].system
 
 
@@ -75,7 +75,7 @@ def systems_of(database: Database, runs: Sequence[Run]) -> list[Run]:
     and so on.
     """
     stored: dict[str, list[Run]] = {}
-    for run in _stored(database):
+    for run in _runs_stored(database):
         stored.setdefault(run.model, []).append(run)
     several = Counter((run.test_set, run.model) for run in runs)
     named = []
@@ -108,7 +108,7 @@ def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
     return next(name for name in names if name not in here)
 
 
-def _stored(database: Database, model: str | None = None) -> list[Run]:
+def _runs_stored(database: Database, model: str | None = None) -> list[Run]:
     rows = database.rows(
         Sql(
             "select t.name, r.model, r.run, r.date, s.name from run r join test_set t on t.id = r.test_set_id "
@@ -185,7 +185,7 @@ class Staging(Struct, frozen=True):
         Raises DataError with the line inside the text, unless `line` gives the line of the file that the text is.
         """
         try:
-            return parsed(text)
+            return parse_json(text)
         except NotReadError as error:
             raise self.refusal(f"{called} {error.why}", line or error.line, member) from None
 
@@ -193,7 +193,7 @@ class Staging(Struct, frozen=True):
         """Parses a JSON file in the same folder; None if it does not exist. Raises DataError."""
         written = self.beside(name, most)
         try:
-            return None if written is None else parsed(written)
+            return None if written is None else parse_json(written)
         except NotReadError as error:
             where = f"line {error.line} of " if error.line else ""
             raise self.refusal(f"{where}{name} beside it {error.why}") from None
@@ -232,7 +232,7 @@ class Staging(Struct, frozen=True):
         if given is None:
             return None
         if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
-            raise self.refusal(f"--{option} is {shown(given)}, not a whole number of at least {least}")
+            raise self.refusal(f"--{option} is {quote_cell(given)}, not a whole number of at least {least}")
         return int(given)
 
     def number(self, option: str) -> float | None:
@@ -245,7 +245,7 @@ class Staging(Struct, frozen=True):
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise self.refusal(f"--{option} is {shown(given)}, not a number")
+            raise self.refusal(f"--{option} is {quote_cell(given)}, not a number")
         return number
 
     def fault(self, message: str, line: int | None = None, member: str | None = None) -> Fault:
@@ -358,24 +358,24 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     if len(header) > MOST_COLUMNS:
         raise staging.refusal(f"it has {len(header):,} columns, but a table has at most {MOST_COLUMNS:,}", header_line)
     names = [field.name for field in form.fields]
-    listed = "the columns are " + ", ".join(shown(column)[1:-1] or "(no name)" for column in header)
+    listed = "the columns are " + ", ".join(quote_cell(column)[1:-1] or "(no name)" for column in header)
     wrong_settings = [
-        f"there is no field {shown(field)} in {form.name}; its fields are {', '.join(names)}"
+        f"there is no field {quote_cell(field)} in {form.name}; its fields are {', '.join(names)}"
         for field in (*fields, *columns)
         if field not in names
     ]
     wrong_settings += [
-        f"{field} is both set to {shown(fields[field])} and taken from {shown(column)}"
+        f"{field} is both set to {quote_cell(fields[field])} and taken from {quote_cell(column)}"
         for field, column in columns.items()
         if field in fields
     ]
     wrong_columns = [
-        f"there is no column {shown(column)} to take {field} from; {listed}"
+        f"there is no column {quote_cell(column)} to take {field} from; {listed}"
         for field, column in columns.items()
         if column not in header
     ]
     wrong_columns += [
-        f"the column {shown(column)} appears more than once in the header"
+        f"the column {quote_cell(column)} appears more than once in the header"
         for column, times in Counter(header).items()
         if column and times > 1
     ]
@@ -424,29 +424,29 @@ def staged_columns(
         elif field.name in matching.positions:
             text = cell(matching.positions[field.name])
             if field.kind == "name":
-                blanks.append("coalesce(" + _padded(text) + ", false)")
+                blanks.append("coalesce(" + _pad(text) + ", false)")
         else:
             continue
-        listed.append((text if field.name in whole else _cleaned(text, field)) + " as " + name(field.name))
+        listed.append((text if field.name in whole else _clean(text, field)) + " as " + name(field.name))
     for number, place in enumerate(matching.attributes):
         text = cell(place)
-        cleaned = text if place in matching.texts else "nfc_normalize(nullif(" + _trimmed(text) + ", ''))"
+        cleaned = text if place in matching.texts else "nfc_normalize(nullif(" + _trim(text) + ", ''))"
         listed.append(cleaned + Sql(f" as attribute_{number}"))
     listed.append(join(" or ", blanks) + " as blanks")
     return join(", ", listed)
 
 
-def _cleaned(text: Sql, field: Field) -> Sql:
-    cleaned = "nullif(" + _trimmed(text) + ", '')"
+def _clean(text: Sql, field: Field) -> Sql:
+    cleaned = "nullif(" + _trim(text) + ", '')"
     return "nfc_normalize(" + cleaned + ")" if field.kind == "name" else cleaned
 
 
-def _trimmed(text: Sql) -> Sql:
+def _trim(text: Sql) -> Sql:
     # Trimming every cell would take longer than everything else that is done to it.
-    return "case when " + _padded(text) + " then trim(" + text + ") else " + text + " end"
+    return "case when " + _pad(text) + " then trim(" + text + ") else " + text + " end"
 
 
-def _padded(text: Sql) -> Sql:
+def _pad(text: Sql) -> Sql:
     # There are many kinds of blanks, and all except one take more than one byte.
     plain = "starts_with(" + text + ", ' ') or ends_with(" + text + ", ' ')"
     return plain + " or strlen(" + text + ") <> length(" + text + ") and trim(" + text + ") <> " + text

@@ -23,8 +23,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, UnreadableError
-from evalhouse.warehouse.kinds.kind import counted
-from evalhouse.warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets, shown
+from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets, quote_cell
 from evalhouse.warehouse.loading.staging.json_values import LARGEST_VALUE, JSONError, values
 from evalhouse.warehouse.loading.staging.lines import (
     CHUNK,
@@ -86,7 +86,7 @@ def workbook_rows(staging: Staging) -> Iterator[list[str]]:
             raise staging.refusal("this is not a sound Excel workbook") from None
         sheets = [sheet for sheet in book.worksheets if any(_texts(row) for row in sheet.iter_rows(values_only=True))]
         if len(sheets) != 1:
-            names = ", ".join(shown(sheet.title) for sheet in sheets)
+            names = ", ".join(quote_cell(sheet.title) for sheet in sheets)
             several = f"several sheets have rows: {names}; save the one that is meant as a file of its own"
             raise staging.refusal(several if sheets else "no sheet of the workbook has rows")
         width = 0
@@ -310,11 +310,11 @@ class _Text(Struct, frozen=True):
 
     def lines(self) -> Iterator[str]:
         """The physical lines with their ends. Raises DataError if one is not UTF-8, or if the file is cut off."""
-        with self._opened() as text:
+        with self._open() as text:
             yield from text
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[io.TextIOWrapper]:
+    def _open(self) -> Iterator[io.TextIOWrapper]:
         try:
             with (
                 open_bytes(self.staging.door, self.staging.source, self.compression) as binary,
@@ -383,7 +383,7 @@ class _Text(Struct, frozen=True):
         try:
             for line, record in self._records(separator):
                 if len(record) != width:
-                    cells = counted(len(record), "cell")
+                    cells = quantity(len(record), "cell")
                     faults.append(self.staging.fault(f"{cells} in this row, and {width} in the header", line))
         except DataError as error:
             faults += error.faults
@@ -443,7 +443,7 @@ class _Text(Struct, frozen=True):
         with tempfile.TemporaryDirectory(dir=self.staging.database.spill) as folder:
             made = Path(folder) / "values"
             try:
-                with self._opened() as text, made.open("w", encoding="utf-8", newline="") as out:
+                with self._open() as text, made.open("w", encoding="utf-8", newline="") as out:
                     count = 0
                     for value in values(iter(lambda: text.read(CHUNK), "")):
                         out.write(value + "\n")

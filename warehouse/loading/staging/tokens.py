@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds.kind import counted
-from evalhouse.warehouse.loading.staging.cells import shown
+from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.spans import is_meant, kinds_of, tag_of
 from evalhouse.warehouse.loading.staging.staged import Staging
@@ -212,7 +212,7 @@ class _Reading(Struct):
         cells = _cells(line, self.separator)
         if len(cells) != self.width:
             if self.width:
-                said = f"{counted(len(cells), 'column')} in this line, and {self.width} before it"
+                said = f"{quantity(len(cells), 'column')} in this line, and {self.width} before it"
                 raise self.document.refusal(said, self.number)
             self.width = len(cells)
         if not self.rows:
@@ -295,7 +295,7 @@ class TagColumn(Struct):
 
     def __str__(self) -> str:
         listed = sorted(self.kinds)
-        named = ", ".join(shown(kind)[1:-1] for kind in listed[:4]) + (", …" if len(listed) > 4 else "")
+        named = ", ".join(quote_cell(kind)[1:-1] for kind in listed[:4]) + (", …" if len(listed) > 4 else "")
         return f"column {self.place + 1} ({named})" if listed else f"column {self.place + 1} (O alone)"
 
 
@@ -343,7 +343,7 @@ def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:
             return False
         if wrong:
             token, text = next((token, text) for token, text in enumerate(cells) if text in wrong)
-            said = f"{shown(text)} in column {column.place + 1} is not a tag"
+            said = f"{quote_cell(text)} in column {column.place + 1} is not a tag"
             said += ": O, or one of B, I, E, S with a type, such as B-PER"
             raise staging.refusal(said, line + token)
         column.tags |= new

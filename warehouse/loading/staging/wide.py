@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
-from evalhouse.warehouse.kinds.kind import Observed, counted
+from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import DOCUMENT_TEXTS, INPUT, REFERENCE, SYSTEM_TEXTS, VALUES, FactForm
-from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, shown
+from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -171,15 +171,17 @@ def roles_of(
     by_heading = {column.heading: column for column in columns}
     for heading in (*mapped.values(), *(measures or ())):
         if heading not in by_heading:
-            there_are = ", ".join(shown(heading)[1:-1] for heading in list(by_heading)[:20])
-            raise UnclearError(f"there is no column {shown(heading)}; the columns are {there_are}")
+            there_are = ", ".join(quote_cell(heading)[1:-1] for heading in list(by_heading)[:20])
+            raise UnclearError(f"there is no column {quote_cell(heading)}; the columns are {there_are}")
     said = set(measures or ())
     if cluster in said | set(mapped.values()):
-        raise UnclearError(f"{shown(cluster)[1:-1]} is declared to be the cluster, and cannot be something else, too")
+        raise UnclearError(
+            f"{quote_cell(cluster)[1:-1]} is declared to be the cluster, and cannot be something else, too"
+        )
     free = [column for column in columns if column.heading not in said | set(mapped.values()) | {cluster}]
     fields = {field: by_heading[heading] for field, heading in mapped.items() if field not in REPLICATES}
     for field in ("evaluation", "test_set", "system"):
-        if field not in fields and (column := _named(free, field, field in fixed)):
+        if field not in fields and (column := _column_of_field(free, field, field in fixed)):
             fields[field] = column
     # A setting holds for all rows, whatever the column contains.
     taken = {column.place for column in fields.values()}
@@ -201,7 +203,7 @@ def roles_of(
     return Roles(fields, tuple(documents), tuple(replicates), tuple(values), tuple(others))
 
 
-def _named(columns: Sequence[CellColumn], field: str, is_fixed: bool) -> CellColumn | None:
+def _column_of_field(columns: Sequence[CellColumn], field: str, is_fixed: bool) -> CellColumn | None:
     """The column with the name of a field. If several columns have a synonym of the field as name, a person must
     choose.
     """
@@ -289,7 +291,7 @@ class WideTable(Struct, frozen=True):
         return Staged(form, own, tuple(attributes), notes, known, observed=observed)
 
 
-def joined(table: WideTable) -> Sql:
+def join_cells(table: WideTable) -> Sql:
     return "from wide_rows join " + table.name + " as cells on cells.rowid = wide_rows.place"
 
 
@@ -309,7 +311,9 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
                 "text": join(", ", (f"attribute_{column.place}" for _, _, column in cells)),
             }
             lists = (("unnest([" + listed + f"]) as {column}") for column, listed in columns.items())
-            rows = "from (select wide_rows.*, " + join(", ", lists) + " " + joined(table) + ") where text is not null"
+            rows = (
+                "from (select wide_rows.*, " + join(", ", lists) + " " + join_cells(table) + ") where text is not null"
+            )
             content = {column: name(column) for column in columns} | {"characters": Sql("length(text)")}
             staged.append(table.part(form, of, {}, rows, content=content))
             cut(table.staging.of(form))
@@ -336,7 +340,7 @@ def staged_values(table: WideTable, roles: Roles, observed: Observed | None, not
     own = "wide_rows.* exclude (system)" if table.by_systems else "wide_rows.*"
     pairs = "unnest([" + join(", ", map(value, names)) + f"]) as {across}, "
     pairs += "unnest([" + join(", ", map(_number, roles.measures)) + "]) as number "
-    rows = f"from (select {own}, " + pairs + joined(table) + ") where number is not null"
+    rows = f"from (select {own}, " + pairs + join_cells(table) + ") where number is not null"
     measure = value(table.staging.options["measure"]) if table.by_systems else Sql("measure")
     content = {"measure": measure, "value": Sql("number")}
     key = ("evaluation", "test_set", "system", "document")
@@ -365,10 +369,10 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
         bad = f"lower({cell}) not in ({_NOTHING}) and not ({number.replace('CELL', cell)})"
         found = "select rowid, " + cell + " from " + table.name + f" where {bad} order by rowid limit {MOST_FAULTS}"
         if not column.filled:
-            raise UnclearError(f"the column {shown(column.heading)} is empty, so it is not a measure")
-        others = f", and a number in {counted(column.numbers, 'other row')}; --measures A,B says which are measures"
+            raise UnclearError(f"the column {quote_cell(column.heading)} is empty, so it is not a measure")
+        others = f", and a number in {quantity(column.numbers, 'other row')}; --measures A,B says which are measures"
         sentence = ", not a number" if said else others
-        complaints += ((row, f"{column.heading} is {shown(text)}{sentence}") for row, text in table.rows(found))
+        complaints += ((row, f"{column.heading} is {quote_cell(text)}{sentence}") for row, text in table.rows(found))
     if complaints:
         total = sum(column.filled - column.numbers for column in wrong)
         raise DataError(table.cells.faults(table.staging, sorted(complaints)[:MOST_FAULTS]), total)
@@ -383,7 +387,7 @@ def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) 
     firsts = ", ".join(f"any_value(attribute_{column.place})" for column in free)
     [cells] = table.rows("select " + firsts + " from " + table.name)
     return ", ".join(
-        f"{shown(column.heading)[1:-1]} is {shown(cell) if column.filled else 'empty'}"
+        f"{quote_cell(column.heading)[1:-1]} is {quote_cell(cell) if column.filled else 'empty'}"
         for column, cell in zip(free, cells, strict=True)
     )
 
@@ -414,7 +418,7 @@ def document_of(table: WideTable, roles: Roles) -> CellColumn | None:
     if "document" in table.staging.fields:
         return None
     if not roles.documents:
-        others = [shown(column.heading)[1:-1] for column in roles.others]
+        others = [quote_cell(column.heading)[1:-1] for column in roles.others]
         there_are = f" ({', '.join(others)})" if others else ""
         raise UnclearError(f"{NO_DOCUMENT}{there_are}")
     if len(roles.documents) == 1:
@@ -483,13 +487,13 @@ def check_cluster(table: WideTable, roles: Roles, for_documents: Sequence[CellCo
             continue
         if not column.filled or column.is_text:
             why = "holds texts too long for a name" if column.is_text else "is empty"
-            raise UnclearError(f"the column {shown(column.heading)} {why}, so it cannot be the cluster")
+            raise UnclearError(f"the column {quote_cell(column.heading)} {why}, so it cannot be the cluster")
         cell = f"attribute_{column.place}"
         query = f"select arg_max(place, {cell}), document, min({cell}), max({cell}) "
         differing = f" group by test_set, document having min({cell}) <> max({cell}) order by min(place) limit 1"
-        [(place, document, one, other)] = table.rows(Sql(query) + joined(table) + differing)
-        is_in_two = f"is declared as the cluster, but the document {document} is in two: {shown(one)} and "
-        message = f"{shown(column.heading)[1:-1]} {is_in_two}{shown(other)}"
+        [(place, document, one, other)] = table.rows(Sql(query) + join_cells(table) + differing)
+        is_in_two = f"is declared as the cluster, but the document {document} is in two: {quote_cell(one)} and "
+        message = f"{quote_cell(column.heading)[1:-1]} {is_in_two}{quote_cell(other)}"
         raise DataError(table.cells.faults(table.staging, [(place, message)]))
 
 
@@ -500,7 +504,7 @@ def _constant(table: WideTable, columns: Sequence[CellColumn], key: str) -> list
     same = (f"min(attribute_{column.place}) is not distinct from max(attribute_{column.place}) as same_{place}"
             for place, column in enumerate(columns))  # fmt: skip
     every = ", ".join(f"bool_and(same_{place})" for place in range(len(columns)))
-    grouped = Sql(f"select {', '.join(same)} ") + joined(table) + f" group by {key}"
+    grouped = Sql(f"select {', '.join(same)} ") + join_cells(table) + f" group by {key}"
     [found] = table.rows(Sql(f"select {every} from (") + grouped + ")")
     return [column for column, is_constant in zip(columns, found, strict=True) if is_constant]
 

@@ -22,10 +22,10 @@ from evalhouse.warehouse.render.report.prose import (
     above,
     provenance,
     read_sections,
-    shortened,
+    shorten_report,
     sources_rectangle,
 )
-from evalhouse.warehouse.render.site.contents import highlighted, lines, listed_notes, picture, signature, tables
+from evalhouse.warehouse.render.site.contents import highlight, lines, listed_notes, picture, signature, tables
 from evalhouse.warehouse.render.site.drawing import SKIP, head, looks
 from evalhouse.warehouse.render.style import Style
 from evalhouse.warehouse.results import Result
@@ -41,7 +41,7 @@ def draw(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The page. Raises WarehouseError where pictures cannot be drawn."""
     longest = LONGEST
     while True:
-        page = _page(shortened(report, longest), style).encode()
+        page = _page(shorten_report(report, longest), style).encode()
         if len(page) <= LARGEST or longest == SHORTEST:
             return {name: page}
         longest = max(SHORTEST, longest * LARGEST * 9 // (len(page) * 10))
@@ -136,7 +136,7 @@ def _contents(headings: Sequence[Heading]) -> str:
 
 
 def _statement(statement: ReportedStatement, level: int, style: Style) -> str:
-    query = highlighted(statement.pieces)
+    query = highlight(statement.pieces)
     if statement.number is None:
         return query
     name = f"result-{statement.number}"

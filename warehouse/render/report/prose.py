@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.render.latex import typeset
-from evalhouse.warehouse.render.markup import escaped, longest_run, markdown_word
+from evalhouse.warehouse.render.markup import escape_markup, longest_run, markdown_word
 from evalhouse.warehouse.render.panels import Rectangle
 from evalhouse.warehouse.render.site.contents import Piece
 from evalhouse.warehouse.render.style import clean
@@ -107,12 +107,12 @@ class Report(Struct, frozen=True):
         return sum(section.error is not None for section in self.statements)
 
 
-def shortened(report: Report, longest: int = LONGEST) -> Report:
+def shorten_report(report: Report, longest: int = LONGEST) -> Report:
     """The report with at most this many rows per table. A note gives the full number."""
-    return replace(report, sections=tuple(_shortened(section, longest) for section in report.sections))
+    return replace(report, sections=tuple(_shorten_section(section, longest) for section in report.sections))
 
 
-def _shortened(section: Section, longest: int) -> Section:
+def _shorten_section(section: Section, longest: int) -> Section:
     if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
         return section
     if section.result.grid is not None and len(section.result.grid.systems) <= longest:
@@ -330,7 +330,7 @@ def _markdown_paragraph(node: SyntaxTreeNode) -> str:
     return _BEGINS_A_BLOCK.sub(harmless, _inline(node.children[0], _MARKDOWN))
 
 
-def _indented(text: str, mark: str) -> str:
+def _indent_text(text: str, mark: str) -> str:
     return mark + text.replace("\n", "\n" + " " * len(mark)).replace("\n" + " " * len(mark) + "\n", "\n\n")
 
 
@@ -338,7 +338,9 @@ def _markdown_list(node: SyntaxTreeNode) -> str:
     first = int(node.attrs.get("start", 1))
     ordered = node.type == "ordered_list"
     marks = (f"{first + place}. " if ordered else "- " for place in range(len(node.children)))
-    return "\n".join(_indented(_blocks(item, _MARKDOWN), mark) for item, mark in zip(node.children, marks, strict=True))
+    return "\n".join(
+        _indent_text(_blocks(item, _MARKDOWN), mark) for item, mark in zip(node.children, marks, strict=True)
+    )
 
 
 def markdown_code(text: str) -> str:
@@ -361,12 +363,12 @@ _MARKDOWN: dict[str, _Draw] = {
     "fence": lambda node: markdown_code(node.content.rstrip("\n")),
     "code_block": lambda node: markdown_code(node.content.rstrip("\n")),
     "hr": lambda node: "---",
-    "text": lambda node: escaped(node.content),
+    "text": lambda node: escape_markup(node.content),
     "softbreak": lambda node: "\n",
     "hardbreak": lambda node: "\\\n",
     "code_inline": lambda node: markdown_word(node.content),
     "em": lambda node: f"*{_inline(node, _MARKDOWN)}*",
     "strong": lambda node: f"**{_inline(node, _MARKDOWN)}**",
     "link": _markdown_link,
-    "image": lambda node: escaped(f"[{node.content}]"),
+    "image": lambda node: escape_markup(f"[{node.content}]"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html.entities import codepoint2name
 
 from evalhouse.warehouse.render.latex import breakable, longtable, typeset
-from evalhouse.warehouse.render.markup import escaped, grid, grids, listed, markdown_word
+from evalhouse.warehouse.render.markup import bullet_list, escape_markup, grid, grids, markdown_word
 from evalhouse.warehouse.render.panels import Rectangle
 from evalhouse.warehouse.render.paper import on_paper
 from evalhouse.warehouse.render.rectangle import unbounded_rectangles
@@ -22,10 +22,10 @@ from evalhouse.warehouse.render.report.prose import (
     picture_name,
     provenance,
     read_sections,
-    shortened,
+    shorten_report,
     sources_rectangle,
 )
-from evalhouse.warehouse.render.site.contents import Piece, described, notes
+from evalhouse.warehouse.render.site.contents import Piece, describe_chart, notes
 from evalhouse.warehouse.render.style import Style, clean
 
 # === LaTeX ============================================================================================================
@@ -68,14 +68,14 @@ _MATHEMATICS = {letter: codepoint2name[ord(letter)] for letter in _GREEK} | {
 
 def draw_typeset(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The document and its pictures. Raises WarehouseError where pictures cannot be drawn."""
-    report = shortened(report)
+    report = shorten_report(report)
     pictures: dict[str, bytes] = {}
     body = [rf"{{\LARGE\bfseries {typeset(report.title)}\par}}", *map(typeset, above(report))]
     for section, _ in read_sections(report):
         if isinstance(section, MarkdownText):
             body.append(section.latex())
         else:
-            body += _answered(section, name, style, pictures)
+            body += _answer_lines(section, name, style, pictures)
     body += _sources(report)
     text = "\n\n".join(body)
     preamble = _PREAMBLE.lstrip() % {"letters": _letters(text)}
@@ -83,7 +83,7 @@ def draw_typeset(report: Report, name: str, style: Style) -> dict[str, bytes]:
     return {name: document.encode(), **pictures}
 
 
-def _answered(statement: ReportedStatement, name: str, style: Style, pictures: dict[str, bytes]) -> list[str]:
+def _answer_lines(statement: ReportedStatement, name: str, style: Style, pictures: dict[str, bytes]) -> list[str]:
     parts = [rf"\answer{{{statement.number}}}{{{typeset(statement.title)}}}"] if statement.number is not None else []
     parts.append(_statement(statement.pieces))
     result = statement.result
@@ -156,25 +156,27 @@ def _instead(letter: str) -> str:
 
 def draw_plain(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The text and its pictures. Raises WarehouseError where pictures cannot be drawn."""
-    report = shortened(report)
+    report = shorten_report(report)
     pictures: dict[str, bytes] = {}
-    parts = [f"# {escaped(report.title)}", listed(above(report))]
+    parts = [f"# {escape_markup(report.title)}", bullet_list(above(report))]
     for section, level in read_sections(report):
         if isinstance(section, MarkdownText):
             parts.append(section.markdown())
         else:
             parts += _plain_statement(section, level + 1, name, style, pictures)
-    parts += [f"## {SOURCES}", *(escaped(sentence) for sentence in provenance(report))]
+    parts += [f"## {SOURCES}", *(escape_markup(sentence) for sentence in provenance(report))]
     if report.sources:
         parts.append(grid(sources_rectangle(report.sources)))
-    parts.append(f"evalhouse {escaped(report.version)}\n{escaped(report.made)}")
+    parts.append(f"evalhouse {escape_markup(report.version)}\n{escape_markup(report.made)}")
     return {name: ("\n\n".join(parts) + "\n").encode(), **pictures}
 
 
 def _plain_statement(
     statement: ReportedStatement, level: int, name: str, style: Style, pictures: dict[str, bytes]
 ) -> list[str]:
-    parts = [f"{'#' * level} {statement.number} {escaped(statement.title)}"] if statement.number is not None else []
+    parts = (
+        [f"{'#' * level} {statement.number} {escape_markup(statement.title)}"] if statement.number is not None else []
+    )
     parts.append(_code(statement.text))
     result = statement.result
     if result is None:
@@ -184,10 +186,10 @@ def _plain_statement(
 
         picture = picture_name(name, statement.number, ".svg")
         pictures[picture] = svg(result.chart).encode()
-        parts.append(f"![{escaped(described(result.chart))}]({picture})")
+        parts.append(f"![{escape_markup(describe_chart(result.chart))}]({picture})")
     else:
         parts += grids(result, style)
-    below = listed(notes(result))
+    below = bullet_list(notes(result))
     return [*parts, *([below] if below else []), f"Signature: {markdown_word(clean(result.signature))}"]
 
 

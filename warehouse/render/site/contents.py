@@ -63,12 +63,12 @@ def no_links(rectangle: Rectangle) -> Mapping[tuple[int, int], str]:
     return {}
 
 
-def highlighted(pieces: Sequence[Piece]) -> str:
+def highlight(pieces: Sequence[Piece]) -> str:
     """A statement with each piece in the colour of its kind."""
-    return f'<pre class="query"><code>{coloured(pieces)}</code></pre>'
+    return f'<pre class="query"><code>{colour_text(pieces)}</code></pre>'
 
 
-def coloured(pieces: Sequence[Piece]) -> str:
+def colour_text(pieces: Sequence[Piece]) -> str:
     """The same as inline text."""
     return "".join(
         lines(piece.text) if piece.kind == "blank" else f'<span class="{piece.kind}">{lines(piece.text)}</span>'
@@ -118,10 +118,10 @@ def lines(plain: str) -> str:
 
 def picture(chart: Chart, name: str) -> str:
     """A picture as part of the page, with a description in words. Raises WarehouseError if pictures cannot be drawn."""
-    return f'<div class="picture" role="img" aria-label="{text(described(chart))}">{_svg(chart, name)}</div>'
+    return f'<div class="picture" role="img" aria-label="{text(describe_chart(chart))}">{_svg(chart, name)}</div>'
 
 
-def described(chart: Chart) -> str:
+def describe_chart(chart: Chart) -> str:
     """A description of a picture and the text below it, for readers who cannot see it."""
     return " ".join([chart.alternative or chart.title, *(f"{note[:1].upper()}{note[1:]}." for note in chart.notes)])
 

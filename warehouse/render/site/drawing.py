@@ -36,7 +36,7 @@ from evalhouse.warehouse.render.site.contents import (
     Texts,
     VerdictSentence,
     Views,
-    coloured,
+    colour_text,
     lines,
     listed_notes,
     picture,
@@ -294,7 +294,7 @@ class Drawing:
         )
         signed = signature(answer.result) if answer.result.signed else ""
         return (
-            f'<details class="statement"><summary><code class="query">{coloured(pieces_of(answer.result.statement))}'
+            f'<details class="statement"><summary><code class="query">{colour_text(pieces_of(answer.result.statement))}'
             f"</code></summary>{elsewhere}{f'<ul>{files}</ul>' if files else ''}{signed}</details>"
         )
 

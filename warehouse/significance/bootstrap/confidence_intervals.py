@@ -136,7 +136,7 @@ def level_of_each(plan: IntervalPlan, largest: Floats, share: float) -> float:
     return max(beyond * (2 if plan.bounds == "both" else 1), share)
 
 
-def joined(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
+def join_limits(parts: Sequence[ConfidenceLimits]) -> ConfidenceLimits:
     """Concatenates results that were found separately. Simultaneous intervals become those of all parts together."""
 
     def of(names: Iterable[str], values: Sequence[object]) -> dict[str, Any]:

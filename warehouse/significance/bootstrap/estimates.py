@@ -380,7 +380,7 @@ class Averages(Struct, frozen=True, eq=False):
     @property
     def values(self) -> Floats:
         """The observed values, of shape (size,)."""
-        return self._added([part.values for part in self.parts])
+        return self._add_parts([part.values for part in self.parts])
 
     def influences(self, places: Places) -> Floats:
         """The influence of each unit on some of the averages, of shape (places, units)."""
@@ -424,7 +424,7 @@ class Averages(Struct, frozen=True, eq=False):
     def _draws(self, draws: Draws) -> list[Draws]:
         return [replace(draws, stream=stream) for stream in self.streams]
 
-    def _added(self, of_parts: Sequence[Floats]) -> Floats:
+    def _add_parts(self, of_parts: Sequence[Floats]) -> Floats:
         return np.asarray(sum(weight * part for part, weight in zip(of_parts, self.weights, strict=True)))
 
 
@@ -439,7 +439,7 @@ class OverAverages(Struct, frozen=True, eq=False, dict=True):
         their variances there; both of shape (places, resamples).
         """
         found = [part.deviates(places) for part in self.parts]
-        deviations = self.estimates._added([deviation for deviation, _ in found])
+        deviations = self.estimates._add_parts([deviation for deviation, _ in found])
         squares = [weight**2 * variance for (_, variance), weight in zip(found, self.estimates.weights, strict=True)]
         return deviations, np.asarray(sum(squares))
 
@@ -447,8 +447,8 @@ class OverAverages(Struct, frozen=True, eq=False, dict=True):
     def values(self) -> SystemValues:
         """The average values of the systems."""
         of_parts = [part.values for part in self.parts]
-        observed = self.estimates._added([values.observed for values in of_parts])
-        resampled = self.estimates._added([values.resampled for values in of_parts])
+        observed = self.estimates._add_parts([values.observed for values in of_parts])
+        resampled = self.estimates._add_parts([values.resampled for values in of_parts])
 
         def without_one() -> Floats:
             moved = [
@@ -462,7 +462,7 @@ class OverAverages(Struct, frozen=True, eq=False, dict=True):
     @property
     def moved(self) -> Floats:
         """The sums of the influences on each system over each resample, of shape (systems, resamples)."""
-        return self.estimates._added([part.moved for part in self.parts])
+        return self.estimates._add_parts([part.moved for part in self.parts])
 
 
 # === averages over runs ===============================================================================================

@@ -62,7 +62,7 @@ CORRECTED = next(kind for kind in INTERVALS if kind.corrects)
 """The kind of interval that decides about a margin."""
 
 
-def named_interval(name: str) -> IntervalKind:
+def find_interval(name: str) -> IntervalKind:
     """The kind with this name, in lower case. Raises KeyError if there is none."""
     return {kind.name: kind for kind in INTERVALS}[name]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
-from evalhouse.warehouse.significance.arrays import Floats, Integers, narrowed
+from evalhouse.warehouse.significance.arrays import Floats, Integers, narrow
 from evalhouse.warehouse.significance.draws import RESAMPLES, Draws, in_order
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import distinct_columns
@@ -45,7 +45,7 @@ BITS = 52
 """Integers up to this many bits, sums included, are exact in floating point."""
 
 
-def resampled(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
+def resample_units(units: int, draws: Draws, threads: int = 1) -> Iterator[Floats]:
     """For each chunk, how often each unit is drawn in each resample, of shape (resamples in the chunk, units)."""
 
     def of_chunk(numbered: tuple[int, int]) -> Floats:
@@ -92,7 +92,7 @@ class Resamples(Struct, frozen=True, eq=False):
     @classmethod
     def of_units(cls, units: int, draws: Draws, threads: int = 1) -> Resamples:
         """Resamples of units that are drawn one by one."""
-        chunks = resampled(units, draws, threads)
+        chunks = resample_units(units, draws, threads)
         if units * draws.shuffles <= READY:
             return cls(np.ones(units, dtype=np.int64), (np.concatenate(list(chunks)),))
         return cls(np.ones(units, dtype=np.int64), tuple(counts.astype(np.uint16) for counts in chunks))
@@ -102,7 +102,7 @@ class Resamples(Struct, frozen=True, eq=False):
         """Resamples of units that are counted by kind."""
         if len(times) * draws.shuffles > KEPT_COUNTS:
             return cls(times, DrawnAgain(times, draws))
-        return cls(times, tuple(map(narrowed, resampled_kinds(times, draws))))
+        return cls(times, tuple(map(narrow, resampled_kinds(times, draws))))
 
     @property
     def size(self) -> int:

@@ -15,7 +15,7 @@ from evalhouse.warehouse.significance.bootstrap.resamples import (
     VERY_MANY_UNITS,
     Resamples,
     SystemValues,
-    resampled,
+    resample_units,
     resampled_kinds,
 )
 from evalhouse.warehouse.significance.draws import (
@@ -67,7 +67,7 @@ def _deviations(differences: Differences, draws: Draws, work: Work) -> Iterator[
     the number of units of each kind is drawn.
     """
     if int(differences.times.sum()) < VERY_MANY_UNITS:
-        for counts in resampled(len(differences.times), draws, work.threads):
+        for counts in resample_units(len(differences.times), draws, work.threads):
             yield _of(differences, Resamples(differences.times, (counts,)))
         return
     only = np.array([0])

@@ -92,5 +92,5 @@ def _tail(way: Way, lattice: Lattice, extreme: Extreme, strict: bool) -> Fractio
     if way == "halves":
         return enumeration.halves(lattice, extreme, strict)
     if way == "listing":
-        return enumeration.listed(lattice, extreme, strict)
+        return enumeration.enumerate_exchanges(lattice, extreme, strict)
     return fourier.tail(lattice, extreme, strict)

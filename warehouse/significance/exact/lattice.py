@@ -187,7 +187,7 @@ def halves(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
     return Fraction(int(reached.sum()), 1 << x.size)
 
 
-def listed(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
+def enumerate_exchanges(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction:
     """The same for any denominators and up to MOST_UNITS differing units."""
     x, y = np.repeat(lattice.x, lattice.count), np.repeat(lattice.y, lattice.count)
     sums_x, sums_y = _sums(x), _sums(y)

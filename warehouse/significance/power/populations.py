@@ -336,7 +336,7 @@ class Oriented(Population, frozen=True, dict=True):
         differences = np.stack([self._difference(sums, of_amount[:, 0]) for of_amount in turned])
         levels = self._levels(table, sums, differences, sides)
         for some, units_of in _few_differing(self._differs, drawn):
-            levels[:, some] = self._enumerated(units_of, sums[some], differences[:, some], sides)
+            levels[:, some] = self._enumerate(units_of, sums[some], differences[:, some], sides)
         return Samples(differences, levels)
 
     def _levels(self, table: Floats, sums: Floats, differences: Floats, sides: Sides) -> Floats:
@@ -352,7 +352,7 @@ class Oriented(Population, frozen=True, dict=True):
             [normal_levels(_over(one, deviation), kurtosis, _over(step, deviation), sides) for one in differences]
         )
 
-    def _enumerated(self, units_of: Places, sums: Floats, differences: Floats, sides: Sides) -> Floats:
+    def _enumerate(self, units_of: Places, sums: Floats, differences: Floats, sides: Sides) -> Floats:
         """p of samples in which few units differ, over all exchanges of these units."""
         exchanged = PATTERNS[:, : units_of.shape[1]] @ self.differences[units_of]
         columns = sums.shape[1]

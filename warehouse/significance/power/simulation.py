@@ -115,7 +115,7 @@ class Simulation(Struct, frozen=True):
             return few
         sizes = sorted({ceil(about * share) for share in _SHARES})
         known = [(sqrt(units), power) for units in sizes if 0.02 < (power := self._power(units, amount)) < 0.995]
-        root = _solved(known, wanted)
+        root = _solve_line(known, wanted)
         needed = sizes[len(sizes) // 2] if root is None else max(1, ceil(root**2))
         return needed if needed <= MOST_UNITS else None
 
@@ -166,7 +166,7 @@ class Simulation(Struct, frozen=True):
         return (self.criterion.quantile + _NORMAL.inv_cdf(wanted)) * spread.exchanged / sqrt(units)
 
 
-def _solved(known: Sequence[tuple[float, float]], wanted: float) -> float | None:
+def _solve_line(known: Sequence[tuple[float, float]], wanted: float) -> float | None:
     """Where a straight line through the probits of powers reaches the probit of the wanted power; None if no line
     rises.
     """

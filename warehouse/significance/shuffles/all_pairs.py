@@ -136,19 +136,19 @@ class _Workspace:
         if place not in self._taken:
             sums = self._part.sums[place]
             self._taken[place] = np.subtract(
-                sums[self.system], sums[self.system + 1 :], out=self._shaped(self._differences[place])
+                sums[self.system], sums[self.system + 1 :], out=self._shape(self._differences[place])
             )
         return self._taken[place]
 
     def real(self, place: int) -> Reals:
         """Memory for floating-point numbers, of the same shape."""
-        return self._shaped(self._reals[place])
+        return self._shape(self._reals[place])
 
     def answers(self, place: int) -> Booleans:
         """Memory for booleans, of the same shape."""
-        return self._shaped(self._answers[place])
+        return self._shape(self._answers[place])
 
-    def _shaped(self, memory: NDArray[Any]) -> NDArray[Any]:
+    def _shape(self, memory: NDArray[Any]) -> NDArray[Any]:
         systems, shuffles = self._part.sums[0].shape
         after = systems - 1 - self.system
         return memory[: after * shuffles].reshape(after, shuffles)
@@ -179,7 +179,7 @@ class _PairBounds:
             u_reach, v_reach = (
                 (counts.reach[first] + counts.reach[second]).astype(np.float64) for counts in (top, bottom)
             )
-            slopes, curves, lows, highs = self._curved(u_reach, v_reach, float(np.finfo(dtype).eps))
+            slopes, curves, lows, highs = self._curve(u_reach, v_reach, float(np.finfo(dtype).eps))
         ends = np.cumsum(np.arange(self.many.systems - 1, 0, -1))[:-1]
         self.slopes, self.curves, self.lows, self.highs = (
             [part.astype(shuffler.dtype or np.float64)[:, None] for part in np.split(column, ends)]
@@ -207,7 +207,7 @@ class _PairBounds:
         none = np.zeros(u.shape)
         return none, none, lows.astype(np.float64), highs.astype(np.float64)
 
-    def _curved(self, u_reach: Floats, v_reach: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
+    def _curve(self, u_reach: Floats, v_reach: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
         """ρ, κ and the band."""
         top_scale, bottom_scale = self.scales
         observed, total = self.observed, self.observed.denominators

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from evalhouse.warehouse.significance.arrays import Booleans, Integers, Narrow, Places, narrowed
+from evalhouse.warehouse.significance.arrays import Booleans, Integers, Narrow, Places, narrow
 from evalhouse.warehouse.significance.draws import COINS, OWN_COINS, Draws, in_order
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ class ReducedCounts(Struct, frozen=True, eq=False):
         if scale > 1:
             reduced //= scale
         reach = reduced.sum(axis=1, dtype=np.int64)
-        return cls(narrowed(reduced), scale, reach)
+        return cls(narrow(reduced), scale, reach)
 
 
 class Slice(Struct, frozen=True):

@@ -172,7 +172,7 @@ def _differences(
     if distinct is not None:
         # A reversed pair has the same draws with the opposite sign.
         sign = _sign(paired.differences())
-        for u, v in _grouped(distinct, draws):
+        for u, v in _grouped_sums(distinct, draws):
             yield sign * u, sign * v
         return
     common, own = (
@@ -195,7 +195,7 @@ def _sign(differences: Sequence[Integers]) -> int:
     return next((1 if total > 0 else -1 for total in sums if total), 1)
 
 
-def _grouped(distinct: Distinct, draws: Draws) -> Iterator[tuple[Integers, Integers]]:
+def _grouped_sums(distinct: Distinct, draws: Draws) -> Iterator[tuple[Integers, Integers]]:
     """u and v if units with the same difference are drawn together: the signs of `count` such units sum to 2·kept −
     count, where `kept` of them keep their places. This uses one thread, because the calls are too short to share the
     interpreter.

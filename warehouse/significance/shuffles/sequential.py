@@ -64,18 +64,18 @@ def shuffles_to_decide(nge: int, shuffles: int, level: float, gamma: float) -> i
     if p == level:
         return None
     low, high = shuffles, shuffles + 1
-    while high < _SEARCHED and not _settled(p, high, level, gamma):
+    while high < _SEARCHED and not _is_settled(p, high, level, gamma):
         low, high = high, 2 * high
     if high >= _SEARCHED:
         z = NormalDist().inv_cdf(gamma)
         return _two_digits(max(float(high), z * z * p * (1 - p) / (level - p) ** 2))
     while high - low > max(1, high // 200):
         middle = (low + high) // 2
-        low, high = (low, middle) if _settled(p, middle, level, gamma) else (middle, high)
+        low, high = (low, middle) if _is_settled(p, middle, level, gamma) else (middle, high)
     return _two_digits(high)
 
 
-def _settled(p: float, shuffles: int, level: float, gamma: float) -> bool:
+def _is_settled(p: float, shuffles: int, level: float, gamma: float) -> bool:
     sure = incomplete(level, p * shuffles + 1, (1 - p) * shuffles + 1)
     return sure >= gamma or sure <= 1 - gamma
 
@@ -150,12 +150,12 @@ def _tail(nge: Integers, shuffles: Integers, share: Floats, p: Floats) -> Floats
     return np.asarray(np.fmin(hoeffding, np.where(np.isfinite(bahadur) & (ratio > 0), bahadur, np.inf)))
 
 
-def settled(low: Floats, high: Floats, level: float) -> Booleans:
+def are_settled(low: Floats, high: Floats, level: float) -> Booleans:
     """Whether p is known to be on one side of the level, given its limits, or those of the adjusted p."""
     return np.asarray((high <= level) | (low > level))
 
 
-def wanted(low: Floats, high: Floats, known: Booleans) -> Booleans:
+def need_shuffles(low: Floats, high: Floats, known: Booleans) -> Booleans:
     """Which p-values need more shuffles: those with unsettled verdicts and, if verdicts depend on one another, those
     whose limits overlap with the limits of an unsettled one, since their order is not known.
     """

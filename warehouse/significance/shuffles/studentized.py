@@ -39,7 +39,7 @@ from evalhouse.warehouse.significance.standardized import (
     FunctionPair,
     RatioPairs,
     beyond,
-    centred,
+    centre,
     whole,
 )
 from evalhouse.warehouse.significance.sums import Sums
@@ -94,7 +94,7 @@ def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     if many.is_ratio:
         return RatioPairs.of(many, pairs).t
     observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
-    return centred(observed * np.abs(observed), many.units)
+    return centre(observed * np.abs(observed), many.units)
 
 
 def null_statistics(paired: Sums, draws: Draws) -> Floats:
@@ -103,18 +103,18 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
     """
     if paired.is_function:
         pair = FunctionPair.of(paired)
-        statistics = np.concatenate([pair.statistics(sums) for sums in _exchanged(pair, draws, 1)])
+        statistics = np.concatenate([pair.statistics(sums) for sums in _exchange_sums(pair, draws, 1)])
         return np.where(np.isnan(statistics), pair.observed, statistics)
     pairs = RatioPairs.of(paired, [(0, 1)])
     return np.concatenate(
-        [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed(paired, draws, 1)]
+        [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed_sums(paired, draws, 1)]
     )
 
 
 def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
     pairs = RatioPairs.of(paired, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
-    for u, v, w in _signed(paired, draws, threads):
+    for u, v, w in _signed_sums(paired, draws, threads):
         yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
 
 
@@ -123,17 +123,17 @@ def _of_function(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iter
     pair = FunctionPair.of(paired)
     observed = abs(pair.observed) if sides == "two-sided" else pair.observed
     least = observed - FUNCTION_TIE * max(abs(observed), 1.0)
-    for sums in _exchanged(pair, draws, threads):
+    for sums in _exchange_sums(pair, draws, threads):
         statistics = pair.statistics(sums)
         # "not below" also counts undefined values.
         yield ~((np.abs(statistics) if sides == "two-sided" else statistics) < least)
 
 
-def _exchanged(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[Integers]]:
+def _exchange_sums(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[Integers]]:
     return coins.sums_over_exchanged(pair.changes, draws, threads)
 
 
-def _signed(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _signed_sums(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
     """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
     e_a, e_b = beyond(paired)
     squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)

@@ -27,21 +27,21 @@ class Picture(Struct, frozen=True):
 
 PICTURES = {
     "score": Picture(
-        lazy("evalhouse.warehouse.statements.pictures.rankings:scored"),
+        lazy("evalhouse.warehouse.statements.pictures.rankings:draw_scores"),
         lazy("evalhouse.warehouse.statements.pictures.rankings:score_queries"),
     ),
-    "compare": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:compared")),
+    "compare": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:draw_comparison")),
     "group": Picture(
-        lazy("evalhouse.warehouse.statements.pictures.rankings:grouped"),
+        lazy("evalhouse.warehouse.statements.pictures.rankings:draw_groups"),
         lazy("evalhouse.warehouse.statements.pictures.rankings:group_queries"),
     ),
-    "rank": Picture(lazy("evalhouse.warehouse.statements.pictures.rankings:ranked")),
-    "power": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:powered")),
-    "change": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:changed")),
-    "replicate": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:carried")),
-    "project": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:projected")),
-    "documents": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:listed")),
-    "differ": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:sliced")),
-    "curve": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:curved")),
+    "rank": Picture(lazy("evalhouse.warehouse.statements.pictures.rankings:draw_ranks")),
+    "power": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:draw_power")),
+    "change": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:draw_change")),
+    "replicate": Picture(lazy("evalhouse.warehouse.statements.pictures.pairs:draw_replication")),
+    "project": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:draw_projection")),
+    "documents": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:draw_documents")),
+    "differ": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:draw_slices")),
+    "curve": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:draw_curves")),
 }
 """In display order."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalhouse.warehouse.charts import Panel, Unit, written
+from evalhouse.warehouse.charts import Panel, Unit, format_value
 from evalhouse.warehouse.charts.curves import (
     MOST_BANDS,
     BestWhere,
@@ -21,7 +21,7 @@ from evalhouse.warehouse.charts.curves import (
     projection,
     threshold_curves,
 )
-from evalhouse.warehouse.comparing.curves import OwnDecisions, curve_measure, decided
+from evalhouse.warehouse.comparing.curves import OwnDecisions, curve_measure, own_decisions
 from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Statistic
@@ -30,7 +30,7 @@ from evalhouse.warehouse.plans.path import Facts, Workforce
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number, without_how
-from evalhouse.warehouse.statements.projection import LEVEL, Projection, assumption, summed
+from evalhouse.warehouse.statements.projection import LEVEL, Projection, assumption, is_sum
 from evalhouse.warehouse.statements.projection import projection as projections
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ DRAWN = 160
 DrawnRows = Sequence[dict[str, Cell]]
 
 
-def curved(plan: CurvePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_curves(plan: CurvePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     """One panel per test set. Between two thresholds, documents join in a constant proportion, so that lines are curved
     as they should be (Davis and Goadrich 2006).
     """
@@ -63,7 +63,7 @@ def curved(plan: CurvePlan, result: Result, facts: Facts, workforce: Workforce) 
     placeless: dict[str, None] = {}
     said = []
     for entry in plan.entries:
-        deciding = {system.system.name: system for system in decided(entry, facts)}
+        deciding = {system.system.name: system for system in own_decisions(entry, facts)}
         systems = []
         for system in entry.systems:
             rows = rows_of.get((entry.test_set.name, system.name), [])
@@ -123,7 +123,7 @@ def _unit(statistic: Statistic) -> Unit:
     return "number" if statistic.in_counts else "proportion"
 
 
-def _thinned(rows: DrawnRows) -> DrawnRows:
+def _thin_rows(rows: DrawnRows) -> DrawnRows:
     if len(rows) <= DRAWN:
         return rows
     kept = sorted({round(place) for place in np.linspace(0, len(rows) - 1, DRAWN).tolist()})
@@ -137,7 +137,7 @@ def _cells(rows: DrawnRows) -> Floats:
 
 
 def _curve(rows: DrawnRows, across: Statistic | None, up: Statistic) -> tuple[tuple[float, float], ...]:
-    kept = _thinned(rows)
+    kept = _thin_rows(rows)
     if across is None:
         pairs = [(number(row["threshold"]), number(row[up.label])) for row in kept]
         return tuple((x, y) for x, y in pairs if x is not None and y is not None)
@@ -152,7 +152,7 @@ def _curve(rows: DrawnRows, across: Statistic | None, up: Statistic) -> tuple[tu
 def _band(rows: DrawnRows, across: Statistic | None, up: Statistic) -> tuple[tuple[float, float, float], ...]:
     at = "threshold" if across is None else across.label
     names = (at, f"low({up.label})", f"high({up.label})")
-    found = [tuple(number(row[name]) for name in names) for row in _thinned(rows)]
+    found = [tuple(number(row[name]) for name in names) for row in _thin_rows(rows)]
     known = [(x, low, high) for x, low, high in found if x is not None and low is not None and high is not None]
     xs = [x for x, _, _ in known]
     if xs not in (sorted(xs), sorted(xs, reverse=True)):
@@ -193,7 +193,7 @@ def _own(
 def _range(system: ThresholdCurve, up: Statistic) -> str:
     """The first and the last value of a curve."""
     ys = [y for _, y in system.points]
-    return f"{up.label} of {system.name} from {written(min(ys), _unit(up))} to {written(max(ys), _unit(up))}"
+    return f"{up.label} of {system.name} from {format_value(min(ys), _unit(up))} to {format_value(max(ys), _unit(up))}"
 
 
 # === the picture of power =============================================================================================
@@ -202,7 +202,7 @@ def _range(system: ThresholdCurve, up: Statistic) -> str:
 _OF_PAIRS = ("test_set", "measure", "system_a", "system_b")
 
 
-def powered(plan: PowerPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_power(plan: PowerPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     def key(row: dict[str, Cell]) -> tuple[Cell, ...]:
         return tuple(row[name] for name in _OF_PAIRS)
 
@@ -217,7 +217,7 @@ def powered(plan: PowerPlan, result: Result, facts: Facts, workforce: Workforce)
             points = [(number(row["documents"]), number(row["power"])) for row in of_amount]
             drawn = tuple(sorted((x, y) for x, y in points if x is not None and y is not None))
             if drawn:
-                curves.append(PowerCurve(_named(number(amount) or 0.0, plan), drawn))
+                curves.append(PowerCurve(_amount_text(number(amount) or 0.0, plan), drawn))
         if curves:
             name = " ".join(str(contest[place]) for place in varying)
             panels.append(power_curves(name, noun, curves, there[contest], wanted))
@@ -232,7 +232,7 @@ def powered(plan: PowerPlan, result: Result, facts: Facts, workforce: Workforce)
     return Drawn(plan.entries, tuple(panels), said, legend, title=f"power for {measures} of {systems} on {where}")
 
 
-def _named(amount: float, plan: PowerPlan) -> str:
+def _amount_text(amount: float, plan: PowerPlan) -> str:
     """A difference as a curve is called by it: 2%, 0.5."""
     return f"{100 * amount:.4g}%" if plan.entries[0].unit == "proportion" else f"{amount:.4g}"
 
@@ -246,7 +246,7 @@ MOST_CROSSINGS = 3
 POINTS = 81
 
 
-def projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_projection(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     known = projections(plan, facts)
     wanted_at = [number(row["generality_to"]) for row in result.rows]
     # An estimate may be as low as 0, which has no place on a logarithmic axis.
@@ -279,7 +279,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workfo
                 systems.append(Projected(system, drawn.curve, points, drawn.measured, drawn.band, spans))
         if not systems:
             continue
-        unit: Unit = "number" if summed(statistic) else "proportion"
+        unit: Unit = "number" if is_sum(statistic) else "proportion"
         marked = [
             (at, f"{row['system_a']} = {row['system_b']}")
             for row in result.summary
@@ -287,7 +287,7 @@ def projected(plan: ProjectPlan, result: Result, facts: Facts, workforce: Workfo
         ]
         crossing += [f"{statistic.label} of {names} at {at:.4g}" for at, names in marked]
         title = statistic.label if len(plan.entry.statistics) > 1 else ""
-        axis = f"{statistic.label} per {plan.entry.units.noun}" if summed(statistic) else statistic.label
+        axis = f"{statistic.label} per {plan.entry.units.noun}" if is_sum(statistic) else statistic.label
         panels.append(projection(title, axis, unit, systems, marked if len(marked) <= MOST_CROSSINGS else ()))
         if len(systems) > 1:
             ranked = known.best(statistic, grid)

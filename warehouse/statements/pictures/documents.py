@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from evalhouse.warehouse.charts import Panel, written
+from evalhouse.warehouse.charts import Panel, format_value
 from evalhouse.warehouse.charts.intervals import SliceDots, forest
 from evalhouse.warehouse.charts.planes import NAMED, sorted_bars, together
 from evalhouse.warehouse.comparing.intervals import percent
@@ -26,7 +26,7 @@ MOST_SLICES = 60
 """Of more slices than this the ones with the lowest adjusted levels are drawn."""
 
 
-def sliced(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_slices(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     families: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
     # On screen slices have shorter names than in data.
     for row in (dict(zip(result.columns, cells, strict=True)) for part in result.sections for cells in part.rows):
@@ -38,7 +38,7 @@ def sliced(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce)
     notes: dict[str, None] = {}
     for (measure, a, b, test_set), rows in families.items():
         known = [row for row in rows if row["difference"] is not None]
-        drawn = _chosen(known)
+        drawn = _choose_rows(known)
         if len(drawn) < len(known):
             notes[f"the {len(drawn)} slices of {len(known):,} with the lowest adjusted p"] = None
         unit = units[str(test_set)]
@@ -50,8 +50,8 @@ def sliced(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce)
         lowest, highest = (pick(drawn, key=_difference) for pick in (min, max)) if drawn else ({}, {})
         if drawn:
             said.append(
-                f"{measure} on {test_set}: from {written(_difference(lowest), unit)} where {lowest['slice']} "
-                f"to {written(_difference(highest), unit)} where {highest['slice']}"
+                f"{measure} on {test_set}: from {format_value(_difference(lowest), unit)} where {lowest['slice']} "
+                f"to {format_value(_difference(highest), unit)} where {highest['slice']}"
             )
     legend = (
         f"hollow dots: the difference in a slice, with its {percent(plan.how.level)} interval by the normal "
@@ -61,7 +61,7 @@ def sliced(plan: DifferPlan, result: Result, facts: Facts, workforce: Workforce)
     return Drawn(plan.entries, tuple(panels), f"Slices. {'; '.join(said)}.", legend, tuple(notes), title)
 
 
-def _chosen(rows: list[dict[str, Cell]]) -> list[dict[str, Cell]]:
+def _choose_rows(rows: list[dict[str, Cell]]) -> list[dict[str, Cell]]:
     """Those that are drawn, in their order."""
     if len(rows) <= MOST_SLICES:
         return rows
@@ -93,7 +93,7 @@ def _of(row: dict[str, Cell]) -> tuple[Cell, ...]:
 # What each document contributes to the difference, as sorted bars.
 
 
-def listed(plan: DocumentsPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_documents(plan: DocumentsPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     families: dict[tuple[Cell, ...], list[tuple[str, float]]] = {}
     for row in result.rows:
         key = tuple(row[name] for name in ("measure", "system_a", "system_b", "test_set"))

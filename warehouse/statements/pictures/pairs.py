@@ -9,9 +9,9 @@ import numpy as np
 from msgspec import Struct
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.charts import Panel, Unit, p_written, written
+from evalhouse.warehouse.charts import Panel, Unit, format_p, format_value
 from evalhouse.warehouse.charts.curves import distribution, edges_for
-from evalhouse.warehouse.charts.intervals import CarriedOver, carried_over, differences, slopes
+from evalhouse.warehouse.charts.intervals import CarriedOver, differences, replication_panel, slopes
 from evalhouse.warehouse.charts.planes import matrix
 from evalhouse.warehouse.comparing.intervals import percent, plan_of
 from evalhouse.warehouse.comparing.margins import CONCLUSIVE, INCONCLUSIVE
@@ -47,7 +47,7 @@ Contests = dict[tuple[Cell, Cell], list[dict[str, Cell]]]
 """The rows of each test set and measure."""
 
 
-def compared(plan: ComparePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_comparison(plan: ComparePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     contests: Contests = {}
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
@@ -180,8 +180,8 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, w
             shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
             alone, _ = only(comparison, comparison.pairs)
             nulls.append(_Null(alone, shuffles, both, _contest(contests, where, label)))
-            observed = written(number(row["difference"]) or 0.0, entry.unit)
-            level = p_written(number(row["p"]) or 0.0)
+            observed = format_value(number(row["difference"]) or 0.0, entry.unit)
+            level = format_p(number(row["p"]) or 0.0)
             said.append(f"{label} on {where}: difference {observed}, {level} ({row['method']})")
             if row["method"] == "exact":
                 notes.append(f"p is exact; the distribution is drawn from {shuffles:,} shuffles")
@@ -218,7 +218,7 @@ def _distribution(null_of: _Null) -> Panel:
 # Each pair's difference on one test set against its difference on the other, one panel per measure.
 
 
-def carried(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_replication(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     first, second = (entry.test_set.name for entry in plan.entries)
     panels: list[Panel] = []
     said: list[str] = []
@@ -232,7 +232,7 @@ def carried(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workfo
         ]
         if pairs:
             kind: Unit = "number" if unit == "number" else plan.source.task.difference
-            panels.append(carried_over(statistic.label, "difference", kind, (first, second), pairs))
+            panels.append(replication_panel(statistic.label, "difference", kind, (first, second), pairs))
             kept = sum(pair.first * pair.second > 0 for pair in pairs)
             said.append(f"{statistic.label}: {kept} of {len(pairs)} pairs keep the sign of their difference")
     return Drawn(
@@ -248,7 +248,7 @@ def carried(plan: ReplicatePlan, result: Result, facts: Facts, workforce: Workfo
 # A slope chart.
 
 
-def changed(plan: ChangePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_change(plan: ChangePlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     names = (plan.source.test_set.name, plan.target.test_set.name)
     panels = []
     said = []

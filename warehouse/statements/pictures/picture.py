@@ -62,11 +62,15 @@ def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entr
     return " on ".join(parts)
 
 
-def computed(entry: p.Entry) -> list[str]:
+def expected_systems(entry: p.Entry) -> list[str]:
     """The systems whose values are expected and not measured."""
     return [baseline.name for baseline in entry.baselines]
 
 
 def hollow(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """What hollow dots mean, where there are some."""
-    return ("hollow dots are the expected values of guessing",) if any(computed(entry) for entry in entries) else ()
+    return (
+        ("hollow dots are the expected values of guessing",)
+        if any(expected_systems(entry) for entry in entries)
+        else ()
+    )

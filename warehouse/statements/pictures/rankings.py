@@ -14,7 +14,7 @@ from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_interval_q
 from evalhouse.warehouse.comparing.values import expectation
 from evalhouse.warehouse.kinds import FILTERING, TASKS
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, measure_named, settle
+from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
@@ -22,7 +22,7 @@ from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.groups import letters
 from evalhouse.warehouse.statements.pictures.picture import (
     Drawn,
-    computed,
+    expected_systems,
     hollow,
     intervals_of,
     labels,
@@ -50,7 +50,7 @@ def group_queries(plan: GroupPlan) -> Queries:
     return tuple(query for entry in plan.entries for query in own_interval_queries(plan.how, entry))
 
 
-def grouped(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     panels: list[Panel] = []
     said: list[str] = []
     measures = labels(plan.entries)
@@ -71,7 +71,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce)
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
             intervals, unit = intervals_of(statistic.label, known), entry.unit
-            panels.append(ranking(title, statistic.label, unit, ranked, intervals, computed(entry), letters))
+            panels.append(ranking(title, statistic.label, unit, ranked, intervals, expected_systems(entry), letters))
             said.append(
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
@@ -84,7 +84,7 @@ def grouped(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce)
 # The ranks that each system may have, and over test sets the critical-difference diagram.
 
 
-def ranked(plan: RankPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_ranks(plan: RankPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     return _rank_sets(plan, result) if plan.over is None else _over_test_sets(plan.over, facts)
 
 
@@ -158,9 +158,9 @@ def _key_name(entry: p.Entry) -> str:
     return f"key of {entry.test_set.name!r}"
 
 
-def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
+def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     if isinstance(plan, CorrectedPlan):
-        return _corrected(plan, result)
+        return _draw_corrected(plan, result)
     measures = plan.column_labels()
     if _is_plane(plan):
         return _planes(plan, result, facts)
@@ -175,12 +175,14 @@ def scored(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, workfo
             title = panel_title(plan.entries, measures, entry, label)
             for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
                 of_part = ", ".join(filter(None, (title, part)))
-                panels.append(ranking(of_part, label, scale, named, intervals_of(label, known), computed(entry)))
+                panels.append(
+                    ranking(of_part, label, scale, named, intervals_of(label, known), expected_systems(entry))
+                )
     legend = ((f"lines: {lines_of(plan.how, plan.entries)}",) if with_intervals else ()) + hollow(plan.entries)
     return Drawn(plan.entries, tuple(panels), _read_out(panels), legend)
 
 
-def _corrected(plan: CorrectedPlan, result: Result) -> Drawn:
+def _draw_corrected(plan: CorrectedPlan, result: Result) -> Drawn:
     """Values corrected by a judge, with the intervals of the answer."""
     [label] = plan.column_labels()
     panels: list[Panel] = []
@@ -252,20 +254,22 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = entry.test_set.name if len(plan.entries) > 1 else ""
         units = (entry.unit, entry.unit)
-        panels.append(plane(title, (first.label, second.label), units, points, computed(entry), line, recall_precision))
+        panels.append(
+            plane(title, (first.label, second.label), units, points, expected_systems(entry), line, recall_precision)
+        )
         if line:
             legend.append(f"dashed: judging a random share s of the {plural(entry.units.noun)} relevant")
         if recall_precision:
             legend.append("dotted: equal F")
     if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
         notes.append("the guessing line comes from the key labels, the figures are as printed")
-    said = "; ".join(f"{sum(map(_measured, panel.marks_of(Points)))} points" for panel in panels)
+    said = "; ".join(f"{sum(map(_count_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
     return Drawn(plan.entries, tuple(panels), alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 
-def _measured(points: Points) -> int:
+def _count_measured(points: Points) -> int:
     return 0 if points.hollow else len(points.points)
 
 
@@ -294,7 +298,7 @@ def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     if not isinstance(statistic.computation, PrintedFigure) or not TASKS[statistic.computation.task].has_key:
         return None
     name, _, rest = statistic.computation.name.partition("(beta=")
-    measure = measure_named(name, FILTERING.name)
+    measure = find_measure(name, FILTERING.name)
     if measure is None:
         return None
     computed = settle(measure, {"beta": Decimal(rest.removesuffix(")"))} if rest else {})

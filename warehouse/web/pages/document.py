@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evalhouse.grammar.lexicon import quoted
+from evalhouse.grammar.lexicon import quote
 from evalhouse.warehouse.render.site.contents import Link, PageBlock, PageHeading, Texts
 from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, StoredText, offers, typed
-from evalhouse.warehouse.web.pages.parts import answer, answered
+from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, StoredText, offers, typed_name
+from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -27,20 +27,20 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     scored: list[Result] = []
     for offer in offers(inquiry, test_set):
         if offer.task.by_document:
-            measures, where = ", ".join(offer.first), f"document = {quoted(document)}"
-            found = answered(inquiry, f"score {measures} for all on {typed(name)}{offer.of} where {where}")
+            measures, where = ", ".join(offer.first), f"document = {quote(document)}"
+            found = answer_statement(inquiry, f"score {measures} for all on {typed_name(name)}{offer.of} where {where}")
             if isinstance(found, Result) and found.table.rows:
                 scored.append(found)
     stored = inquiry.texts(test_set, document)
     if not (scored or stored):
         raise MissingError(f"there is no document {document!r} on {name}")
     for kind, title in (("input", "What was asked"), ("reference", "What is right")):
-        given = tuple((_who(one, links), "", _written(one)) for one in stored if one.kind == kind)
+        given = tuple((_who(one, links), "", _text_markup(one)) for one in stored if one.kind == kind)
         if given:
             yield Texts(title, given)
     worth = {str(row["system"]): _worth(result, row) for result in reversed(scored) for row in result.rows}
     answers = tuple(
-        (_who(one, links), worth.get(str(one.system), ""), _written(one)) for one in stored if one.kind == "output"
+        (_who(one, links), worth.get(str(one.system), ""), _text_markup(one)) for one in stored if one.kind == "output"
     )
     if answers:
         yield Texts("What the systems answered", answers)
@@ -53,7 +53,7 @@ def _who(stored: StoredText, links: Links) -> str | Link:
     return "" if stored.system is None else Link(stored.system, links.to(Address("system", (stored.system,))))
 
 
-def _written(stored: StoredText) -> str:
+def _text_markup(stored: StoredText) -> str:
     """A text, and how much of it is not shown."""
     left = stored.length - len(stored.text)
     return f"{stored.text}\n… {left:,} more characters" if left > 0 else stored.text

@@ -25,8 +25,8 @@ from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import Cell, CellKind, Result
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, Offer, offer_of, offers, typed
-from evalhouse.warehouse.web.pages.parts import MISSING, answer, answered, pairs_of
+from evalhouse.warehouse.web.inquiry import Inquiry, Offer, offer_of, offers, typed_name
+from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement, pairs_of
 
 # === measures and their values ========================================================================================
 # The measures of a result of `score`, and their values with intervals as the tables of pages show them.
@@ -59,7 +59,7 @@ class MeasuredColumn(Struct, frozen=True):
         return "–" if low is None or high is None else f"{cell(self.kind, low)} – {cell(self.kind, high)}"
 
 
-def measured(values: Result) -> list[MeasuredColumn]:
+def measured_columns(values: Result) -> list[MeasuredColumn]:
     """The measures of a result, in order."""
     names = set(values.columns)
     return [
@@ -134,7 +134,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if links.asking(""):
         yield _form(inquiry, address, links, offer, sorted(systems))
     statements = _statements(address, offer, len(systems))
-    answers = {part: answered(inquiry, statement) for part, statement in statements.items()}
+    answers = {part: answer_statement(inquiry, statement) for part, statement in statements.items()}
     known = {part: result for part, result in answers.items() if isinstance(result, Result)}
     if VALUES in known:
         yield _table(address, links, offer, known)
@@ -151,7 +151,7 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
     """The statements behind the page, by purpose."""
     measures = offer.measured(address.all_of("measure"))
     where = f" where {subset}" if (subset := address.one_of("where")) else ""
-    tail = f" for all on {typed(address.names[0])}{offer.of}{where}"
+    tail = f" for all on {typed_name(address.names[0])}{offer.of}{where}"
     if not offer.task.by_document:
         return {VALUES: f"score {', '.join(measures)}{tail}"}
     shuffles = address.one_of("shuffles") or ("4999" if systems <= FEW_SYSTEMS else "999")
@@ -170,7 +170,7 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
         statements[LETTERS] = f"group {measures[0]}{tail}{drawn}{of_letters}"
     if baseline := address.one_of("against"):
         adjusted = f" adjust {adjust}" if adjust else ""
-        tested = f" for all against {typed(baseline)} on {typed(address.names[0])}{offer.of}{where}"
+        tested = f" for all against {typed_name(baseline)} on {typed_name(address.names[0])}{offer.of}{where}"
         statements[AGAINST] = f"compare {measures[0]}{tested}{drawn}{adjusted}"
     return statements
 
@@ -215,8 +215,8 @@ def _alike(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Result]) -> Listing:
     values = known[VALUES]
-    first = measured(values)[0]
-    others = measured(known[OTHERS]) if OTHERS in known else []
+    first = measured_columns(values)[0]
+    others = measured_columns(known[OTHERS]) if OTHERS in known else []
     ranks = _by_system(known.get(RANKS))
     letters = _by_system(known.get(LETTERS))
     of_system = _by_system(values)
@@ -254,7 +254,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))
             )
         rows.append(tuple(cells))
-    return Listing(values.caption, tuple(columns), tuple(_aligned(rows, columns)))
+    return Listing(values.caption, tuple(columns), tuple(_align_letters(rows, columns)))
 
 
 def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:
@@ -275,7 +275,7 @@ def _ranks(row: Mapping[str, Cell]) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-def _aligned(rows: list[tuple[ListCell, ...]], columns: Sequence[ListColumn]) -> Iterator[tuple[ListCell, ...]]:
+def _align_letters(rows: list[tuple[ListCell, ...]], columns: Sequence[ListColumn]) -> Iterator[tuple[ListCell, ...]]:
     """The letters of groups, aligned so that each group reads as a line down the ranking."""
     place = next((place for place, column in enumerate(columns) if column.kind == "letters"), None)
     if place is None:

@@ -30,8 +30,8 @@ from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result
 from evalhouse.warehouse.store.catalog import KnownTestSet
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, Offer, offer_of, typed
-from evalhouse.warehouse.web.pages.parts import MISSING, answer, answered
+from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, Offer, offer_of, typed_name
+from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement
 
 MOST_ATTRIBUTES = 4
 """The number of attributes of documents by which the difference is split by default."""
@@ -60,8 +60,8 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if links.asking(""):
         yield _form(address, links, offer, chosen, _possible(inquiry, test_set))
     missing = f" missing {word}" if (word := address.one_of("missing")) else ""
-    pair = f"{typed(first)}, {typed(second)} on {typed(name)}{offer.of}"
-    pictured = answered(inquiry, f"plot compare {chosen} for {pair}{missing}")
+    pair = f"{typed_name(first)}, {typed_name(second)} on {typed_name(name)}{offer.of}"
+    pictured = answer_statement(inquiry, f"plot compare {chosen} for {pair}{missing}")
     if isinstance(pictured, Failure):
         yield pictured
     else:
@@ -69,7 +69,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         shown: list[PageBlock] = [answer(pictured, links, "The difference under chance alone")]
         measures = offer.first if chosen in offer.first else (chosen, *offer.first)
         if len(measures) > 1:
-            compared = answered(inquiry, f"compare {', '.join(measures)} for {pair}{missing}")
+            compared = answer_statement(inquiry, f"compare {', '.join(measures)} for {pair}{missing}")
             shown.append(compared if isinstance(compared, Failure) else answer(compared, links, "All measures"))
         yield Beside(tuple(shown))
     by = _attributes(inquiry, test_set, address)
@@ -130,10 +130,10 @@ _SIGNS = {"significant": "significant", "undecided": "open"}
 def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBlock]:
     """The difference by slices, as a picture and a table."""
     yield Headline("Where it comes from", "slices")
-    split = answered(inquiry, f"plot {statement}")
+    split = answer_statement(inquiry, f"plot {statement}")
     if isinstance(split, Failure):
         # There may be an answer even if there is no picture.
-        split = answered(inquiry, statement)
+        split = answer_statement(inquiry, statement)
     yield (
         split if isinstance(split, Failure) else answer(split, links, "Slices by attributes of documents", folded=False)
     )
@@ -142,8 +142,8 @@ def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBloc
 def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str) -> Iterator[PageBlock]:
     """One page of the documents behind the difference, with the largest contributions first."""
     only = address.one_of("only")
-    chosen = f"{statement} only {typed(only)}" if only in address.names[1:] else statement
-    found = answered(inquiry, chosen)
+    chosen = f"{statement} only {typed_name(only)}" if only in address.names[1:] else statement
+    found = answer_statement(inquiry, chosen)
     yield Headline("The documents behind it", "documents")
     if isinstance(found, Failure):
         yield found

@@ -41,7 +41,7 @@ MOST_PAIRS = 20
 """The number of pairs of an answer that are linked."""
 
 
-def answered(inquiry: Inquiry, statement: str) -> Result | Failure:
+def answer_statement(inquiry: Inquiry, statement: str) -> Result | Failure:
     """The answer to a statement, or its error."""
     try:
         return inquiry.one(statement)

@@ -18,9 +18,9 @@ from evalhouse.warehouse.render.site.contents import (
     PageHeading,
 )
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed
-from evalhouse.warehouse.web.pages.leaderboard import extent_of, interval, measured
-from evalhouse.warehouse.web.pages.parts import answer, answered
+from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed_name
+from evalhouse.warehouse.web.pages.leaderboard import extent_of, interval, measured_columns
+from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
 
 def heading(address: Address, links: Links) -> PageHeading:
@@ -54,7 +54,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
 
 
 def _tail(name: str, test_sets: Sequence[str], of: str) -> str:
-    return f"for {typed(name)} on {', '.join(map(typed, test_sets))}{of}"
+    return f"for {typed_name(name)} on {', '.join(map(typed_name, test_sets))}{of}"
 
 
 def _values(
@@ -63,17 +63,17 @@ def _values(
     """One row per test set, with the interval of the first measure."""
     tail = _tail(name, test_sets, of)
     first, *others = alike.measures
-    values = answered(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
+    values = answer_statement(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
     if isinstance(values, Failure):
         # With too few documents for an interval, there are still values.
-        values = answered(inquiry, f"score {first} {tail}")
-    more = answered(inquiry, f"score {', '.join(others)} {tail}") if others else None
+        values = answer_statement(inquiry, f"score {first} {tail}")
+    more = answer_statement(inquiry, f"score {', '.join(others)} {tail}") if others else None
     for wrong in (values, more):
         if isinstance(wrong, Failure):
             yield wrong
             return
     results = [result for result in (values, more) if result is not None and not isinstance(result, Failure)]
-    column, *rest = [one for result in results for one in measured(result)]
+    column, *rest = [one for result in results for one in measured_columns(result)]
     rows = {str(row["test_set"]): dict(row) for row in results[0].rows}
     for result in results[1:]:
         for row in result.rows:

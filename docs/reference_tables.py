@@ -93,7 +93,7 @@ def measures() -> str:
         (
             (
                 _code(measure.name),
-                measure.task,
+                measure.kind,
                 ", ".join(_code(_parameter(each)) for each in measure.parameters),
                 measure.meaning,
                 measure.source,

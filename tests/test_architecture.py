@@ -15,7 +15,7 @@ import grimp
 import pytest
 
 from evalhouse.grammar.clauses import STATEMENTS
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.process.lazy import lazy
 from evalhouse.warehouse.python import generation
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
@@ -74,6 +74,19 @@ def test_no_circle_of_imports(imports: grimp.ImportGraph) -> None:
         if imports.chain_exists(importer=imported, imported=module)
     ]
     assert circles == []
+
+
+def test_all_imports_go_through_the_one_package() -> None:
+    """A checkout has `warehouse` and `grammar` at its top, too; where evalhouse is installed they are not there."""
+    others = [
+        f"{source.relative_to(ROOT)}:{node.lineno}"
+        for source in SOURCES
+        for node in nodes(source)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for module in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names])
+        if module.partition(".")[0] in ("warehouse", "grammar")
+    ]
+    assert others == []
 
 
 def test_every_room_is_in_the_layers(imports: grimp.ImportGraph) -> None:
@@ -156,7 +169,7 @@ def test_imports_are_statements_and_not_strings() -> None:
 
 def test_nobody_asks_for_a_name_that_a_table_knows() -> None:
     """What a task, test, adjustment or statement is, its member says; nothing compares its name with a text."""
-    names = {*TASKS, *STATEMENTS, *(test.name for test in TESTS), *(adjustment.name for adjustment in ADJUSTMENTS)}
+    names = {*KINDS, *STATEMENTS, *(test.name for test in TESTS), *(adjustment.name for adjustment in ADJUSTMENTS)}
     compared = {str(source.relative_to(ROOT)): sorted(names & set(_compared(parsed(source)))) for source in SOURCES}
     compared = {source: texts for source, texts in compared.items() if texts}
     assert {source: texts for source, texts in compared.items() if source not in OF_THEIR_OWN} == {}

@@ -16,7 +16,7 @@ from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import FUNCTIONS
 from evalhouse.warehouse.commands.table import COMMANDS
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.measures import MEASURES
 from evalhouse.warehouse.render import FORMATS
@@ -137,7 +137,7 @@ def test_the_columns_of_a_statement_are_those_that_come_back(session: Session, w
 TYPED: dict[str, list[str]] = {
     "measure": [measure.name for measure in MEASURES],
     "parameter": sorted({parameter.name for measure in MEASURES for parameter in measure.parameters}),
-    "kind": list(TASKS),
+    "kind": list(KINDS),
     "test": [test.name for test in TESTS],
     "adjustment": [adjustment.name for adjustment in ADJUSTMENTS],
     "function": list(FUNCTIONS),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.extraction import COLUMNS as COUNTS
@@ -108,7 +108,7 @@ def test_auc_is_the_share_of_pairs_in_the_right_order_ties_counting_one_half() -
 RATIOS = [measure for measure in MEASURES if isinstance(settle(measure, {}).computation, Ratio)]
 
 
-@pytest.mark.parametrize("measure", RATIOS, ids=lambda measure: f"{measure.task} {measure.name}")
+@pytest.mark.parametrize("measure", RATIOS, ids=lambda measure: f"{measure.kind} {measure.name}")
 def test_the_denominator_is_positive_and_the_coefficients_are_coprime(measure: Measure) -> None:
     ratio = settle(measure, {}).computation
     assert isinstance(ratio, Ratio)
@@ -143,11 +143,11 @@ def test_the_sql_reading_equals_the_numpy_reading(
     statistics = tuple(
         settle(measure, {"beta": Decimal(beta)} if measure.name == "F" else {})
         for measure in RATIOS
-        if measure.task == "extraction"
+        if measure.kind == "extraction"
     )
     with in_memory() as database:
         load(database, path, "scores")
-        entry = Entry(TestSet(1, "T", "T"), TASKS["extraction"], statistics, (StoredSystem(1, "S"),))
+        entry = Entry(TestSet(1, "T", "T"), KINDS["extraction"], statistics, (StoredSystem(1, "S"),))
         ((_, documents, *sums),) = database.rows(scores.score_sums(entry, (), None))
     assert documents == len(rows)
     arrays = {name: np.array(column, dtype=np.int64) for name, column in counts.items()}

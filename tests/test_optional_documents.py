@@ -32,7 +32,7 @@ SMALL = st.fixed_dictionaries({cell: st.integers(0, 5) for cell in COLUMNS})
 BOUNDED = [
     measure
     for measure in MEASURES
-    if measure.task == "filtering" and any(BOUNDS in parameter.several for parameter in measure.parameters)
+    if measure.kind == "filtering" and any(BOUNDS in parameter.several for parameter in measure.parameters)
 ]
 
 

@@ -147,7 +147,7 @@ def test_every_measure_of_filtering_is_either_projected_or_known_not_to_be() -> 
     not_projected = {
         measure.name
         for measure in MEASURES
-        if measure.task == "filtering"
+        if measure.kind == "filtering"
         and not (isinstance(of := settle(measure, {}).computation, Ratio | Function) and growth(of))
     }
     assert not_projected == {"auc", "T9U"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import Reader
@@ -28,8 +28,8 @@ def observed(database: Database) -> dict[str, Observed]:
     [test_set] = known.test_sets
     return {
         task: known.observed(task, test_set.id)
-        for task in TASKS
-        if TASKS[task].by_document and known.has_rows(task, test_set.id)
+        for task in KINDS
+        if KINDS[task].by_document and known.has_rows(task, test_set.id)
     }
 
 
@@ -39,7 +39,7 @@ def test_its_example_is_called_by_its_noun(database: Database, load_text: Load, 
     # The documents of a wide table are called as their column is.
     own = "question" if reader.name == "wide" else reader.noun
     for task, of_task in observed(database).items():
-        assert of_task.noun == ("topic-document pair" if TASKS[task].has_key and reader.observed_in else own)
+        assert of_task.noun == ("topic-document pair" if KINDS[task].has_key and reader.observed_in else own)
 
 
 def test_readers_have_the_nouns_of_their_fields() -> None:

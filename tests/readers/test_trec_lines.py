@@ -14,7 +14,7 @@ from evalhouse.warehouse.kinds.records import RANKINGS
 from evalhouse.warehouse.loading.ingest import forget
 from evalhouse.warehouse.loading.readers import trec as trec_lines
 from evalhouse.warehouse.loading.staging import lines as surveying
-from evalhouse.warehouse.loading.staging.cells import KINDS
+from evalhouse.warehouse.loading.staging.cells import CHECKS
 from evalhouse.warehouse.loading.staging.lines import Document
 from evalhouse.warehouse.loading.staging.staged import Staging
 from evalhouse.warehouse.store.database import Database
@@ -32,7 +32,7 @@ SCORES = st.text(alphabet="0123456789+-.eE_xnaif'", min_size=1, max_size=8)
 @given(st.lists(SCORES, min_size=1, max_size=200))
 def test_what_is_a_number_at_a_glance_is_a_number(database: Database, texts: list[str]) -> None:
     cell = Sql("it")
-    glance, pattern = trec_lines.PLAIN_SCORE.replace("CELL", "it"), KINDS["number"].passed_by(cell).text
+    glance, pattern = trec_lines.PLAIN_SCORE.replace("CELL", "it"), CHECKS["number"].passed_by(cell).text
     glance += f" and abs(try_cast(it as double)) < {trec_lines.LARGEST}"
     wrong = f"select it from (select unnest(string_split(?, ' ')) as it) where ({glance}) and not ({pattern})"
     assert database.rows(Sql(wrong, (" ".join(texts),))) == []

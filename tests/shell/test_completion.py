@@ -7,7 +7,7 @@ import pytest
 from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import expect_next, is_complete, parse
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.shell.offers import candidates, keyword_meaning, statement_usage
 from evalhouse.warehouse.shell.prompt import mistake
@@ -29,7 +29,7 @@ def offered(text: str, session: Session) -> list[str]:
         ("score F of filtering for ", ["allrel", "random(s="]),
         ("score F for all on TST", ["TST2", "TST3", "TST4"]),
         ("score F for all on TST3 o", ["of", "order by"]),
-        ("score F of ", list(TASKS)),
+        ("score F of ", list(KINDS)),
         ("compare F for all on TST3 test tu", ["tukey"]),
         ("compare F for all on TST3 adjust ho", ["holm"]),
         ("score F for all on TST3 where label = ", ["relevant", "optional", "nonrelevant"]),
@@ -104,7 +104,7 @@ def test_everything_offered_has_a_line_of_help(session: Session) -> None:
 def test_every_statement_and_clause_of_the_grammar_says_what_it_means() -> None:
     assert [word for word in STATEMENTS if statement_usage(word) is None] == []
     assert [clause.words for clause in CLAUSES if keyword_meaning(clause.words) != clause.meaning] == []
-    assert all(task.meaning for task in TASKS.values())
+    assert all(task.meaning for task in KINDS.values())
     assert keyword_meaning("define measure") == "define a measure of summed counts and keep it in the warehouse"
     assert keyword_meaning("test sets") == "all test sets with their documents"
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.measures import Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.path import Query, Workforce, fetch
@@ -42,7 +42,7 @@ def statistic(name: str, task: str) -> Statistic:
 
 
 def entry(name: str, task: str, *systems: p.System) -> p.Entry:
-    return p.Entry(T, TASKS[task], (statistic(name, task),), systems, 0, p.Units(3, in_units=False), "f")
+    return p.Entry(T, KINDS[task], (statistic(name, task),), systems, 0, p.Units(3, in_units=False), "f")
 
 
 def observed(correct: dict[int, list[int]], possible: int = 4) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_a_document_that_one_system_lacks_is_named_dropped_or_counted_as_nothing
 
 def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_their_own() -> None:
     many = p.Entry(
-        T, TASKS["extraction"], (statistic("recall", "extraction"),), (A, B), 0, p.Units(30_000, in_units=False)
+        T, KINDS["extraction"], (statistic("recall", "extraction"),), (A, B), 0, p.Units(30_000, in_units=False)
     )
     plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
     query, names, _ = compare.compile(plan)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.comparing import notes
 from evalhouse.warehouse.comparing.notes import ComparedPairs
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
 from evalhouse.warehouse.session.session import Session
@@ -19,7 +19,7 @@ TOPICS = Size(80_914, "topic-document pair", 50, "topic")
 
 
 def entry(test_set: str = "T", task: str = "extraction", **others: object) -> p.Entry:
-    return replace(p.Entry(p.TestSet(1, test_set, test_set), TASKS[task], (), ()), **others)
+    return replace(p.Entry(p.TestSet(1, test_set, test_set), KINDS[task], (), ()), **others)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[Sums, Sums]:
 
 def _completions(comparison: Comparison, observations: Observations) -> tuple[Observations, int]:
     """The observations once for each completion, one below the other, each observation a unit; and how often."""
-    task = comparison.entry.task
+    task = comparison.entry.kind
     if task.completions is None:
         raise QueryError(f"missing bounds does not work for {task.rows}")
     grids = dict(observations.counts) if observations.values is None else {"value": observations.values}

@@ -303,7 +303,7 @@ def with_parts(entry: p.Entry) -> p.Entry | None:
         for statistic in entry.statistics
         if statistic.sums is not None and not (statistic.averaged and entry.units.averaged is not None)
     )
-    if not entry.task.by_document or not entry.stored_systems or not statistics:
+    if not entry.kind.by_document or not entry.stored_systems or not statistics:
         return None
     return replace(entry, systems=entry.stored_systems, statistics=statistics)
 

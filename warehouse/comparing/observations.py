@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.kinds import Task
+from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
@@ -132,7 +132,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
 
 
 def _rows_name(part: p.Entry, alike: bool) -> str:
-    of = f" of {part.statistics[0].label!r}" if part.task.by_measure else ""
+    of = f" of {part.statistics[0].label!r}" if part.kind.by_measure else ""
     of = " with confidences" if part.ordered else of
     what = "documents alike" if alike else "observations"
     averages = " of averages" if part.units.averaged is not None else ""
@@ -170,7 +170,7 @@ def read_columns(entry: p.Entry) -> tuple[str, ...]:
 
 def _own_rows(rows: Mapping[str, Any], entry: p.Entry) -> Mapping[str, Any]:
     """The rows with the values of the one statistic of the entry, where several were read together."""
-    if not entry.task.of_lists:
+    if not entry.kind.of_lists:
         return rows
     column = value_of(entry, entry.statistics[0])
     return {**rows, **{f"value{name.removeprefix(column)}": rows[name] for name in rows if _is_of(column, name)}}
@@ -183,10 +183,10 @@ def _is_of(column: str, name: str) -> bool:
 
 def _columns(entry: p.Entry) -> tuple[str, ...]:
     """What is read of each row. A cell of filtering is only known by its neighbours, so all are read."""
-    if not entry.task.is_counted:
+    if not entry.kind.is_counted:
         return ("value",)
-    if entry.task.decide is not None:
-        return (*entry.task.counts, *(("confidence",) if entry.ordered else ()))
+    if entry.kind.decide is not None:
+        return (*entry.kind.counts, *(("confidence",) if entry.ordered else ()))
     of_statistics = (column for statistic in entry.statistics for column in statistic.columns)
     return tuple(dict.fromkeys((*of_statistics, *entry.also)))
 
@@ -218,7 +218,7 @@ def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
 def _nothing(entry: p.Entry) -> QueryError:
     """The error when there are no rows left to test."""
     where = entry.test_set.name
-    if entry.task.of_lists:
+    if entry.kind.of_lists:
         return QueryError(
             f"no topic of {where} in this statement has both lists and judgments", hints=("load its qrels",)
         )
@@ -244,7 +244,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
 
     present = np.zeros(shape, dtype=np.bool_)
     present.reshape(-1)[cells] = True
-    columns, kind = _columns(entry), _kind(entry.task)
+    columns, kind = _columns(entry), _kind(entry.kind)
     confidences = np.full(shape, np.nan) if "confidence" in columns else None
     if confidences is not None:
         columns = tuple(column for column in columns if column != "confidence")
@@ -260,8 +260,8 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     del cells
     whole = entry.units.scale
     for index, system in enumerate(entry.systems):
-        if isinstance(system, p.Baseline) and entry.task.decide is not None:
-            entry.task.decide(counts, index, np.arange(len(keys)), True, whole)
+        if isinstance(system, p.Baseline) and entry.kind.decide is not None:
+            entry.kind.decide(counts, index, np.arange(len(keys)), True, whole)
             present[index] = True
 
     everywhere = np.asarray(present.all(axis=0))
@@ -273,9 +273,9 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
             raise _absent(entry, [str(name) for name in documents["name"][lacking[:LISTED]]], len(lacking), without)
         if how.missing in ("drop", "bounds"):
             kept = everywhere
-        elif entry.task.decide is not None:
+        elif entry.kind.decide is not None:
             for index in range(len(entry.systems)):
-                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
+                entry.kind.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
     cluster = _clusters(rows, place, len(keys)) if entry.units.shared else np.arange(len(keys))
 
     def of_kept(grid: NDArray[Any]) -> NDArray[Any]:
@@ -286,7 +286,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         systems=entry.systems,
         counts=counts,
         known={column: of_kept(grid) for column, grid in known.items()},
-        values=None if entry.task.is_counted else counts["value"],
+        values=None if entry.kind.is_counted else counts["value"],
         present=of_kept(present),
         cluster=np.unique(cluster[kept], return_inverse=True)[1].reshape(-1),
         documents=int(np.count_nonzero(np.diff(keys[kept] // width, prepend=-1))),
@@ -304,7 +304,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         raise _nothing(entry)
     present = np.stack([~_null(rows[f"system_{side}"]) for side in (0, 1)])
     everywhere = np.asarray(present.all(axis=0))
-    columns, kind = _columns(entry), _kind(entry.task)
+    columns, kind = _columns(entry), _kind(entry.kind)
     sides = {column: [_read(rows[f"{column}_{side}"], kind) for side in (0, 1)] for column in columns}
     counts: dict[str, NDArray[Any]] = {column: np.stack([read for read, _ in both]) for column, both in sides.items()}
     known = {column: np.stack([given for _, given in both]) for column, both in sides.items()}
@@ -319,17 +319,17 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
         if how.missing in ("drop", "bounds"):
             dropped = int(times[~everywhere].sum())
             times = np.where(everywhere, times, 0)
-        elif entry.task.decide is not None:
+        elif entry.kind.decide is not None:
             whole = entry.units.scale
             for index in (0, 1):
-                entry.task.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
+                entry.kind.decide(counts, index, np.flatnonzero(~present[index]), False, whole)
     documents = int(times.sum())
     repeated = {column: np.repeat(grid, times, axis=1) for column, grid in counts.items()}
     return Observations(
         systems=entry.systems,
         counts=repeated,
         known={column: np.repeat(grid, times, axis=1) for column, grid in known.items()},
-        values=None if entry.task.is_counted else repeated["value"],
+        values=None if entry.kind.is_counted else repeated["value"],
         present=np.repeat(present, times, axis=1),
         cluster=np.arange(documents),
         documents=documents,
@@ -337,7 +337,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     )
 
 
-def _kind(task: Task) -> Any:
+def _kind(task: Kind) -> Any:
     return np.int64 if task.is_counted else np.float64
 
 

@@ -72,7 +72,7 @@ class Valued(Struct, frozen=True):
     def _of_systems(self) -> Queries:
         if not self.entry.stored_systems:
             return ()
-        if not self.entry.task.by_document:
+        if not self.entry.kind.by_document:
             return (Query(self.name("figures"), scores.published_rows(self.entry, self.by, self.where)),)
         orders: Queries = ()
         if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
@@ -89,7 +89,7 @@ class Valued(Struct, frozen=True):
         systems = {system.id: system for system in self.entry.stored_systems}
         if not systems:
             return []
-        if not self.entry.task.by_document:
+        if not self.entry.kind.by_document:
             return self._printed_lines(systems, facts[self.name("figures")])
         split = len(self.by)
         return [
@@ -111,7 +111,7 @@ class Valued(Struct, frozen=True):
                 continue
             taken = [next(remaining) for _ in range(_count_sums(statistic))]
             values.append(_value(statistic, self.entry, taken))
-            if statistic.averaged or not self.entry.task.is_counted:
+            if statistic.averaged or not self.entry.kind.is_counted:
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 
@@ -169,7 +169,7 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
     if isinstance(statistic.computation, Function) and not statistic.averaged:
         return statistic.computation.value(known)
     over, under = known
-    fixed = FIXED_POINT if statistic.averaged or not entry.task.is_counted else 1
+    fixed = FIXED_POINT if statistic.averaged or not entry.kind.is_counted else 1
     if isinstance(statistic.computation, Ratio):
         return statistic.computation.value((over, under * fixed))
     return over / (under * fixed) if under else None

@@ -1,19 +1,19 @@
-"""What is stored and can be queried. TASKS is the one table of the kinds of rows, the most detailed first."""
+"""What is stored and can be queried. KINDS is the one table of the kinds of rows, the most detailed first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from evalhouse.warehouse.kinds.counted import COUNTS, EXTRACTION, FILTERING
-from evalhouse.warehouse.kinds.kind import Task
+from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.kinds.valued import PUBLISHED, RANKINGS, VALUES
 
-__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "PUBLISHED", "RANKINGS", "TASKS", "VALUES", "Task"]
+__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "KINDS", "PUBLISHED", "RANKINGS", "VALUES", "Kind"]
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, VALUES, PUBLISHED)}
+KINDS: Mapping[str, Kind] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, VALUES, PUBLISHED)}
 
-COUNTED: Mapping[str, Task] = {name: task for name, task in TASKS.items() if task.is_counted}
+COUNTED: Mapping[str, Kind] = {name: task for name, task in KINDS.items() if task.is_counted}
 """The tasks whose rows are counts; measures can be defined over them."""
 
-IMPORTED: tuple[Task, ...] = tuple(task for task in TASKS.values() if task.imported is not None)
+IMPORTED: tuple[Kind, ...] = tuple(task for task in KINDS.values() if task.imported is not None)
 """The tasks whose measures are names in the data."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evalhouse.warehouse.kinds.kind import Task
+from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.measures import extraction, filtering
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def complete_tuples(
     ]
 
 
-EXTRACTION = Task(
+EXTRACTION = Kind(
     name="extraction",
     meaning="score tuples: possible, actual, correct, partial",
     rows="score tuples",
@@ -95,7 +95,7 @@ def complete_decisions(
     return list(decided)
 
 
-FILTERING = Task(
+FILTERING = Kind(
     name="filtering",
     meaning="relevance decisions, scored against key labels",
     rows="relevance decisions",
@@ -114,7 +114,7 @@ FILTERING = Task(
 # === named counts =====================================================================================================
 # Named whole numbers for a system and a document, or for a unit of a document. Measures are functions of their sums.
 
-COUNTS = Task(
+COUNTS = Kind(
     name="counts",
     meaning="named whole numbers, such as attempts and passed",
     rows="counts",

@@ -1,4 +1,4 @@
-"""What a kind of stored rows is: a `Task`, as data, and what its observations are called.
+"""What a kind of stored rows is: a `Kind`, as data, and what its observations are called.
 
 The table of kinds lists the tasks. This module must not know about files or the database.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Completing = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
 
 
-class Task(Struct, frozen=True):
+class Kind(Struct, frozen=True):
     """What a statement can name after `of`: a kind of stored rows.
 
     `facts` is the table that holds the rows, `source` the table or view that queries read, and `decided_by` the tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evalhouse.warehouse.kinds.kind import Task
+from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.measures import Measure, find_measure
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS, imported_measure, printed_measure
@@ -34,7 +34,7 @@ def _imported_measure(name: str, stored: tuple[str, str], declared: bool | None)
     return imported_measure(name, lower_by_name(name) if declared is None else declared)
 
 
-VALUES = Task(
+VALUES = Kind(
     name="values",
     meaning="imported values, document by document",
     rows="values",
@@ -56,7 +56,7 @@ VALUES = Task(
 # Values that say whether an answer is right, counted over replicates: the number of attempts and the number that
 # passed. These counts are not stored rows, so they are not in the table of tasks.
 
-REPLICATED = Task(
+REPLICATED = Kind(
     name=VALUES.name,
     meaning="replicates of right-or-wrong samples, counted as attempts",
     rows=VALUES.rows,
@@ -85,7 +85,7 @@ def complete_rankings(
     return [{"value": np.where(present, counts["value"], extreme)} for extreme in (0.0, 1.0)]
 
 
-RANKINGS = Task(
+RANKINGS = Kind(
     name="rankings",
     meaning="runs that rank items for topics, scored against judgments",
     rows="rankings",
@@ -112,7 +112,7 @@ def _printed_measure(name: str, stored: tuple[str, str], declared: bool | None) 
     return printed_measure(name, task, figure, lower if declared is None else declared)
 
 
-PUBLISHED = Task(
+PUBLISHED = Kind(
     name="published",
     meaning="figures as printed in papers and reports",
     rows="published figures",

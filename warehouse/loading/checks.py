@@ -17,7 +17,7 @@ from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import COUNT, SYSTEM, UNIT, Field, Limit
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields
-from evalhouse.warehouse.loading.staging.cells import KINDS, check_of, complaint, quote_cell
+from evalhouse.warehouse.loading.staging.cells import CHECKS, check_of, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
@@ -119,7 +119,7 @@ def check_new_names(part: FilePart, known: Mapping[str, int]) -> None:
     """Checks the names that got a number after `last_numbers`, each name once however often the file has it. If one is
     invalid, reports all invalid cells and drops their rows as `leave_only_good` does.
     """
-    good = KINDS["name"].passed_by(Sql("name"))
+    good = CHECKS["name"].passed_by(Sql("name"))
     now = last_numbers(part.staging)
     for table, last in known.items():
         if now[table] == last:

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from evalhouse.warehouse.faults import DataError, Fault
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
 from evalhouse.warehouse.loading import planning as directions
@@ -97,7 +97,7 @@ def _common_declaration(database: Database, form: FactForm) -> Observed:
     if TEST_SET not in form.stored_key or DOCUMENT not in form.key:
         return Observed()
     declared = declarations(database)
-    [task] = [task.name for task in TASKS.values() if form.table in task.decided_by]
+    [task] = [task.name for task in KINDS.values() if form.table in task.decided_by]
     test_sets = database.rows("select distinct test_set_id from " + name(form.table)) if declared else []
     said = {declared_in(declared, task, test_set) for (test_set,) in test_sets}
     return said.pop() if len(said) == 1 else Observed()

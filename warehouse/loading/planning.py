@@ -20,14 +20,14 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.warehouse.faults import DataError, Fault
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, MEASURE, FactForm
 from evalhouse.warehouse.loading.checks import FilePart
 from evalhouse.warehouse.loading.finding import NO_RESULTS, Found, find, pack_together, unpack
 from evalhouse.warehouse.loading.readers import READERS, Reader, Role, plugins, wide
 from evalhouse.warehouse.loading.readers.recognition import recognize_file, role_of, unknown
-from evalhouse.warehouse.loading.staging.cells import KINDS, complaint, quote_cell
+from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.reader import filled
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staging
@@ -410,7 +410,7 @@ class Declaring(Struct, frozen=True):
 
     def _tasks(self, form: FactForm) -> list[str | None]:
         """The tasks of the rows of a form; None stands for all tasks, if a file has only attributes."""
-        tasks: list[str | None] = [task.name for task in TASKS.values() if form.table in task.decided_by]
+        tasks: list[str | None] = [task.name for task in KINDS.values() if form.table in task.decided_by]
         return tasks or ([None] if len(self.reader.forms) == 1 else [])
 
 
@@ -427,7 +427,7 @@ def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], De
     fields = dict(staging.fields)
     declared = SETTINGS if has_documents(reader) else ()
     settings = {key: normalize("NFC", fields.pop(key).strip()) for key in declared if key in fields}
-    is_name = "select it <> '' and " + KINDS["name"].passed_by(Sql("it")) + " from (select ?::varchar as it)"
+    is_name = "select it <> '' and " + CHECKS["name"].passed_by(Sql("it")) + " from (select ?::varchar as it)"
     for key, text in settings.items():
         if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:
             raise staging.refusal(complaint("name", f"the value set for {key}", text or None))
@@ -437,7 +437,7 @@ def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], De
 
 def knows_declaration(database: Database, said: Iterable[Said]) -> bool:
     """Whether all of this was already declared in the same words."""
-    known = {(old.test_set, old.task, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
+    known = {(old.test_set, old.kind, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
     return all((of, task or "", noun or "", cluster or "", by) in known for of, task, noun, cluster, by in said)
 
 

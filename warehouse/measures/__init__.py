@@ -47,7 +47,7 @@ def find_measure(name: str, task: str) -> Measure | None:
     """The measure of a task by its exact name, else by its name in any letter case or by a synonym; None if there is no
     such measure. A cutoff after the name (P@10) or a parameter after it (F2) is not part of the name.
     """
-    of_task = [measure for measure in MEASURES if measure.task == task]
+    of_task = [measure for measure in MEASURES if measure.kind == task]
     exact = [measure for measure in of_task if measure.name == name]
     folded = [
         measure

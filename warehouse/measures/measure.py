@@ -84,7 +84,7 @@ class Parameter(Struct, frozen=True):
 class PrintedFigure(Struct, frozen=True):
     """A figure that is known only as printed: the task and the name under which it is stored."""
 
-    task: str
+    kind: str
     name: str
 
 
@@ -107,7 +107,7 @@ class Measure(Struct, frozen=True):
     """
 
     name: str
-    task: TaskName
+    kind: TaskName
     meaning: str
     source: str
     formula: Callable[..., Computation]

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import hints, listing, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
-from evalhouse.warehouse.kinds import FILTERING, TASKS, Task
+from evalhouse.warehouse.kinds import FILTERING, KINDS, Kind
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.names import Scope, matching, text_of
 
 
-def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
+def dimension_of(scope: Scope, node: n.Attribute, task: Kind) -> p.Dimension:
     """What `by`, `where` and `exchange by` split or choose rows by."""
     of = node.of.casefold()
     allowed = task.dimensions
     if of not in allowed:
-        if any(of in other.dimensions for other in TASKS.values()):
+        if any(of in other.dimensions for other in KINDS.values()):
             raise QueryError(f"{task.name} has no {of}", node.span, listing(allowed, "attributes"))
         raise QueryError(f"unknown attribute '{node.of}'", node.span, hints(of, allowed, "attributes"))
     if node.name:
@@ -38,7 +38,7 @@ def dimension_of(scope: Scope, node: n.Attribute, task: Task) -> p.Dimension:
     return p.Dimension(cast(Any, of))
 
 
-def filter_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
+def filter_of(scope: Scope, node: n.Condition | None, task: Kind) -> p.Filter | None:
     """A whole condition. What it says of confidence is a threshold, so it stands alone or is joined to the rest by
     and.
     """
@@ -61,7 +61,7 @@ def key_filter(scope: Scope, node: n.Condition | None, annotators: bool = False)
     """
     known = ("document", "label", *(("annotator",) if annotators else ()))
     for of in [] if node is None else _attributes(node):
-        if of not in known and any(of in task.dimensions for task in TASKS.values()):
+        if of not in known and any(of in task.dimensions for task in KINDS.values()):
             has = f"it has {', '.join(known[:-1])} and {known[-1]}"
             raise QueryError(f"the key has no {of}", node.span if node else NOWHERE, (has,))
     return filter_of(scope, node, replace(FILTERING, dimensions=known))
@@ -80,7 +80,7 @@ def _attributes(node: n.Condition) -> list[str]:
             return [attribute.of.casefold()]
 
 
-def condition_of(scope: Scope, node: n.Condition | None, task: Task) -> p.Filter | None:
+def condition_of(scope: Scope, node: n.Condition | None, task: Kind) -> p.Filter | None:
     """A condition with its attributes looked up and its values checked against them."""
     match node:
         case None:

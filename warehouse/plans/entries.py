@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import listing
 from evalhouse.grammar.errors import QueryError, Span
-from evalhouse.warehouse.kinds import COUNTS, TASKS, VALUES, Task
+from evalhouse.warehouse.kinds import COUNTS, KINDS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural
 from evalhouse.warehouse.kinds.valued import REPLICATED
 from evalhouse.warehouse.measures import Function, Measure, Statistic, settle
@@ -126,9 +126,9 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
     place = by[0].span
     if not taken:
         raise QueryError(f"a mean by an attribute works only in {STATEMENTS}", place)
-    if not entry.task.is_counted or entry.task.named_counts:
-        raise QueryError(f"a mean by an attribute needs score tuples or decisions, not {entry.task.rows}", place)
-    dimensions = [dimension_of(scope, attribute, entry.task) for attribute in by]
+    if not entry.kind.is_counted or entry.kind.named_counts:
+        raise QueryError(f"a mean by an attribute needs score tuples or decisions, not {entry.kind.rows}", place)
+    dimensions = [dimension_of(scope, attribute, entry.kind) for attribute in by]
     dimension = dimensions[0]
     for found, attribute in zip(dimensions, by, strict=True):
         if found.of != "document" or not found.attribute:
@@ -147,7 +147,7 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
         raise QueryError("a mean by an attribute cannot be combined with replicates", place, ("leave out replicates",))
     if entry.baselines:
         raise QueryError(f"{entry.baselines[0].name} has no {dimension.name}, so there is no mean over it", place)
-    without = scope.catalog.documents_without(dimension.attribute, entry.task.name, entry.test_set.id)
+    without = scope.catalog.documents_without(dimension.attribute, entry.kind.name, entry.test_set.id)
     return replace(entry, units=entry.units.group_by(p.Groups(dimension.attribute, without)))
 
 
@@ -246,8 +246,8 @@ def check_filled(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...], othe
         wrong = f"missing {statement.missing} is for comparisons; {otherwise}"
         raise QueryError(wrong, statement.span, ("leave it out, or write missing zero for rankings",))
     for entry in entries:
-        if not entry.task.of_lists:
-            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.task.rows}"
+        if not entry.kind.of_lists:
+            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.kind.rows}"
             raise QueryError(wrong, statement.span, ("leave it out",))
 
 
@@ -306,7 +306,7 @@ def _over(statistic: Statistic, scale: int) -> Statistic:
 
 
 def _count_systems(
-    node: n.Systems | None, scope: Scope, task: Task, test_set: KnownTestSet, replicates: p.Replicates | None
+    node: n.Systems | None, scope: Scope, task: Kind, test_set: KnownTestSet, replicates: p.Replicates | None
 ) -> int:
     """How many systems have rows; 0, for not known, where all are named and it would take long to find out."""
     everyone = node is None or any(isinstance(item, n.All) for item in node.items)
@@ -322,7 +322,7 @@ MOST_RUNS = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
 
 
-def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates | None:
+def _replicates(node: n.Attribute | None, scope: Scope, task: Kind, test_set: KnownTestSet) -> p.Replicates | None:
     """The runs of each system on a test set, averaged; None where nothing is said of them."""
     if node is None:
         return None
@@ -339,7 +339,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Task, test_set: Kn
     return replace(found, common=common)
 
 
-def _runs_by(node: n.Attribute, scope: Scope, task: Task, test_set: KnownTestSet) -> p.Replicates:
+def _runs_by(node: n.Attribute, scope: Scope, task: Kind, test_set: KnownTestSet) -> p.Replicates:
     """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
     if node.of.casefold() != "system" or not node.name:
         raise QueryError(
@@ -366,7 +366,7 @@ def _runs_by(node: n.Attribute, scope: Scope, task: Task, test_set: KnownTestSet
     return p.Replicates(attribute, tuple((many[0], many) for many in runs.values()), 1)
 
 
-def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Task:
+def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Kind:
     """The task after `of`, or the first that has the measures and rows for the systems."""
     given = scope.task(wanted.task)
     possible = [given] if given else scope.tasks_with(wanted.measures, test_set)
@@ -392,7 +392,7 @@ def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, e
     raise errors[0]
 
 
-def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: n.Node) -> _NoRowsError:
+def _no_rows(possible: list[Kind], scope: Scope, test_set: KnownTestSet, place: n.Node) -> _NoRowsError:
     rows = " or ".join(task.rows for task in possible)
     having = [
         scope.catalog.short_name(other)
@@ -401,7 +401,7 @@ def _no_rows(possible: list[Task], scope: Scope, test_set: KnownTestSet, place: 
     ]
     here = scope.catalog.short_name(test_set)
     hint = listing(having, "test sets that have") if having else ()
-    others = [task for task in TASKS.values() if task.by_document and scope.catalog.has_rows(task.name, test_set.id)]
+    others = [task for task in KINDS.values() if task.by_document and scope.catalog.has_rows(task.name, test_set.id)]
     there = listing(scope.known_measures(test_set), f"measures of {here}") if others else ()
     return _NoRowsError(f"{here} has no {rows}", place.span, (*hint, *there))
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.measures import ListMean, Statistic
 from evalhouse.warehouse.plans import plan as p
@@ -52,7 +52,7 @@ _EXPRESSION: Mapping[str, str] = {
 }
 
 
-_PLAIN = frozenset(("system", "value", "confidence", *(count for task in TASKS.values() for count in task.counts)))
+_PLAIN = frozenset(("system", "value", "confidence", *(count for task in KINDS.values() for count in task.counts)))
 
 
 def column(named: str) -> Sql:
@@ -77,15 +77,15 @@ class FactRows:
         together = _together(entry, entry.units.groups, where) if entry.units.groups and not key else None
         where = where if together is None else None
         wanted = (*split, *dimensions(where))
-        thresholds, where = _thresholds(where) if entry.task.has_key and not key else (None, where)
+        thresholds, where = _thresholds(where) if entry.kind.has_key and not key else (None, where)
         wanted = tuple(dimension for dimension in wanted if dimension.of != "confidence" or thresholds is None)
         self._entry, self._where, self._key, self._annotators = entry, where, key, annotators
-        self._source = Sql("key_label" if key else entry.task.source)
-        if entry.task.named_counts and entry.counts and not key:
+        self._source = Sql("key_label" if key else entry.kind.source)
+        if entry.kind.named_counts and entry.counts and not key:
             self._source = _side_by_side(entry)
         if thresholds is not None:
-            self._source = _apply_threshold(entry.task.source, self._condition(thresholds))
-        if entry.task.of_lists and not key:
+            self._source = _apply_threshold(entry.kind.source, self._condition(thresholds))
+        if entry.kind.of_lists and not key:
             self._source = _of_lists(entry)
         if together is not None:
             self._source = together
@@ -109,7 +109,7 @@ class FactRows:
     def _own(self, of: str) -> bool:
         if of == "annotator":
             return self._annotators
-        return of == "confidence" or (of == "label" and (self._key or self._entry.task.has_key))
+        return of == "confidence" or (of == "label" and (self._key or self._entry.kind.has_key))
 
     def _alias(self, dimension: p.Dimension) -> str:
         return f"a{self._attributes.index(dimension)}"
@@ -137,7 +137,7 @@ class FactRows:
                 conditions.append(Sql("f.annotator_id = 0"))
         elif not self._entry.everyone:
             conditions.append("f.system_id in " + values(system.id for system in self._entry.stored_systems))
-        if self._entry.task.by_measure and not self._key:
+        if self._entry.kind.by_measure and not self._key:
             measures = [statistic.measure.name for statistic in self._entry.statistics]
             conditions.append("f.measure in " + values(measures))
         if self._where is not None:
@@ -192,7 +192,7 @@ def _together(entry: p.Entry, groups: p.Groups, where: p.Filter | None) -> Sql:
 
 def value_of(entry: p.Entry, statistic: Statistic) -> str:
     """The column that the value of a statistic stands in, where rows are values and no counts."""
-    return column_of(entry.of_lists.index(statistic)) if entry.task.of_lists else "value"
+    return column_of(entry.of_lists.index(statistic)) if entry.kind.of_lists else "value"
 
 
 def _of_lists(entry: p.Entry) -> Sql:
@@ -238,7 +238,7 @@ def _side_by_side(entry: p.Entry) -> Sql:
     """
     keys = "test_set_id, system_id, document_id, unit_id"
     columns = ["max(number) filter (where count = " + value(count) + ") as " + column(count) for count in entry.counts]
-    of_test_set = " from " + Sql(entry.task.source) + " where test_set_id = " + value(entry.test_set.id)
+    of_test_set = " from " + Sql(entry.kind.source) + " where test_set_id = " + value(entry.test_set.id)
     chosen = of_test_set + " and count in " + values(entry.counts)
     return f"(select {keys}, " + join(", ", columns) + chosen + f" group by {keys})"
 
@@ -249,9 +249,9 @@ def _average_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     """
     rows = " from " + source + f" f join ({_runs(entry, replicates)}) r on r.run = f.system_id"
     here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
-    keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.task.apart}" if entry.task.apart else "")
-    if not entry.task.is_counted:
-        columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.task.of_lists else ["value"]
+    keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.kind.apart}" if entry.kind.apart else "")
+    if not entry.kind.is_counted:
+        columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.kind.of_lists else ["value"]
         means = (
             f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as {column}"
             for column in columns
@@ -265,10 +265,10 @@ def _average_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
 
 def _attempts(entry: p.Entry, attempts: p.Attempts) -> Sql:
     """One row per system and document: how many replicates have the document, and how many of them the value 1."""
-    total, passed = map(column, entry.task.counts)
+    total, passed = map(column, entry.kind.counts)
     rows = (
         " from "
-        + Sql(entry.task.source)
+        + Sql(entry.kind.source)
         + " f join ("
         + _runs(entry, attempts.replicates)
         + ") r on r.run = f.system_id"
@@ -414,11 +414,11 @@ def _failures(entry: p.Entry) -> Sql:
 def _rows(entry: p.Entry) -> FactRows:
     """The rows as they are stored, also those that have no label beside them."""
     # Lists count where their topic is judged, whatever is computed of them.
-    statistics = () if entry.task.of_lists else entry.statistics
-    return FactRows(replace(entry, task=replace(entry.task, source=entry.task.facts), statistics=statistics), None)
+    statistics = () if entry.kind.of_lists else entry.statistics
+    return FactRows(replace(entry, kind=replace(entry.kind, source=entry.kind.facts), statistics=statistics), None)
 
 
 def _measure(entry: p.Entry) -> str:
-    if entry.task.named_counts:
+    if entry.kind.named_counts:
         return "f.count as measure"
-    return "f.measure as measure" if entry.task.by_measure else "'' as measure"
+    return "f.measure as measure" if entry.kind.by_measure else "'' as measure"

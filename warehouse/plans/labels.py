@@ -49,7 +49,7 @@ def noun_of(entries: Iterable[p.Entry]) -> str:
 
 def kinds(entries: Iterable[p.Entry]) -> list[str]:
     """The kinds of the rows, where the measures could be asked of others of their test set."""
-    return list(dict.fromkeys(e.task.name for e in entries if e.several_kinds and e.task.by_document))
+    return list(dict.fromkeys(e.kind.name for e in entries if e.several_kinds and e.kind.by_document))
 
 
 def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
@@ -103,7 +103,7 @@ def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
 
 def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     """How many documents the test sets have; nothing where only those count that meet a condition."""
-    if not any(entry.task.by_document for entry in entries):
+    if not any(entry.kind.by_document for entry in entries):
         return AS_PRINTED
     return (
         sizes((entry.test_set.name, Size.of(entry, entry.units.documents)) for entry in entries)
@@ -136,7 +136,7 @@ def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
         statistic.label
         for entry in entries
         for statistic in entry.statistics
-        if entry.task.imported is not None and entry.task.by_document and statistic.measure.lower_is_better
+        if entry.kind.imported is not None and entry.kind.by_document and statistic.measure.lower_is_better
     )
     return tuple(f"lower {label} is better" for label in dict.fromkeys(lower))
 
@@ -194,7 +194,7 @@ def ungrouped_notes(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 
 def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
-    tasks = ", ".join(dict.fromkeys(entry.task.name for entry in entries))
+    tasks = ", ".join(dict.fromkeys(entry.kind.name for entry in entries))
     data = "+".join(entry.fingerprint for entry in entries)
     defined = {
         f"{statistic.measure.name} = {statistic.measure.meaning}"

@@ -20,7 +20,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief, hints, listing, near, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import COUNTS, FILTERING, IMPORTED, RANKINGS, TASKS, VALUES, Task
+from evalhouse.warehouse.kinds import COUNTS, FILTERING, IMPORTED, KINDS, RANKINGS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.measures import (
     CUTOFF,
@@ -126,7 +126,7 @@ class Scope(Struct, frozen=True):
     def entry(
         self,
         test_set: KnownTestSet,
-        task: Task,
+        task: Kind,
         statistics: Sequence[Statistic] = (),
         systems: Sequence[p.System] = (),
         stored: int = 0,
@@ -137,7 +137,7 @@ class Scope(Struct, frozen=True):
         observed = self.catalog.observed(task.name, test_set.id)
         return p.Entry(
             test_set=self.planned(test_set),
-            task=task,
+            kind=task,
             statistics=tuple({statistic.label: statistic for statistic in statistics}.values()),
             systems=tuple(systems),
             stored=stored,
@@ -190,21 +190,21 @@ class Scope(Struct, frozen=True):
 
     # --- measures -----------------------------------------------------------------------------------------------------
 
-    def task(self, node: n.Name | None) -> Task | None:
+    def task(self, node: n.Name | None) -> Kind | None:
         """The task after `of`."""
         if node is None:
             return None
         word = node.text.casefold()
-        if word not in TASKS:
-            raise QueryError(f"unknown task '{node.text}'", node.span, hints(word, TASKS, "tasks"))
-        return TASKS[word]
+        if word not in KINDS:
+            raise QueryError(f"unknown task '{node.text}'", node.span, hints(word, KINDS, "tasks"))
+        return KINDS[word]
 
-    def tasks_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
+    def tasks_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
         """The tasks that have all the measures on a test set; raises for a measure that none has."""
-        possible = list(TASKS.values())
+        possible = list(KINDS.values())
         for node in measures:
             measure = node.measure if isinstance(node, n.Mean) else node
-            having = [task for task in TASKS.values() if self._has(measure, task, test_set)]
+            having = [task for task in KINDS.values() if self._has(measure, task, test_set)]
             if not having:
                 raise self._unknown(measure, test_set)
             possible = [task for task in possible if task in having]
@@ -286,12 +286,12 @@ class Scope(Struct, frozen=True):
         there = self.catalog.systems_with(VALUES.name, test_set.id)
         return any(len(runs) > 1 for runs in self.catalog.runs(attribute, there).values())
 
-    def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Task]:
+    def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
         """Those of the tasks with the measures that have rows on a test set."""
         possible = self.tasks_with(measures, test_set)
         return [task for task in possible if self.catalog.has_rows(task.name, test_set.id)]
 
-    def _has(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> bool:
+    def _has(self, measure: n.MeasureCall, task: Kind, test_set: KnownTestSet) -> bool:
         if task.imported is not None:
             return self._stored_name(measure, task, test_set) is not None
         found = self._measure(measure.name, task, test_set)
@@ -302,13 +302,13 @@ class Scope(Struct, frozen=True):
         given = without_cutoff(node.name)[1] is not None or node.parameters
         return measure.called != measure.name and not given
 
-    def measures_of(self, task: Task, test_set: KnownTestSet) -> list[str]:
+    def measures_of(self, task: Kind, test_set: KnownTestSet) -> list[str]:
         """The names of the measures of a task, of the language or defined in the warehouse."""
         counts = self.catalog.counts_of(task.name, test_set.id)
-        names = [measure.name for measure in MEASURES if measure.task == task.name and is_made_of(measure, counts)]
+        names = [measure.name for measure in MEASURES if measure.kind == task.name and is_made_of(measure, counts)]
         return [*names, *(name for name in self.catalog.definitions if self._measure(name, task, test_set))]
 
-    def _measure(self, name: str, task: Task, test_set: KnownTestSet) -> Measure | None:
+    def _measure(self, name: str, task: Kind, test_set: KnownTestSet) -> Measure | None:
         """The measure of a task of a name, of the language or defined in the warehouse. A synonym means a measure of
         the language where nothing that is stored or defined has that very name, and the test set has rows of the task.
         """
@@ -325,11 +325,11 @@ class Scope(Struct, frozen=True):
             measure.in_name(name)
         )
 
-    def _stands_for(self, name: str, task: Task, test_set: KnownTestSet) -> bool:
+    def _stands_for(self, name: str, task: Kind, test_set: KnownTestSet) -> bool:
         """Whether a synonym means a measure of a task on a test set."""
         stored = self.catalog.measures_of(VALUES.name, test_set.id)
-        there = [other for other in TASKS if other != task.name and self.catalog.has_rows(other, test_set.id)]
-        others = [measure.name for measure in MEASURES if measure.task in there]
+        there = [other for other in KINDS if other != task.name and self.catalog.has_rows(other, test_set.id)]
+        others = [measure.name for measure in MEASURES if measure.kind in there]
         taken = name.casefold() in map(str.casefold, (*stored, *self.catalog.definitions, *others))
         return not taken and self.can_be_asked_of(task, test_set)
 
@@ -337,7 +337,7 @@ class Scope(Struct, frozen=True):
         self, node: n.MeasureCall, measure: Measure, settings: Mapping[str, Setting], test_set: KnownTestSet
     ) -> tuple[Measure, str]:
         """A measure over the counts that a test set has, and how these were counted."""
-        counts, here = self.catalog.counts_of(measure.task, test_set.id), self.catalog.short_name(test_set)
+        counts, here = self.catalog.counts_of(measure.kind, test_set.id), self.catalog.short_name(test_set)
         found = ways(measure, counts, settings)
         if len(found) != 1:
             there = listing(ways(measure, counts, {}), "counted")
@@ -351,7 +351,7 @@ class Scope(Struct, frozen=True):
                 check_at_most(node, parameter.name, setting, most, f"the most {parameter.up_to} that {here} has")
         return over_stored(measure, names), how
 
-    def _stored_name(self, measure: n.MeasureCall, task: Task, test_set: KnownTestSet) -> str | None:
+    def _stored_name(self, measure: n.MeasureCall, task: Kind, test_set: KnownTestSet) -> str | None:
         """What a measure that was imported for a test set is called there, None where there is none."""
         names = self.catalog.measures_of(task.name, test_set.id)
         figure, named = _figure(measure, task), [(name, name) for name in names]
@@ -368,28 +368,28 @@ class Scope(Struct, frozen=True):
         """The names of all measures that can be asked for on a test set."""
         by_document = [task.name for task in IMPORTED if task.by_document]
         imported = [name for task in by_document for name in self.catalog.measures_of(task, test_set.id)]
-        there = {task.name for task in TASKS.values() if self.can_be_asked_of(task, test_set)}
+        there = {task.name for task in KINDS.values() if self.can_be_asked_of(task, test_set)}
         attempted = self.replicates_are_attempts(test_set)
         of_tasks = [
             measure.called
             for measure in MEASURES
-            if (measure.task in there and is_made_of(measure, self.catalog.counts_of(measure.task, test_set.id)))
+            if (measure.kind in there and is_made_of(measure, self.catalog.counts_of(measure.kind, test_set.id)))
             or (attempted and measure.needs == ATTEMPT_COUNTS)
         ]
         names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
 
-    def can_be_asked_of(self, task: Task, test_set: KnownTestSet) -> bool:
+    def can_be_asked_of(self, task: Kind, test_set: KnownTestSet) -> bool:
         """Whether a test set has rows of a task, or the key that baselines are computed from."""
         has_key = task.has_key and self.catalog.labelled(test_set.id)
         return has_key or self.catalog.has_rows(task.name, test_set.id)
 
-    def measure(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Measure | None:
+    def measure(self, node: n.MeasureCall | n.Mean, task: Kind, test_set: KnownTestSet) -> Measure | None:
         """The measure of a task that was asked for; None for one that is a name in the data, or unknown."""
         call = node.measure if isinstance(node, n.Mean) else node
         return None if task.imported is not None else self._measure(call.name, task, test_set)
 
-    def statistic(self, node: n.MeasureCall | n.Mean, task: Task, test_set: KnownTestSet) -> Statistic:
+    def statistic(self, node: n.MeasureCall | n.Mean, task: Kind, test_set: KnownTestSet) -> Statistic:
         """The statistic a measure means for a task that has it."""
         measure_node = node.measure if isinstance(node, n.Mean) else node
         if task.imported is not None:
@@ -424,7 +424,7 @@ class Scope(Struct, frozen=True):
         self,
         node: n.MeasureCall | n.Mean,
         measure_node: n.MeasureCall,
-        task: Task,
+        task: Kind,
         imported: Callable[[str, tuple[str, str], bool | None], Measure],
         test_set: KnownTestSet,
     ) -> Statistic:
@@ -518,7 +518,7 @@ def one_line(node: n.Text | n.Variable, what: str) -> str:
     return text
 
 
-def _figure(measure: n.MeasureCall, task: Task) -> str:
+def _figure(measure: n.MeasureCall, task: Kind) -> str:
     """A measure as an imported or printed figure is named: P@10, F(beta=1); a printed F or F1 is F(beta=1)."""
     if not measure.parameters:
         weighed = (known.label(said) for known in MEASURES if task.figures and (said := known.in_name(measure.name)))

@@ -219,7 +219,7 @@ def statistics_of(entry: p.Entry) -> str:
     """What most questions ask of an entry."""
     statistics = ", ".join(statistic.label for statistic in entry.statistics)
     names = ", ".join(system.name for system in entry.systems)
-    return f"{statistics} of {entry.task.name} on {entry.test_set.name} for {names}"
+    return f"{statistics} of {entry.kind.name} on {entry.test_set.name} for {names}"
 
 
 class Statement(Struct, frozen=True):

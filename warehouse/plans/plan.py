@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.clauses import as_typed
-from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.measures import PrintedFigure, Statistic
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
@@ -283,7 +283,7 @@ class Entry(Struct, frozen=True):
     """
 
     test_set: TestSet
-    task: Task
+    kind: Kind
     statistics: tuple[Statistic, ...]
     systems: tuple[System, ...]
     stored: int = 0
@@ -316,18 +316,18 @@ class Entry(Struct, frozen=True):
     @property
     def unit(self) -> Literal["proportion", "number"]:
         """The unit of its values, or the one in which all are shown side by side."""
-        return "number" if "number" in (self.task.unit, *self.statistic_units) else "proportion"
+        return "number" if "number" in (self.kind.unit, *self.statistic_units) else "proportion"
 
     @property
     def statistic_units(self) -> tuple[Literal["proportion", "number"], ...]:
         """What the values of each statistic are. Figures as printed are what the values of their tasks are."""
-        return tuple("number" if _is_number(statistic, self.task) else "proportion" for statistic in self.statistics)
+        return tuple("number" if _is_number(statistic, self.kind) else "proportion" for statistic in self.statistics)
 
     @property
     def counts(self) -> tuple[str, ...]:
         """The counts that its rows have, or where the data name them, those that are read."""
-        if not self.task.named_counts:
-            return self.task.counts
+        if not self.kind.named_counts:
+            return self.kind.counts
         of_statistics = (column for statistic in self.statistics for column in statistic.columns)
         return tuple(dict.fromkeys((*of_statistics, *self.also)))
 
@@ -349,7 +349,7 @@ class Entry(Struct, frozen=True):
     @property
     def of_lists(self) -> tuple[Statistic, ...]:
         """The statistics that are computed together of ranked lists."""
-        return (self.beside or self.statistics) if self.task.of_lists else ()
+        return (self.beside or self.statistics) if self.kind.of_lists else ()
 
     @property
     def ordered(self) -> bool:
@@ -363,7 +363,7 @@ class Entry(Struct, frozen=True):
         """
         if not self.statistics:
             return (self,)
-        if not self.task.is_counted:
+        if not self.kind.is_counted:
             beside = self.of_lists
             return tuple(replace(self, statistics=(statistic,), beside=beside) for statistic in self.statistics)
         summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
@@ -371,9 +371,9 @@ class Entry(Struct, frozen=True):
         return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)
 
 
-def _is_number(statistic: Statistic, task: Task) -> bool:
+def _is_number(statistic: Statistic, task: Kind) -> bool:
     figure = statistic.computation
-    return statistic.in_counts or (TASKS[figure.task] if isinstance(figure, PrintedFigure) else task).unit == "number"
+    return statistic.in_counts or (KINDS[figure.kind] if isinstance(figure, PrintedFigure) else task).unit == "number"
 
 
 class Testing(Struct, frozen=True):

@@ -61,7 +61,7 @@ def annotator_labels(entry: p.Entry, annotator: str) -> Sql:
 
 def decision_rows(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """System id, document, decision and the `split` values, whether the key has the document or not."""
-    of_decisions = replace(entry, task=replace(entry.task, source=entry.task.facts))
+    of_decisions = replace(entry, kind=replace(entry.kind, source=entry.kind.facts))
     rows = FactRows(of_decisions, where, (p.Dimension("document"), *split))
     columns = [Sql("f.system_id"), Sql("d.name as document"), Sql("f.decision")]
     values = (rows.expression(of) + f" as by_{place}" for place, of in enumerate(split))
@@ -105,7 +105,7 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     rows = FactRows(entry, where, by)
     split = [rows.expression(dimension) for dimension in by]
     keys = [Sql("f.system_id"), *split]
-    if not entry.task.is_counted:
+    if not entry.kind.is_counted:
         return _value_sums(entry, rows, keys)
     if any(statistic.averaged for statistic in entry.statistics):
         return _averages(entry, rows, keys)
@@ -117,9 +117,9 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
 
 def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
     """On how many documents any system of an entry has rows: one row, and for imported values one a measure."""
-    measure = "f.measure as measure" if entry.task.by_measure else "'' as measure"
+    measure = "f.measure as measure" if entry.kind.by_measure else "'' as measure"
     # Which documents there are does not depend on what is computed of lists.
-    rows = FactRows(replace(entry, statistics=()) if entry.task.of_lists else entry, where)
+    rows = FactRows(replace(entry, statistics=()) if entry.kind.of_lists else entry, where)
     return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
 
 
@@ -139,10 +139,10 @@ def _sum(form: tuple[tuple[str, int], ...], by_row: bool) -> Sql:
 
 def _value_sums(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
     """The sum of the values of each measure, in fixed point, and how many there are."""
-    once = len(entry.statistics) == 1 or not entry.task.by_measure
+    once = len(entry.statistics) == 1 or not entry.kind.by_measure
     sums: list[Sql | str] = [*keys, "count(*)" if once else "count(distinct f.document_id)"]
     for statistic in entry.statistics:
-        own = " filter (f.measure = " + value(statistic.measure.name) + ")" if entry.task.by_measure else Sql("")
+        own = " filter (f.measure = " + value(statistic.measure.name) + ")" if entry.kind.by_measure else Sql("")
         sums += [f"sum((f.{value_of(entry, statistic)} * {FIXED_POINT})::hugeint)" + own, "count(*)" + own]
     return "select " + join(", ", sums) + rows.tail() + " group by all"
 

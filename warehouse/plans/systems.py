@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief, hints, listing, number_text
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.kinds import Task
+from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.measures import Measure, Statistic
 from evalhouse.warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
 from evalhouse.warehouse.plans import plan as p
@@ -26,7 +26,7 @@ from evalhouse.warehouse.store.catalog import KnownTestSet
 
 def present_on(
     scope: Scope,
-    task: Task,
+    task: Kind,
     test_set: KnownTestSet,
     replicates: p.Replicates | None = None,
     items: Iterable[Any] = (n.All(),),
@@ -52,7 +52,7 @@ def present_on(
 def systems_of(
     scope: Scope,
     node: n.Systems | None,
-    task: Task,
+    task: Kind,
     test_set: KnownTestSet,
     elsewhere: bool = False,
     replicates: p.Replicates | None = None,
@@ -93,7 +93,7 @@ def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int])
 
 
 def _find_systems(
-    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> list[p.System]:
     on = scope.catalog.short_name(test_set)
     if isinstance(item, n.All):
@@ -109,7 +109,7 @@ def _find_systems(
 
 
 def find_system(
-    scope: Scope, item: Any, place: n.Node, task: Task, test_set: KnownTestSet, present: Mapping[str, int]
+    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Mapping[str, int]
 ) -> p.System:
     """The one system of a name that has rows for a task on a test set."""
     text = text_of(item, place, "the name of a system")
@@ -135,7 +135,7 @@ def find_system(
     raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
 
 
-def baseline(scope: Scope, node: n.BaselineCall, task: Task) -> p.Baseline:
+def baseline(scope: Scope, node: n.BaselineCall, task: Kind) -> p.Baseline:
     """allrel or random(s=…), which stand among systems of filtering."""
     name = node.name.casefold()
     if name not in ("allrel", "random"):
@@ -191,7 +191,7 @@ class Several(Struct, frozen=True):
 
 
 def statistics_of(
-    node: _Measured, several: Several, scope: Scope, task: Task, test_set: KnownTestSet
+    node: _Measured, several: Several, scope: Scope, task: Kind, test_set: KnownTestSet
 ) -> list[tuple[Statistic, _Measured]]:
     """The statistics that a measure means for a task that has it, each with the node that asked for it."""
     word = _word(node)

@@ -44,7 +44,7 @@ def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Sco
     entries = entries_on(test_sets, Wanted.of(statement), scope)
     if not are_named(test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if entry.task.by_document) or entries
+        entries = tuple(entry for entry in entries if entry.kind.by_document) or entries
     check_twice(statement.systems)
     for entry in entries:
         check_tested(statement, entry, test_of(statement, entries))
@@ -55,7 +55,7 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
     """An entry with what is exchanged as a whole on its test set, where the question says it."""
     if statement.exchange is None:
         return entry
-    exchange = dimension_of(scope, statement.exchange, entry.task)
+    exchange = dimension_of(scope, statement.exchange, entry.kind)
     if exchange.of not in ("document", "unit", "system") or (exchange.of == "system" and exchange.attribute):
         what = ("write document, unit or document.attribute",)
         raise QueryError(f"{exchange.name} cannot be exchanged", statement.exchange.span, what)
@@ -85,9 +85,9 @@ def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
 def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     """Tests need rows by document, and of the measures what each test needs."""
     check_twice(statement.systems)
-    if not entry.task.by_document:
+    if not entry.kind.by_document:
         raise QueryError(
-            f"{entry.task.rows} have no documents, so they cannot be {statement.done}",
+            f"{entry.kind.rows} have no documents, so they cannot be {statement.done}",
             statement.task.span if statement.task else statement.span,
             ("score and change show them; a test needs rows by document",),
         )
@@ -167,7 +167,7 @@ def check_replicates(
 
 def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
-    task = entries[0].task
+    task = entries[0].kind
     test = test_of(statement, entries)
     adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
@@ -271,8 +271,8 @@ def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Ent
     )
     if source.test_set == target.test_set:
         raise QueryError(f"{source.test_set.name} cannot be compared with itself", statement.target.span)
-    if source.task != target.task:
-        both = f"{source.test_set.name} has {source.task.name}, {target.test_set.name} {target.task.name}"
+    if source.kind != target.kind:
+        both = f"{source.test_set.name} has {source.kind.name}, {target.test_set.name} {target.kind.name}"
         raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("add of TASK",))
     in_target = {system.name: system for system in target.systems}
     common = tuple(system for system in source.systems if system.name in in_target)
@@ -369,7 +369,7 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
         raise QueryError("an average over test sets needs two test sets, but there is only one", place)
-    tasks = sorted({entry.task.name for entry in entries})
+    tasks = sorted({entry.kind.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
@@ -399,12 +399,12 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     if not are_named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if entry.task.by_document) or entries
+        entries = tuple(entry for entry in entries if entry.kind.by_document) or entries
     word = statement.words
     for entry in entries:
-        if not entry.task.by_document:
+        if not entry.kind.by_document:
             raise QueryError(
-                f"{entry.task.rows} have no documents, so their differences cannot be traced to documents",
+                f"{entry.kind.rows} have no documents, so their differences cannot be traced to documents",
                 statement.task.span if statement.task else statement.span,
             )
         check_two(word, entry.systems, entry, statement)
@@ -412,6 +412,6 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
             if baseline.share != 1:
                 place = statement.systems.span if statement.systems else statement.span
                 raise QueryError(f"{baseline.name} has only expected values, no decisions", place)
-    where = filter_of(scope, statement.where, entries[0].task)
+    where = filter_of(scope, statement.where, entries[0].kind)
     check_replicates(entries, statement.replicates or statement, (), where)
     return entries, replace(p.Testing.plain(where), missing=statement.missing or "error")

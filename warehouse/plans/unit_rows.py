@@ -75,7 +75,7 @@ def _observation_rows(entry: p.Entry, where: p.Filter | None, exchange: p.Dimens
     rows = FactRows(entry, where, (exchange,) if exchange.attribute else ())
     keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
     if exchange.of == "unit":
-        keys.append(Sql("f.unit_id as unit" if entry.task.in_units else "0 as unit"))
+        keys.append(Sql("f.unit_id as unit" if entry.kind.in_units else "0 as unit"))
     if exchange.attribute:
         keys.append(rows.expression(exchange) + " as cluster")
     if not entry.units.in_units:

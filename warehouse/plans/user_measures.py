@@ -15,7 +15,7 @@ from evalhouse.grammar.editing.hints import hints, near
 from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.grammar.lexicon import as_word
 from evalhouse.grammar.parser import parse
-from evalhouse.warehouse.kinds import COUNTED, Task
+from evalhouse.warehouse.kinds import COUNTED, Kind
 from evalhouse.warehouse.kinds.records import BETWEEN
 from evalhouse.warehouse.measures import MEASURES, Function, Measure, Parameter, Ratio, Setting, find_measure
 from evalhouse.warehouse.measures.filtering import ALL
@@ -96,7 +96,7 @@ LARGEST = 10_000
 """How many parts a measure may have when all that it builds on is written out."""
 
 
-def defined_measure(name: str, task: Task, definitions: Definitions, counts: Sequence[str]) -> Measure | None:
+def defined_measure(name: str, task: Kind, definitions: Definitions, counts: Sequence[str]) -> Measure | None:
     """The measure of a task that was defined under a name, in any case; None where there is none for the task, or it
     needs others than these counts.
     """
@@ -123,7 +123,7 @@ def defined_measure(name: str, task: Task, definitions: Definitions, counts: Seq
 
     return Measure(
         name=node.name.text,
-        task=task.name,
+        kind=task.name,
         meaning=definitions[node.name.text].partition(" = ")[2],
         source="defined here",
         formula=formula,
@@ -143,7 +143,7 @@ CountsByTask = Mapping[str, Sequence[Sequence[str]]]
 """By the names of tasks their counts, those of each test set."""
 
 
-def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Task, ...]:
+def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Kind, ...]:
     """The tasks that a new definition is a measure of on some test set. Raises QueryError if it is of none, or takes a
     name that is taken.
     """
@@ -165,7 +165,7 @@ def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: 
     others = {name: kept for name, kept in definitions.items() if name.casefold() != node.name.text.casefold()}
     known = {**others, node.name.text: text}
     errors: list[QueryError] = []
-    tasks: list[Task] = []
+    tasks: list[Kind] = []
     for kind, of_test_set in known_counts:
         try:
             given = dict.fromkeys(_names(node), Fraction(1))
@@ -216,7 +216,7 @@ class _Place:
 
     def __init__(
         self,
-        task: Task,
+        task: Kind,
         counts: Sequence[str],
         definitions: Definitions,
         given: Mapping[str, Fraction],
@@ -275,7 +275,7 @@ def _measure(node: n.MeasureCall, place: _Place) -> Expression:
         known = [
             *place.counts,
             *place.given,
-            *(m.name for m in MEASURES if m.task == place.task.name and is_made_of(m, place.counts)),
+            *(m.name for m in MEASURES if m.kind == place.task.name and is_made_of(m, place.counts)),
             *place.definitions,
         ]
         raise _UnknownError(node.name, node.span, known)

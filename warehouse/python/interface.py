@@ -8,12 +8,7 @@ from evalhouse.grammar.errors import EvalhouseError as Error
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError as LoadError
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.python.printed_result import PrintedResult as Result
-from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
-from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse, open_warehouse
-from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
-from evalhouse.warehouse.version import __version__
-from warehouse.python.functions import (
+from evalhouse.warehouse.python.functions import (
     compare,
     differ,
     documents,
@@ -24,6 +19,11 @@ from warehouse.python.functions import (
     spread,
     table,
 )
+from evalhouse.warehouse.python.printed_result import PrintedResult as Result
+from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
+from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse, open_warehouse
+from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
+from evalhouse.warehouse.version import __version__
 
 if TYPE_CHECKING:
     import os

@@ -26,6 +26,7 @@ from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
+from evalhouse.warehouse.python.methods import StatementMethods
 from evalhouse.warehouse.python.printed_result import PrintedResult
 from evalhouse.warehouse.python.text import in_full, plot_text, prefix_question, statement_text
 from evalhouse.warehouse.render.html import clock_in_notebook
@@ -33,7 +34,6 @@ from evalhouse.warehouse.results import EMPTY, Result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.storage import warehouse_name
 from evalhouse.warehouse.statements.questions import OnlyQuestions
-from warehouse.python.methods import StatementMethods
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.loading.planning import LoadRequest

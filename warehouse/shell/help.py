@@ -9,7 +9,7 @@ from typing import Protocol
 from evalhouse.grammar.clauses import CLAUSES, ELSEWHERE, STATEMENTS
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.lexicon import FUNCTIONS
-from evalhouse.warehouse.kinds import IMPORTED, TASKS
+from evalhouse.warehouse.kinds import IMPORTED, KINDS
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.measures import MEASURES, Measure
 from evalhouse.warehouse.measures.measure import plain
@@ -75,7 +75,7 @@ def topic(text: str, catalog: Catalog) -> str | None:
 def words(catalog: Catalog) -> list[str]:
     """All words that have help, except the names in the warehouse."""
     clauses = [word for clause in CLAUSES for word in (clause.words, *clause.synonyms)]
-    known = [*STATEMENTS, *clauses, *TASKS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
+    known = [*STATEMENTS, *clauses, *KINDS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
     also = [name for measure in MEASURES for name in measure.also]
     also += [
@@ -144,7 +144,7 @@ def _function(word: str, catalog: Catalog) -> Iterator[str]:
 def _measure(word: str, catalog: Catalog) -> Iterator[str]:
     for measure in MEASURES:
         if word in map(str.casefold, (measure.name, *measure.also)) or measure.in_name(word):
-            yield f"{measure.name} of {measure.task}: {measure.meaning} ({measure.source})"
+            yield f"{measure.name} of {measure.kind}: {measure.meaning} ({measure.source})"
             also = [*measure.also, *([f"{measure.name}2 for {measure.behind}=2"] if measure.behind else [])]
             if also:
                 yield f"  also written {', '.join(also)}"
@@ -221,7 +221,7 @@ def _format(word: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _word(word: str, catalog: Catalog) -> Iterator[str]:
-    meaning = TASKS[word].meaning if word in TASKS else WORD_MEANINGS.get(word)
+    meaning = KINDS[word].meaning if word in KINDS else WORD_MEANINGS.get(word)
     if meaning:
         yield f"{word}: {meaning}"
 
@@ -232,7 +232,7 @@ def _name(word: str, catalog: Catalog) -> Iterator[str]:
             yield f"{test_set.full_name}: a test set of this warehouse"
     for name, number in catalog.systems.items():
         if name.casefold() == word:
-            on = dict.fromkeys(test_set for task in TASKS for test_set in catalog.test_sets_of(number, task))
+            on = dict.fromkeys(test_set for task in KINDS for test_set in catalog.test_sets_of(number, task))
             yield f"{name}: a system, on {', '.join(on)}"
 
 

@@ -15,7 +15,7 @@ from evalhouse.grammar.clauses import CLAUSES
 from evalhouse.grammar.lexicon import FUNCTIONS, is_bare_name, is_bare_word, quote
 from evalhouse.grammar.parser import expect_next
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import COUNTED, IMPORTED, TASKS
+from evalhouse.warehouse.kinds import COUNTED, IMPORTED, KINDS
 from evalhouse.warehouse.kinds.records import BETWEEN
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.measures import MEASURES, Measure
@@ -201,10 +201,10 @@ def _fitting(word: str, offers: Iterable[tuple[str, str]]) -> list[tuple[str, st
 
 def _systems(session: Session, before: str) -> Names:
     catalog, task = session.catalog, _task(before)
-    if task is not None and TASKS[task].has_key:
+    if task is not None and KINDS[task].has_key:
         yield "allrel", WORD_MEANINGS["allrel"]
         yield "random(s=", WORD_MEANINGS["random"]
-    tasks = (task,) if task else TASKS
+    tasks = (task,) if task else KINDS
     for name, number in catalog.systems.items():
         test_sets = dict.fromkeys(test_set for task in tasks for test_set in catalog.test_sets_of(number, task))
         if test_sets:
@@ -223,8 +223,8 @@ def _measures(session: Session, before: str) -> Names:
     catalog, task = session.catalog, _task(before)
     of: dict[str, list[str]] = {}
     for measure in MEASURES:
-        if task in (None, measure.task):
-            of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.task})")
+        if task in (None, measure.kind):
+            of.setdefault(measure.name, []).append(f"{measure.meaning} ({measure.kind})")
     bare = is_bare_word if _DEFINING.search(before) else is_bare_name
     yield from ((_typed_name(name, bare), "; ".join(meanings)) for name, meanings in of.items())
     for name, text in catalog.definitions.items():
@@ -261,7 +261,7 @@ def _parameters(session: Session, before: str) -> Names:
 
 def _find_measures(name: str, session: Session) -> Iterator[Measure]:
     yield from (measure for measure in MEASURES if measure.name.casefold() == name)
-    for task in TASKS.values():
+    for task in KINDS.values():
         counts = session.catalog.all_counts(task.name)
         measure = defined_measure(name, task, session.catalog.definitions, counts)
         if measure is not None:
@@ -312,7 +312,7 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
     "test": _same((test.name, test.meaning) for test in TESTS),
     "adjustment": _same((adjustment.name, adjustment.meaning) for adjustment in ADJUSTMENTS),
     "reader": _same([*((reader.name, reader.reads) for reader in READERS.values()), _ANY_READER]),
-    "task": _same((task.name, task.meaning) for task in TASKS.values()),
+    "task": _same((task.name, task.meaning) for task in KINDS.values()),
 }
 """By kind in evalhouse.grammar.editing.completion. Numbers, texts and new names are up to the user."""
 
@@ -320,7 +320,7 @@ _NAMES: Mapping[str, Callable[[Session, str], Names]] = {
 def _task(before: str) -> str | None:
     """The kind that the statement asks about so far, if it names one."""
     said = re.findall(r"(?<!\bas )\bof\s+(\w+)", before.rpartition(";")[2], re.IGNORECASE)
-    return said[-1].casefold() if said and said[-1].casefold() in TASKS else None
+    return said[-1].casefold() if said and said[-1].casefold() in KINDS else None
 
 
 def _typed_name(name: str, bare: Callable[[str], bool] = is_bare_name) -> str:

@@ -187,7 +187,7 @@ def page(result: Result, style: Style, name: str) -> str:
 
 def _within(asset: str) -> str:
     """A shared file as an address that contains it."""
-    kind = assets.KINDS[Path(asset).suffix]
+    kind = assets.MEDIA_TYPES[Path(asset).suffix]
     return f"data:{kind};base64,{b64encode(assets.asset(asset)).decode()}"
 
 

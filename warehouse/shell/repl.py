@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from evalhouse.grammar.editing.mistakes import as_sql
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError, WarehouseError
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.render import FOR_SCREENS, Style, files, find_format, render
 from evalhouse.warehouse.render.diagnostics import diagnosis, query_error
@@ -303,7 +303,7 @@ def _simulation_note(catalog: Catalog) -> str:
     on = [
         catalog.short_name(test_set)
         for test_set in catalog.test_sets
-        if any(catalog.simulated(task, test_set.id) for task in TASKS)
+        if any(catalog.simulated(task, test_set.id) for task in KINDS)
     ]
     if not on:
         return ""

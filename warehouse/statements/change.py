@@ -44,7 +44,7 @@ def resolve(statement: n.Change, scope: Scope) -> ChangePlan:
     if 2 * trim >= systems:
         place = statement.trim.span if statement.trim else statement.span
         raise QueryError(f"trim {trim} leaves none of {systems} systems", place)
-    return ChangePlan(to_text(statement), source, target, filter_of(scope, statement.where, source.task), trim)
+    return ChangePlan(to_text(statement), source, target, filter_of(scope, statement.where, source.kind), trim)
 
 
 def compile(plan: ChangePlan) -> Queries:
@@ -72,7 +72,7 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
         for name, first, second in pairs:
             rows.add(
                 **{"from": source.test_set.name, "to": target.test_set.name},
-                task=source.task.name,
+                task=source.kind.name,
                 measure=label,
                 system=name,
                 value_from=first,
@@ -126,7 +126,7 @@ def _face(number: float) -> Decimal:
 
 
 def _columns(plan: ChangePlan) -> tuple[Column, ...]:
-    task, several = plan.source.task, len(plan.source.statistics) > 1
+    task, several = plan.source.kind, len(plan.source.statistics) > 1
     return (
         Column("task", "text", on_screen=False),
         Column("measure", "name", on_screen=several),
@@ -140,7 +140,7 @@ def _columns(plan: ChangePlan) -> tuple[Column, ...]:
 
 
 def _summary_columns(plan: ChangePlan) -> tuple[Column, ...]:
-    difference = plan.source.task.difference
+    difference = plan.source.kind.difference
     return (
         Column("measure", "name"),
         Column("systems", "count"),

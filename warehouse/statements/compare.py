@@ -218,7 +218,7 @@ def _of_all(comparison: Comparison) -> dict[str, Cell]:
     how, entry = comparison.how, comparison.entry
     return {
         "test_set": entry.test_set.name,
-        "task": entry.task.name,
+        "task": entry.kind.name,
         "measure": comparison.statistic.label,
         "test": how.test_name,
         "sides": how.sides,
@@ -295,7 +295,7 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
         added = () if against is None or against in entry.systems else (against,)
         check_two("compare", (*entry.systems, *added), entry, statement)
     if statement.missing == "bounds":
-        entries = tuple(replace(entry, also=entry.task.completed_from) for entry in entries)
+        entries = tuple(replace(entry, also=entry.kind.completed_from) for entry in entries)
     if statement.over:
         entries = averaged_entries(statement, entries)
     return ComparePlan(to_text(statement), entries, against, comparing(statement, entries, scope), statement.over)
@@ -303,10 +303,10 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
 
 def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:
     if isinstance(node, n.BaselineCall):
-        return baseline(scope, node, entry.task)
+        return baseline(scope, node, entry.kind)
     test_set = scope.known(entry.test_set)
-    present = present_on(scope, entry.task, test_set, entry.units.made_of, (node,))
-    return find_system(scope, node, node, entry.task, test_set, present)
+    present = present_on(scope, entry.kind, test_set, entry.units.made_of, (node,))
+    return find_system(scope, node, node, entry.kind, test_set, present)
 
 
 def compile(plan: ComparePlan) -> Queries:

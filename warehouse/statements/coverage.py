@@ -11,7 +11,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds import TASKS, VALUES, Task
+from evalhouse.warehouse.kinds import KINDS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import fact_rows
 from evalhouse.warehouse.plans import plan as p
@@ -47,7 +47,7 @@ class CoveragePlan(Struct, frozen=True):
 
 def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     given = scope.task(statement.task)
-    by_document = [task for task in TASKS.values() if task.by_document]
+    by_document = [task for task in KINDS.values() if task.by_document]
     tasks = [task for task in by_document if given in (None, task)]
     if statement.task is not None and not tasks:
         names = " or ".join(task.name for task in by_document)
@@ -84,7 +84,7 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
 def _failing(scope: Scope, test_set: KnownTestSet) -> tuple[p.StoredSystem, ...]:
     """The systems that failed on something of a test set and have no rows there of any kind."""
     numbers = scope.catalog.systems_failing(test_set.id)
-    for task in (task for task in TASKS.values() if numbers and task.by_document):
+    for task in (task for task in KINDS.values() if numbers and task.by_document):
         numbers -= scope.catalog.systems_with(task.name, test_set.id)
     return tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
 
@@ -125,7 +125,7 @@ def _entry(
     statement: n.Coverage,
     scope: Scope,
     test_set: KnownTestSet,
-    task: Task,
+    task: Kind,
     elsewhere: bool,
     failing: tuple[p.StoredSystem, ...],
 ) -> p.Entry:
@@ -161,7 +161,7 @@ def _queries(entry: p.Entry) -> Queries:
 
 
 def _name(what: str, entry: p.Entry) -> str:
-    return f"{what} of {entry.task.name} on {entry.test_set.name!r}"
+    return f"{what} of {entry.kind.name} on {entry.test_set.name!r}"
 
 
 def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
@@ -189,7 +189,7 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             first = sorted(dict.fromkeys(unscored.get(system.id, [])))[:NAMED]
             rows.add(
                 test_set=entry.test_set.name,
-                task=entry.task.name,
+                task=entry.kind.name,
                 system=system.name,
                 documents=documents,
                 scored=count,
@@ -203,7 +203,7 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
             names = some([system.name for system in entry.stored_systems if system.id in lacking])
             measures = "" if len(entry.statistics) < 2 else " on every measure"
             notes.append(
-                f"{entry.task.name} on {entry.test_set.name}: not every {entry.units.noun} was scored{measures} for "
+                f"{entry.kind.name} on {entry.test_set.name}: not every {entry.units.noun} was scored{measures} for "
                 f"{names}; comparisons with them need missing drop or missing zero"
             )
     called = plural(noun_of(plan.entries))
@@ -236,7 +236,7 @@ def _lacking(entry: p.Entry, facts: Facts) -> set[int]:
 
 def subject(entry: p.Entry) -> str:
     names = ", ".join(system.name for system in entry.systems)
-    return f"{plural(entry.units.noun)} with {entry.task.rows} on {entry.test_set.name} for {names}"
+    return f"{plural(entry.units.noun)} with {entry.kind.rows} on {entry.test_set.name} for {names}"
 
 
 COVERAGE = Statement(

@@ -469,7 +469,7 @@ def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
         if statistic.averaged:
             said = "is taken document by document, where a threshold says next to nothing"
             raise QueryError(f"{statistic.label} {said}", node.span, (f"write {statistic.measure.name}",))
-    where = filter_of(scope, statement.where, entries[0].task)
+    where = filter_of(scope, statement.where, entries[0].kind)
     if any(dimension.of == "confidence" for dimension in dimensions(where)):
         place = statement.where.span if statement.where else statement.span
         raise QueryError("curve already goes through all thresholds, so confidence cannot be a condition", place)

@@ -102,7 +102,7 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
 
 def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension:
     """The label, or an attribute, of documents."""
-    dimension = dimension_of(scope, node, entries[0].task)
+    dimension = dimension_of(scope, node, entries[0].kind)
     if dimension.of == "label" or (dimension.of == "document" and dimension.attribute):
         return dimension
     known = [f"document.{name}" for name in scope.catalog.attributes["document"]]

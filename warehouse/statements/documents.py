@@ -304,7 +304,7 @@ def _notes(one: Listed) -> Iterator[str]:
 
 def subject(entry: p.Entry) -> str:
     names = ", ".join(system.name for system in entry.systems)
-    return f"{plural(entry.units.noun)} of {entry.task.name} on {entry.test_set.name} for {names}"
+    return f"{plural(entry.units.noun)} of {entry.kind.name} on {entry.test_set.name} for {names}"
 
 
 def weigh(plan: DocumentsPlan, facts: Facts) -> Iterator[Line]:

@@ -126,7 +126,7 @@ def _add_groups(
     groups = letters(different, order)
     head: dict[str, Cell] = {
         "test_set": comparison.entry.test_set.name,
-        "task": comparison.entry.task.name,
+        "task": comparison.entry.kind.name,
         "measure": comparison.statistic.label,
     }
     for rank, place in enumerate(order, 1):

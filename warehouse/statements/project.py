@@ -13,7 +13,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.kinds import FILTERING, TASKS
+from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS
@@ -59,7 +59,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     exponent = scope.number(statement.exponent, Decimal(0))
     if statement.exponent is not None and not -10 <= exponent <= 10:
         raise QueryError(f"the exponent is a number from -10 to 10, not {exponent}", statement.exponent.span)
-    where = filter_of(scope, statement.where, entry.task)
+    where = filter_of(scope, statement.where, entry.kind)
     stream = stream_of(statement, entry, where, scope)
     if stream is not None:
         entry = replace(entry, systems=stream.source.systems)
@@ -81,14 +81,14 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
 def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> None:
     from evalhouse.warehouse.statements.projection import formula_of
 
-    of = statistic.computation.task if isinstance(statistic.computation, PrintedFigure) else entry.task.name
-    if TASKS[of].has_key and formula_of(statistic) is not None:
+    of = statistic.computation.kind if isinstance(statistic.computation, PrintedFigure) else entry.kind.name
+    if KINDS[of].has_key and formula_of(statistic) is not None:
         return
     hint = (
         "what follows from recall, fallout and generality can, whatever the number of documents is: precision, F, MCC, "
         "accuracy, utility and others of filtering"
     )
-    raise QueryError(f"{statistic.label} of {entry.task.name} cannot be projected", node.span, (hint,))
+    raise QueryError(f"{statistic.label} of {entry.kind.name} cannot be projected", node.span, (hint,))
 
 
 def _generality(scope: Scope, node: n.Number | n.Variable) -> Decimal:
@@ -99,7 +99,7 @@ def _generality(scope: Scope, node: n.Number | n.Variable) -> Decimal:
 
 def _needed_statistic(entry: p.Entry, statistic: Statistic, name: str) -> Statistic:
     """Recall or fallout, counted as a measure counts optional documents."""
-    if not entry.task.by_document:
+    if not entry.kind.by_document:
         return settle(printed_measure(name, FILTERING.name, name), {})
     measure = find_measure(name, FILTERING.name)
     if measure is None:

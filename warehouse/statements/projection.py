@@ -28,7 +28,7 @@ from evalhouse.warehouse.filtering.projection import (
     subtract,
 )
 from evalhouse.warehouse.filtering.unlabelled import FEW, Weights, interval
-from evalhouse.warehouse.kinds import FILTERING, TASKS
+from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
@@ -100,7 +100,7 @@ def stream_of(statement: n.Project, entry: p.Entry, where: p.Filter | None, scop
     if statement.exponent is not None:
         both = "the generality of a stream is estimated with recall and fallout as they were measured"
         raise QueryError(f"{both}, so fallout has no exponent", statement.exponent.span)
-    if not entry.task.by_document:
+    if not entry.kind.by_document:
         hint = ("add of filtering",)
         raise QueryError("printed figures have no decisions to estimate a generality from", place, hint)
     if any(dimension.of == "label" for dimension in dimensions(where)) and statement.where is not None:
@@ -159,7 +159,7 @@ def optional_of(statistic: Statistic) -> str:
 
 def subject(entry: p.Entry) -> str:
     """What is asked of a test set, for `explain`."""
-    if entry.task.source != UNLABELLED:
+    if entry.kind.source != UNLABELLED:
         return statistics_of(entry)
     return f"decisions of {', '.join(system.name for system in entry.systems)} on {entry.test_set.name}, without a key"
 
@@ -276,13 +276,13 @@ class ProjectPlan(Struct, frozen=True):
     @property
     def resampled(self) -> p.Entry | None:
         """The systems with documents of their own, and the shares that are drawn for them."""
-        if not self.entry.task.by_document or not self.entry.stored_systems:
+        if not self.entry.kind.by_document or not self.entry.stored_systems:
             return None
         return replace(self.entry, statistics=self._shares, systems=self.entry.stored_systems)
 
     @property
     def _shares(self) -> tuple[Statistic, ...]:
-        of_documents = (self.generality,) if self.entry.task.by_document else ()
+        of_documents = (self.generality,) if self.entry.kind.by_document else ()
         return _each_once(*(share for both in self.needed for share in both), *of_documents)
 
 
@@ -310,7 +310,7 @@ def formula_of(statistic: Statistic) -> Ratio | Function | None:
     computation = statistic.computation
     if isinstance(computation, PrintedFigure):
         measure = find_measure(computation.name.partition("(")[0], FILTERING.name)
-        if measure is None or not TASKS[computation.task].has_key:
+        if measure is None or not KINDS[computation.kind].has_key:
             return None
         settings = {name: Decimal(number) for name, number in re.findall(r"(\w+)=([\d.]+)", computation.name)}
         computation = settle(measure, settings).computation
@@ -377,7 +377,7 @@ class Projection(Struct, frozen=True):
         `credit` an optional document is relevant or not as a system decided it, so that each system has a generality
         of its own, and the one that they share is another.
         """
-        if not self.plan.entry.task.by_document:
+        if not self.plan.entry.kind.by_document:
             return []
         found: dict[str, None] = {}
         for statistic in self.plan.entry.statistics:
@@ -559,7 +559,7 @@ def _key(facts: Facts) -> KeyCounts:
 def _why_unknown(plan: ProjectPlan, facts: Facts) -> str:
     """The reason why no system has recall and fallout."""
     key, where = _key(facts), plan.entry.test_set.name
-    if not plan.entry.task.by_document:
+    if not plan.entry.kind.by_document:
         return f"recall or fallout is unknown for {some([system.name for system in plan.entry.systems])} on {where}"
     lacking = [
         f"{where} has no {kind} {plan.entry.units.noun}s, so {share} is undefined there"

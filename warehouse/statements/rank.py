@@ -159,7 +159,7 @@ def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> I
     for place in order:
         rows.add(
             test_set=entry.test_set.name,
-            task=entry.task.name,
+            task=entry.kind.name,
             measure=label,
             rank=ranks[place],
             system=names[place],
@@ -298,7 +298,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
         raise QueryError("rank over test sets needs two test sets, but there is only one", place)
-    tasks = sorted({entry.task.name for entry in entries})
+    tasks = sorted({entry.kind.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     everywhere = set.intersection(*({system.name for system in entry.systems} for entry in entries))
@@ -311,7 +311,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
         if post_hoc not in POST_HOC:
             wrong = f"rank over test sets adjusts by {' or '.join(POST_HOC)}, not by {post_hoc}"
             raise QueryError(wrong, statement.adjust.span, hints(post_hoc, POST_HOC, "adjustments"))
-    where = filter_of(scope, statement.where, entries[0].task)
+    where = filter_of(scope, statement.where, entries[0].kind)
     check_replicates(entries, statement.replicates or statement, (), where)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     return Over(
@@ -393,7 +393,7 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
         for system, cluster in zip(order, clusters(found.better, order), strict=True):
             rows.add(
                 test_set=over.test_sets,
-                task=over.entries[0].task.name,
+                task=over.entries[0].kind.name,
                 measure=label,
                 rank=ranks[system],
                 system=over.names[system],

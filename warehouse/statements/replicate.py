@@ -130,7 +130,7 @@ def _pair_cells(first: DecidedComparison, second: DecidedComparison, pair: Pair)
     name_a, name_b = (first.comparison.entry.systems[place].name for place in pair)
     return {
         "measure": first.comparison.statistic.label,
-        "task": first.comparison.entry.task.name,
+        "task": first.comparison.entry.kind.name,
         "system_a": name_a,
         "system_b": name_b,
         "difference_from": float(before),
@@ -180,7 +180,7 @@ def _ratio(over: Fraction, under: Fraction) -> float | None:
 
 def _columns(plan: ReplicatePlan) -> tuple[Column, ...]:
     source, target = (entry.test_set.name for entry in plan.entries)
-    difference = "number" if plan.source.unit == "number" else plan.source.task.difference
+    difference = "number" if plan.source.unit == "number" else plan.source.kind.difference
     return (
         Column("measure", "name", on_screen=len(plan.source.statistics) > 1),
         Column("task", "text", on_screen=False),

@@ -70,7 +70,7 @@ def documents_query(valued: Valued) -> Queries:
     """What tells whether systems that were scored on as many documents were scored on the same ones."""
     entry = valued.entry
     rows = len(entry.stored_systems) * entry.units.documents
-    if valued.by or not entry.task.by_document or len(entry.stored_systems) < 2 or rows > MOST_ROWS:
+    if valued.by or not entry.kind.by_document or len(entry.stored_systems) < 2 or rows > MOST_ROWS:
         return ()
 
     def needed(facts: Facts) -> bool:
@@ -84,7 +84,7 @@ def documents_query(valued: Valued) -> Queries:
 def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unlike]:
     """The statistics by which systems were scored on different documents, wherever rows are split."""
     entry = valued.entry
-    if not entry.task.by_document:
+    if not entry.kind.by_document:
         return []
     own = [line for line in lines if isinstance(line.system, p.StoredSystem)]
     shared = [place for place, dimension in enumerate(valued.by) if dimension.of != "system"]
@@ -97,7 +97,7 @@ def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unl
         counts = [_counts(entry, part, place) for part in parts.values()]
         same = all(_alike(of_part) for of_part in counts)
         if same and len(counts) == 1 and counts[0]:
-            measure = statistic.measure.name if entry.task.by_measure else ""
+            measure = statistic.measure.name if entry.kind.by_measure else ""
             same = of_any.get(measure, counts[0][0][1]) == counts[0][0][1]
         if not same:
             found.append(Unlike(statistic.label, () if valued.by else counts[0]))
@@ -129,7 +129,7 @@ def _name(valued: Valued) -> str:
 def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
     """On how many documents each system was scored; by imported values, on how many by a statistic."""
     return tuple(
-        (line.system.name, (line.documents or 0) - (0 if entry.task.is_counted else line.left_out[place]))
+        (line.system.name, (line.documents or 0) - (0 if entry.kind.is_counted else line.left_out[place]))
         for line in lines
     )
 
@@ -181,7 +181,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     check_filled(statement, entries, "a score uses the documents that a system has")
     by: tuple[p.Dimension, ...] = ()
     where = None
-    for task in {entry.task.name: entry.task for entry in entries}.values():
+    for task in {entry.kind.name: entry.kind for entry in entries}.values():
         by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
         where = filter_of(scope, statement.where, task)
     _check_computed(statement, entries, by, where)
@@ -230,7 +230,7 @@ def _order(node: n.Order, entry: p.Entry, scope: Scope) -> tuple[str, bool]:
     labels = [statistic.label for statistic in entry.statistics]
     columns = listing([*labels, "system"], "columns")
     try:
-        statistic = scope.statistic(node.by, entry.task, scope.known(entry.test_set))
+        statistic = scope.statistic(node.by, entry.kind, scope.known(entry.test_set))
     except QueryError as error:
         raise QueryError(error.message, node.by.span, columns) from None
     if statistic.label not in labels:
@@ -246,7 +246,7 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
     if entry.units.made_of is not None:
         numbers = [number for number, _ in entry.units.made_of.runs]
     else:
-        numbers = sorted(scope.catalog.systems_with(entry.task.name, entry.test_set.id))
+        numbers = sorted(scope.catalog.systems_with(entry.kind.name, entry.test_set.id))
     return replace(
         entry, systems=tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
     )
@@ -289,7 +289,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(entry.units.averaged is not None for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
-    tasks = {entry.test_set.name: entry.task.name for entry in plan.entries}
+    tasks = {entry.test_set.name: entry.kind.name for entry in plan.entries}
     mixed = len(set(tasks.values())) > 1
     notes = [f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}"] if mixed else []
     notes += measure_notes(plan.entries)
@@ -390,7 +390,7 @@ def _names(plan: ScorePlan, replicated: bool) -> list[str]:
 def _cells(line: ValueLine, entry: p.Entry, replicated: bool) -> dict[str, Cell]:
     cells: dict[str, Cell] = {
         "test_set": entry.test_set.name,
-        "task": entry.task.name,
+        "task": entry.kind.name,
         "system": line.system.name,
         "documents": line.documents,
         "source": line.source,
@@ -424,7 +424,7 @@ def _kinds(plan: ScorePlan) -> list[CellKind]:
 def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[OwnIntervals]) -> str:
     """How many documents there are, unless rows are split, and what was made of their values."""
     said = []
-    if not any(entry.task.by_document for entry in plan.entries):
+    if not any(entry.kind.by_document for entry in plan.entries):
         said.append(AS_PRINTED)
     elif not plan.by and {test_set for test_set, _ in known} == {entry.test_set.name for entry in plan.entries}:
         said.append(sizes(known))
@@ -568,7 +568,7 @@ def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.D
     there = {line.system.name for line in lines}
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
-        why = "; none of the topics in their lists is judged" if entry.task.of_lists else ""
+        why = "; none of the topics in their lists is judged" if entry.kind.of_lists else ""
         notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
     return notes
 

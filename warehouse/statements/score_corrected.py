@@ -54,7 +54,7 @@ def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...
     """The entries with what is resampled as a whole, where the question says it."""
     if statement.exchange is None:
         return entries
-    exchange = dimension_of(scope, statement.exchange, entries[0].task)
+    exchange = dimension_of(scope, statement.exchange, entries[0].kind)
     _check_exchanged(exchange, entries, statement.exchange)
     return tuple(entry.exchange_by(exchange) for entry in entries)
 
@@ -156,8 +156,8 @@ def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
 
 def _why_none(statistic: Statistic, entry: p.Entry) -> str:
     """Why no system has an interval; empty where systems may."""
-    if not entry.task.by_document:
-        return f"{entry.task.rows} have no documents to resample"
+    if not entry.kind.by_document:
+        return f"{entry.kind.rows} have no documents to resample"
     if statistic.sums is None:
         return "it comes from an order of the documents, not from sums over them"
     if statistic.averaged and entry.units.averaged is not None:
@@ -255,16 +255,16 @@ def _check_entry(entry: p.Entry, statement: n.Score, where: p.Filter | None) -> 
     if len(entry.statistics) > 1:
         wrong = f"a judge corrects one measure, but {to_text(node)} stands for {len(entry.statistics)}"
         raise QueryError(wrong, node.span, ("ask for one of them: optional=excluded",))
-    if not (entry.task.by_measure or entry.task.has_key):
+    if not (entry.kind.by_measure or entry.kind.has_key):
         kinds = ("it corrects imported values and measures of filtering",)
-        raise QueryError(f"corrected by does not work for {entry.task.rows}", node.span, kinds)
-    if entry.task.has_key and (statistic.averaged or not isinstance(statistic.computation, Ratio)):
+        raise QueryError(f"corrected by does not work for {entry.kind.rows}", node.span, kinds)
+    if entry.kind.has_key and (statistic.averaged or not isinstance(statistic.computation, Ratio)):
         hint = ("write accuracy, precision, recall, fallout or F",)
         raise QueryError(f"{statistic.label} is not a ratio of sums, so it cannot be corrected", node.span, hint)
     if entry.baselines:
         raise QueryError(f"{entry.baselines[0].name} is computed from the key and has no judge", statement.span)
     unknown = [of.name for of in dimensions(where) if of.of in ("label", "confidence")]
-    if entry.task.has_key and unknown and statement.where is not None:
+    if entry.kind.has_key and unknown and statement.where is not None:
         hint = ("select by attributes of documents or systems",)
         raise QueryError(f"unlabelled documents have no {unknown[0]} to select by", statement.where.span, hint)
     if entry.units.within_documents and statement.exchange is not None:
@@ -276,16 +276,16 @@ def _judge(entry: p.Entry, statement: n.Score, scope: Scope) -> str:
     node = statement.corrected
     if not isinstance(node, n.Name):
         raise QueryError("a name is needed here", node.span if node else statement.span)
-    if entry.task.has_key:
+    if entry.kind.has_key:
         known, what = scope.catalog.annotators(entry.test_set.id), "annotator"
     else:
-        known, what = scope.catalog.measures_of(entry.task.name, entry.test_set.id), "measure"
+        known, what = scope.catalog.measures_of(entry.kind.name, entry.test_set.id), "measure"
     spelt = matching(node.text, [(name, name) for name in known])
     if not spelt:
-        nobody = "there are only labels of the key" if entry.task.has_key else "there are no values"
+        nobody = "there are only labels of the key" if entry.kind.has_key else "there are no values"
         said = hints(node.text, known, f"{what}s") if known else (nobody,)
         raise QueryError(f"unknown {what} '{node.text}' on {entry.test_set.name}", node.span, said)
-    if spelt[0] == entry.statistics[0].measure.name and not entry.task.has_key:
+    if spelt[0] == entry.statistics[0].measure.name and not entry.kind.has_key:
         others = listing([name for name in known if name != spelt[0]], "measures")
         raise QueryError(f"{spelt[0]} cannot correct itself", node.span, others)
     return spelt[0]
@@ -299,7 +299,7 @@ def corrected_queries(plan: CorrectedPlan) -> Queries:
     queries: list[Query] = []
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         split = entry.units.shared
-        if entry.task.has_key:
+        if entry.kind.has_key:
             queries.append(Query(_name("decisions", entry), keys.decision_rows(entry, split, plan.how.where)))
             queries.append(Query(_name("labels", entry), keys.annotator_labels(entry, judge)))
         else:
@@ -371,7 +371,7 @@ SaidOfDocument = tuple[str, Any, Any, Any]
 
 def _documents(entry: p.Entry, judge: str, facts: Facts) -> dict[int, list[SaidOfDocument]]:
     """The documents of each system, by its number."""
-    if entry.task.has_key:
+    if entry.kind.has_key:
         labels: dict[bool, dict[str, str]] = {True: {}, False: {}}
         for document, label, by_judge in facts[_name("labels", entry)]:
             labels[bool(by_judge)][str(document)] = str(label)
@@ -457,7 +457,7 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
             found.sort(key=lambda one: _rank(one[2].value, plan.descending))
         for name, said, of in found[: plan.limit]:
             cells = _cells(plan, entry, said, of)
-            rows.add(test_set=entry.test_set.name, task=entry.task.name, system=name, **cells)
+            rows.add(test_set=entry.test_set.name, task=entry.kind.name, system=name, **cells)
     judges = ", ".join(dict.fromkeys(plan.judges))
     label = plan.column_labels()[0]
     how = f"PPI++, {_heading(plan)} by Student's t"
@@ -530,7 +530,7 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
     for name, said, of in found:
         where = f"{name} on {entry.test_set.name}"
         unseen = int((said.labelled & ~said.judged).sum())
-        if unseen and entry.task.by_measure and said.labelled.sum() > said.judged.sum() > 0:
+        if unseen and entry.kind.by_measure and said.labelled.sum() > said.judged.sum() > 0:
             people = entry.statistics[0].label
             yield (
                 f"{where}: {judge} has values for {quantity(int(said.judged.sum()), entry.units.noun)}, and {people} "

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.measures import MEASURES
 from evalhouse.warehouse.measures.measure import plain
@@ -77,7 +77,7 @@ def _count_observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
     for test_set in catalog.test_sets:
         counts = {
             noun: catalog.documents(task.name, test_set.id)
-            for task in TASKS.values()
+            for task in KINDS.values()
             if task.by_document and (noun := catalog.observed(task.name, test_set.id).noun)
         }
         if counts:
@@ -105,13 +105,13 @@ def _measures(scope: Scope) -> Table:
         kinds = [
             test_sets
             for (task, counts), test_sets in counted_on.items()
-            if task.name == measure.task and is_made_of(measure, counts)
+            if task.name == measure.kind and is_made_of(measure, counts)
         ]
         if scope.of_attempts(measure.name) is not None:
             kinds.append([test_set for test_set in scope.catalog.test_sets if scope.replicates_are_attempts(test_set)])
         rows.add(
             measure=measure.name,
-            task=measure.task,
+            task=measure.kind,
             better=_better(measure.lower_is_better),
             parameters=", ".join(parameters) or None,
             meaning=measure.meaning,
@@ -133,7 +133,7 @@ def _measures(scope: Scope) -> Table:
             test_sets=_test_set_names(scope, kinds),
             source=None,
         )
-    for task in TASKS.values():
+    for task in KINDS.values():
         if task.imported is None:
             continue
         by_name: dict[str, list[KnownTestSet]] = {}
@@ -157,11 +157,11 @@ def _measures(scope: Scope) -> Table:
     return rows.table(columns)
 
 
-def _counted_on(scope: Scope) -> Mapping[tuple[Task, CountNames], list[KnownTestSet]]:
+def _counted_on(scope: Scope) -> Mapping[tuple[Kind, CountNames], list[KnownTestSet]]:
     """The test sets that can be asked about by task and counts, which say what measures there are."""
-    found: dict[tuple[Task, CountNames], list[KnownTestSet]] = {}
+    found: dict[tuple[Kind, CountNames], list[KnownTestSet]] = {}
     for test_set in scope.catalog.test_sets:
-        for task in TASKS.values():
+        for task in KINDS.values():
             if scope.can_be_asked_of(task, test_set):
                 counts = scope.catalog.counts_of(task.name, test_set.id)
                 found.setdefault((task, counts), []).append(test_set)

@@ -79,7 +79,7 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
             one = "there is one of each system" if len(entry.systems) > 1 or not here else "there is one"
             raise QueryError(f"spread needs two replicates, and {one}{here}", statement.span, (HOW_TO_LOAD,))
     entries = resampled_entries(statement, entries, scope)
-    where = filter_of(scope, statement.where, entries[0].task)
+    where = filter_of(scope, statement.where, entries[0].kind)
     check_replicates(entries, replicates, (), where)
     return SpreadPlan(to_text(statement), entries, p.Testing.plain(where))
 
@@ -150,7 +150,7 @@ def _estimate_components(of: Crossed, work: Work) -> Components | None:
 def _cells(entry: p.Entry, of: Crossed, components: Components | None) -> dict[str, str | int | float | None]:
     cells: dict[str, str | int | float | None] = {
         "test_set": entry.test_set.name,
-        "task": entry.task.name,
+        "task": entry.kind.name,
         "measure": of.statistic.label,
         "system": of.system,
         "value": of.value,
@@ -242,7 +242,7 @@ def _exceptions(entry: p.Entry, own: Sequence[tuple[Crossed, Components | None]]
 
 def _is_mean(entry: p.Entry) -> bool:
     """Whether values are the mean of what each exchange unit has."""
-    return entry.units.one_by_one and not entry.task.is_counted
+    return entry.units.one_by_one and not entry.kind.is_counted
 
 
 def _unit(entry: p.Entry) -> str:

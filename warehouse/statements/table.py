@@ -214,7 +214,7 @@ def _find_meaning(node: n.Name, known: Mapping[str, str], entries: Sequence[p.En
     if not found:
         try:
             entry = entries[0]
-            statistic = scope.statistic(n.MeasureCall(node.text), entry.task, scope.known(entry.test_set))
+            statistic = scope.statistic(n.MeasureCall(node.text), entry.kind, scope.known(entry.test_set))
             found = [statistic.label] if statistic.label in known else []
         except QueryError:
             found = []

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from evalhouse.warehouse.kinds import TASKS
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.measures.values import ACCURACY
 from evalhouse.warehouse.store import fingerprints
@@ -36,7 +36,7 @@ class Declaration(Struct, frozen=True):
     by_setting: bool
     import_id: int
     test_set: int
-    task: str
+    kind: str
     noun: str
     cluster: str
 
@@ -45,7 +45,7 @@ class Declaration(Struct, frozen=True):
         return Observed(self.noun, self.cluster)
 
     def is_about(self, task: str, test_set: int) -> bool:
-        return self.test_set == test_set and self.task in ("", task)
+        return self.test_set == test_set and self.kind in ("", task)
 
 
 def declarations(database: Database) -> tuple[Declaration, ...]:
@@ -154,7 +154,7 @@ class Catalog:
         """The ids of the systems that have rows for a task on a test set."""
         key = (task, test_set)
         if key not in self._systems_with:
-            self._systems_with[key] = self._found_with(TASKS[task].facts, test_set)
+            self._systems_with[key] = self._found_with(KINDS[task].facts, test_set)
         return self._systems_with[key]
 
     def _found_with(self, table: str, test_set: int) -> frozenset[int]:
@@ -181,7 +181,7 @@ class Catalog:
 
     def with_rows(self, task: str, test_set: int, among: Collection[int]) -> frozenset[int]:
         """Which of these systems have rows for a task on a test set."""
-        table = TASKS[task].facts
+        table = KINDS[task].facts
         if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
             return self.systems_with(task, test_set) & frozenset(among)
         return self._looked_up(table, test_set, among)
@@ -190,7 +190,7 @@ class Catalog:
         """Whether any system has rows for a task on a test set."""
         key = (task, test_set)
         if key not in self._has_rows:
-            there = f"select 1 from {TASKS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
+            there = f"select 1 from {KINDS[task].facts} where test_set_id = " + value(test_set) + " limit 1"
             self._has_rows[key] = bool(self._database.rows(there))
         return self._has_rows[key]
 
@@ -213,23 +213,23 @@ class Catalog:
 
     def in_units(self, task: str, test_set: int) -> bool:
         """Whether the rows of a task on a test set are about units of its documents."""
-        units = f"select 1 from {TASKS[task].facts} where unit_id <> 0 and test_set_id = " + value(test_set)
+        units = f"select 1 from {KINDS[task].facts} where unit_id <> 0 and test_set_id = " + value(test_set)
         return bool(self._database.rows(units + " limit 1"))
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The counts of a task, including those that the data name for one test set."""
-        if not TASKS[task].named_counts:
-            return TASKS[task].counts
+        if not KINDS[task].named_counts:
+            return KINDS[task].counts
         return self._named_counts.get(test_set, ())
 
     def counts_apart(self, task: str) -> tuple[tuple[str, ...], ...]:
         """The counts of a task, separately for each test set whose data name them."""
-        return tuple(self._named_counts.values()) if TASKS[task].named_counts else (TASKS[task].counts,)
+        return tuple(self._named_counts.values()) if KINDS[task].named_counts else (KINDS[task].counts,)
 
     def all_counts(self, task: str) -> tuple[str, ...]:
         """The counts of a task on any test set."""
-        if not TASKS[task].named_counts:
-            return TASKS[task].counts
+        if not KINDS[task].named_counts:
+            return KINDS[task].counts
         return tuple(sorted({count for counts in self._named_counts.values() for count in counts}))
 
     def largest(self, count: str, test_set: int) -> int:
@@ -296,7 +296,7 @@ class Catalog:
         """How many runs of one system a document has: the set of different numbers that occur."""
         of = ", ".join(str((run, system)) for system, many in runs for run in many)
         counted = (
-            f"select count(distinct system_id) as runs from {TASKS[task].facts} "
+            f"select count(distinct system_id) as runs from {KINDS[task].facts} "
             f"join (values {of}) runs(system_id, one) using (system_id) where "
         )
         rows = self._facts(
@@ -339,12 +339,12 @@ class Catalog:
 
     def measures_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The names of the measures that were imported for a test set, as values or as published figures."""
-        if not TASKS[task].by_document:
+        if not KINDS[task].by_document:
             return tuple(self.printed(test_set))
         key = (task, test_set)
         if key not in self._measures_of:
             rows = self._database.rows(
-                f"select distinct measure from {TASKS[task].facts} where test_set_id = "
+                f"select distinct measure from {KINDS[task].facts} where test_set_id = "
                 + value(test_set)
                 + " order by 1"
             )
@@ -366,7 +366,7 @@ class Catalog:
 
     def stored_as(self, task: str, test_set: int, name: str) -> tuple[str, str]:
         """The task and the name under which an imported measure of a test set is stored."""
-        return (task, name) if TASKS[task].by_document else self.printed(test_set)[name]
+        return (task, name) if KINDS[task].by_document else self.printed(test_set)[name]
 
     def relevance(self, test_set: int) -> int:
         """The lowest grade that counts as relevant on a test set, unless a query sets another one."""
@@ -408,7 +408,7 @@ class Catalog:
         not. None if the test set has no other documents.
         """
         own = self.observed(task, test_set)
-        others = [self.observed(other.name, test_set) for other in TASKS.values() if other.by_document]
+        others = [self.observed(other.name, test_set) for other in KINDS.values() if other.by_document]
         unlike = [other for other in others if own.noun and other.noun and other.noun != own.noun]
         if unlike and own.cluster:
             return own.cluster, True
@@ -427,7 +427,7 @@ class Catalog:
 
     def documents_without(self, attribute: str, task: str, test_set: int) -> int:
         """How many documents with rows of a task lack an attribute."""
-        about = f"select distinct document_id from {TASKS[task].facts} where test_set_id = " + value(test_set)
+        about = f"select distinct document_id from {KINDS[task].facts} where test_set_id = " + value(test_set)
         lacking = " and document_id not in (select document_id from document_attribute where name = "
         return int(self._database.rows("select count(*) from (" + about + lacking + value(attribute) + "))")[0][0])
 
@@ -504,13 +504,13 @@ class Catalog:
 
     def simulated(self, task: str, test_set: int) -> bool:
         """Whether any row behind the numbers of a task on a test set was simulated."""
-        return any(simulated for table in TASKS[task].decided_by for _, simulated in self._imports_of(table, test_set))
+        return any(simulated for table in KINDS[task].decided_by for _, simulated in self._imports_of(table, test_set))
 
     def fingerprint(self, task: str, test_set: int) -> str:
         """Twelve hexadecimal digits that change if the files behind a task and test set change. They do not depend on
         the order of loading.
         """
-        digests = sorted(digest for table in TASKS[task].decided_by for digest, _ in self._imports_of(table, test_set))
+        digests = sorted(digest for table in KINDS[task].decided_by for digest, _ in self._imports_of(table, test_set))
         digests += self._attribute_digests
         return sha256("\n".join(digests).encode()).hexdigest()[:12]
 

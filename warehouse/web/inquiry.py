@@ -17,7 +17,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import is_bare_name, quote
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.scores import texts
 from evalhouse.warehouse.process.stopping import Interruptible, stop
@@ -221,7 +221,7 @@ MOST_SHOWN = 4
 class Offer(Struct, frozen=True):
     """A kind of rows on a test set, and its measures as they are written in a statement."""
 
-    task: Task
+    kind: Kind
     measures: tuple[str, ...]
     several: bool
     """Whether the test set also has other kinds."""
@@ -231,14 +231,14 @@ class Offer(Struct, frozen=True):
     @property
     def of(self) -> str:
         """The clause that names the kind, if it is necessary."""
-        return f" of {self.task.name}" if self.several else ""
+        return f" of {self.kind.name}" if self.several else ""
 
     @property
     def first(self) -> tuple[str, ...]:
         """The measures that are shown by default."""
         if self.wanted:
             return self.wanted
-        wanted = [name for name in self.task.shown_first if name.partition("@")[0] in self.measures]
+        wanted = [name for name in self.kind.shown_first if name.partition("@")[0] in self.measures]
         return tuple(wanted or self.measures[:MOST_SHOWN])
 
     def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
     """Everything that can be asked about a test set, the most informative kind first."""
     scope = Scope(inquiry.catalog)
     found = []
-    for task in TASKS.values():
+    for task in KINDS.values():
         if inquiry.catalog.has_rows(task.name, test_set.id):
             if task.imported is not None:
                 names = list(inquiry.catalog.measures_of(task.name, test_set.id))
@@ -273,7 +273,7 @@ def is_one_of(measure: str, measures: Iterable[str]) -> bool:
 def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:
     """The kind of rows with this name, or the first kind; None if nothing can be asked about the test set."""
     there = offers(inquiry, test_set)
-    return next((offer for offer in there if offer.task.name == wanted), there[0] if there else None)
+    return next((offer for offer in there if offer.kind.name == wanted), there[0] if there else None)
 
 
 # === the queue for questions ==========================================================================================

@@ -355,7 +355,7 @@ class Publication:
         catalog = self._inquiry.catalog
         pages = 1 + len(catalog.systems) + len(catalog.test_sets)
         for test_set in catalog.test_sets:
-            tasks = [offer.task.name for offer in offers(self._inquiry, test_set) if offer.task.by_document]
+            tasks = [offer.kind.name for offer in offers(self._inquiry, test_set) if offer.kind.by_document]
             pages += sum(max(0, len(catalog.systems_with(task, test_set.id)) - 1) for task in tasks)
             listed = max((catalog.documents(task, test_set.id) for task in tasks), default=0)
             pages += min(DOCUMENTS_AT_ONCE, listed)
@@ -363,7 +363,7 @@ class Publication:
 
     def _first_kind(self, test_set: str) -> str:
         there = offers(self._inquiry, self._inquiry.test_set(test_set))
-        return there[0].task.name if there else ""
+        return there[0].kind.name if there else ""
 
     def _check(self, options: SiteOptions) -> None:
         parts = urlsplit(options.base_url)

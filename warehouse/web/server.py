@@ -130,7 +130,7 @@ class Pages:
         format = next((format for format in FORMATS if format.name == name), None)
         if format is None:
             return PlainTextResponse(f"there is no format {name!r}\n", 404)
-        kind = KINDS.get(format.name, "text/plain")
+        kind = MEDIA_TYPES.get(format.name, "text/plain")
         kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', **FRESH}
         if request.method == "HEAD":
             try:
@@ -189,7 +189,7 @@ class Pages:
         name = request.path_params["name"]
         if name not in assets.NAMES:
             return PlainTextResponse("there is no such file\n", 404)
-        kind = assets.KINDS[name[name.rindex(".") :]]
+        kind = assets.MEDIA_TYPES[name[name.rindex(".") :]]
         lasting = {"cache-control": "public, max-age=31536000, immutable"}
         return Response(assets.asset(name), media_type=kind, headers=lasting)
 
@@ -268,7 +268,7 @@ QUICK = 5.0
 MOST_OFFERED = 12
 """The number of words that are offered at once."""
 
-KINDS = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "markdown": "text/markdown"}
+MEDIA_TYPES = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "markdown": "text/markdown"}
 """The media types of formats. Other formats are plain text."""
 
 TITLES = {404: "Not found", 503: "Not now", 504: "Too long"}

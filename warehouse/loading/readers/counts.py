@@ -15,7 +15,7 @@ from evalhouse.warehouse.kinds import records
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm
 from evalhouse.warehouse.loading.staging import tabular
-from evalhouse.warehouse.loading.staging.cells import KINDS, complaint, is_number
+from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match
 from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT, REPLICATES, SYNONYMS, noun_of, plain
@@ -269,7 +269,7 @@ def _check(staging: Staging, cells: Staged) -> None:
     filled = total = 0
     for number, heading in enumerate(cells.attributes):
         cell = Sql(f"attribute_{number}")
-        wrong = "not (" + KINDS["count"].passed_by(cell) + ")"
+        wrong = "not (" + CHECKS["count"].passed_by(cell) + ")"
         [(there, bad)] = staging.database.rows("select count(" + cell + "), count_if(" + wrong + ") from " + table)
         filled, total = filled + there, total + (bad or 0)
         if bad:

@@ -17,7 +17,7 @@ from evalhouse.warehouse.faults import DataError, UnreadableError
 from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import DECISIONS, DOCUMENTS, JUDGMENTS, LABELS, RANKINGS, SCORES, FactForm
 from evalhouse.warehouse.loading.readers import trec_judging
-from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, quote_cell
+from evalhouse.warehouse.loading.staging.cells import CHECKS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
     EMPTY,
@@ -44,7 +44,7 @@ RUN = ("topic", "Q0", "document", "rank", "score", "system")
 
 _NAMES = ("topic", "document", "system")
 _LEFT_OUT = ("iteration", "Q0")
-_KINDS = {"grade": KINDS["grade"], "score": KINDS["number"], "rank": KINDS["grade"]}
+_KINDS = {"grade": CHECKS["grade"], "score": CHECKS["number"], "rank": CHECKS["grade"]}
 """The kinds of the columns that are not names."""
 _SENTENCES = {"grade": "not a whole number", "score": "not a finite number", "rank": "not a whole number"}
 
@@ -58,8 +58,8 @@ LARGEST = 3.4e38
 """Nearly the largest number in single precision."""
 
 _PLAIN = {
-    "grade": f"case when {KINDS['grade'].good} then CELL end",
-    "rank": f"case when {KINDS['grade'].good} then CELL end",
+    "grade": f"case when {CHECKS['grade'].good} then CELL end",
+    "rank": f"case when {CHECKS['grade'].good} then CELL end",
     "score": f"case when {PLAIN_SCORE} then try_cast(CELL as double) end",
 }
 """The SQL for a stored cell of a plain file; it is null if the cell may be wrong."""

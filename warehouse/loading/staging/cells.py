@@ -46,7 +46,7 @@ class Check(Struct, frozen=True):
         return Sql(self.typed.replace("CELL", column.text))
 
 
-KINDS: dict[FieldKind, Check] = {
+CHECKS: dict[FieldKind, Check] = {
     "name": Check(
         good=f"length(CELL) <= {LONGEST_NAME} and not regexp_matches(CELL, '{_CONTROL}')",
         typed="CELL",
@@ -112,17 +112,17 @@ KINDS: dict[FieldKind, Check] = {
 }
 
 AS_NUMBERS: dict[FieldKind, Check] = {
-    "count": Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["count"].wanted),
-    "length": Check(good=f"CELL <= {LONGEST_TEXT}", typed="CELL::integer", wanted=KINDS["length"].wanted),
-    "rank": Check(good=f"CELL between 1 and {LARGEST_COUNT}", typed="CELL::integer", wanted=KINDS["rank"].wanted),
-    "number": Check(good="isfinite(CELL)", typed="CELL", wanted=KINDS["number"].wanted),
+    "count": Check(good=f"CELL between 0 and {LARGEST_COUNT}", typed="CELL::integer", wanted=CHECKS["count"].wanted),
+    "length": Check(good=f"CELL <= {LONGEST_TEXT}", typed="CELL::integer", wanted=CHECKS["length"].wanted),
+    "rank": Check(good=f"CELL between 1 and {LARGEST_COUNT}", typed="CELL::integer", wanted=CHECKS["rank"].wanted),
+    "number": Check(good="isfinite(CELL)", typed="CELL", wanted=CHECKS["number"].wanted),
 }
 """Checks for cells that are already numbers, in the file or from its reader."""
 
 
 def check_of(kind: FieldKind, is_number: bool) -> Check:
     """The check for cells of a kind that are staged as texts or as numbers."""
-    return AS_NUMBERS[kind] if is_number else KINDS[kind]
+    return AS_NUMBERS[kind] if is_number else CHECKS[kind]
 
 
 def for_spreadsheets(cell: str) -> str:
@@ -157,8 +157,8 @@ def complaint(kind: FieldKind, column: str, cell: str | None) -> str:
             return f"{column} is {len(cell)} characters long, and a name has at most {LONGEST_NAME}: {quote_cell(cell)}"
         return f"{column} is {quote_cell(cell)}, which has a control character in it"
     if kind == "length":
-        return f"a text has {int(cell):,} characters, and {KINDS[kind].wanted} are stored"
-    return f"{column} is {quote_cell(cell)}, not {KINDS[kind].wanted}"
+        return f"a text has {int(cell):,} characters, and {CHECKS[kind].wanted} are stored"
+    return f"{column} is {quote_cell(cell)}, not {CHECKS[kind].wanted}"
 
 
 def is_number(text: str) -> bool:

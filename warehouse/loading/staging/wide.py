@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import DOCUMENT_TEXTS, INPUT, REFERENCE, SYSTEM_TEXTS, VALUES, FactForm
-from evalhouse.warehouse.loading.staging.cells import KINDS, is_number, quote_cell
+from evalhouse.warehouse.loading.staging.cells import CHECKS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -362,7 +362,7 @@ def check_numbers(table: WideTable, roles: Roles, said: bool) -> None:
     maybe = [column for column in roles.others if column.heading != table.staging.cluster]
     meant = roles.measures if said else [column for column in maybe if 0 < column.filled <= 2 * column.numbers]
     wrong = [column for column in meant if not (column.is_number or column.is_truth)]
-    number = KINDS["value"].passed_by(Sql("CELL")).text
+    number = CHECKS["value"].passed_by(Sql("CELL")).text
     complaints: list[tuple[int, str]] = []
     for column in wrong:
         cell = f"attribute_{column.place}"
@@ -517,10 +517,10 @@ number.
 
 def counted_columns(staging: Staging, cells: Staged) -> tuple[CellColumn, ...]:
     """Counts over the cells of each column. Raises DataError if there are no cells."""
-    table, number = staging.of(CELLS).table, KINDS["value"].passed_by(Sql("CELL")).text
+    table, number = staging.of(CELLS).table, CHECKS["value"].passed_by(Sql("CELL")).text
     if not staging.database.rows(Sql(f"select 1 from {table} limit 1")):
         raise staging.refusal("there is a header, but no rows")
-    name_like = KINDS["name"].passed_by(Sql("CELL")).text
+    name_like = CHECKS["name"].passed_by(Sql("CELL")).text
     conditions = (
         f"lower(CELL) not in ({_NOTHING})",
         number,

@@ -112,7 +112,7 @@ _MADE = {"evalhouse.css": _looks, "evalhouse.js": _script, "evalhouse.svg": _ico
 NAMES = tuple(_MADE)
 """The names of all files."""
 
-KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 """The media types of the files by their extensions."""
 
 

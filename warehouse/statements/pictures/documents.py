@@ -31,7 +31,7 @@ def draw_slices(plan: DifferPlan, result: Result, facts: Facts, workforce: Workf
     # On screen slices have shorter names than in data.
     for row in (dict(zip(result.columns, cells, strict=True)) for part in result.sections for cells in part.rows):
         families.setdefault(_of(row), []).append(row)
-    units = {entry.test_set.name: entry.task.difference for entry in plan.entries}
+    units = {entry.test_set.name: entry.kind.difference for entry in plan.entries}
     reach = NormalDist().inv_cdf(1 - float(plan.how.level) / 2)
     panels: list[Panel] = []
     said: list[str] = []
@@ -99,7 +99,7 @@ def draw_documents(plan: DocumentsPlan, result: Result, facts: Facts, workforce:
         key = tuple(row[name] for name in ("measure", "system_a", "system_b", "test_set"))
         families.setdefault(key, []).append((str(row["document"]), number(row["contribution"]) or 0.0))
     nouns = {entry.test_set.name: entry.units.noun for entry in plan.entries}
-    units = {entry.test_set.name: entry.task.difference for entry in plan.entries}
+    units = {entry.test_set.name: entry.kind.difference for entry in plan.entries}
     panels: list[Panel] = []
     said: list[str] = []
     legend: dict[str, None] = {}

@@ -209,7 +209,7 @@ def _distribution(null_of: _Null) -> Panel:
     nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
     counts, _ = np.histogram(nudged, edges)
     names = [comparison.entry.systems[place].name for place in (a, b)]
-    unit = comparison.entry.task.difference
+    unit = comparison.entry.kind.difference
     axis = f"difference of {comparison.statistic.label}, {names[0]} − {names[1]}"
     return distribution(null_of.title, axis, unit, edges, counts.tolist(), observed, both)
 
@@ -231,7 +231,7 @@ def draw_replication(plan: ReplicatePlan, result: Result, facts: Facts, workforc
             and (after := number(row["difference_to"])) is not None
         ]
         if pairs:
-            kind: Unit = "number" if unit == "number" else plan.source.task.difference
+            kind: Unit = "number" if unit == "number" else plan.source.kind.difference
             panels.append(replication_panel(statistic.label, "difference", kind, (first, second), pairs))
             kept = sum(pair.first * pair.second > 0 for pair in pairs)
             said.append(f"{statistic.label}: {kept} of {len(pairs)} pairs keep the sign of their difference")

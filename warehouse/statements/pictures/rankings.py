@@ -12,7 +12,7 @@ from evalhouse.warehouse.charts.intervals import critical_difference, rank_sets,
 from evalhouse.warehouse.charts.planes import plane
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_interval_queries, own_intervals, percent
 from evalhouse.warehouse.comparing.values import expectation
-from evalhouse.warehouse.kinds import FILTERING, TASKS
+from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
@@ -261,7 +261,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             legend.append(f"dashed: judging a random share s of the {plural(entry.units.noun)} relevant")
         if recall_precision:
             legend.append("dotted: equal F")
-    if not any(entry.task.by_document for entry in plan.entries) and "dashed" in "".join(legend):
+    if not any(entry.kind.by_document for entry in plan.entries) and "dashed" in "".join(legend):
         notes.append("the guessing line comes from the key labels, the figures are as printed")
     said = "; ".join(f"{sum(map(_count_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
@@ -293,9 +293,9 @@ def _guessing(entry: p.Entry, facts: Facts) -> list[tuple[float, float, float]]:
 
 def _of_filtering(statistic: Statistic, entry: p.Entry) -> Statistic | None:
     """A statistic of filtering as it is computed, also of a figure that was printed; None for any other."""
-    if entry.task.has_key:
+    if entry.kind.has_key:
         return statistic if isinstance(statistic.computation, Ratio) and not statistic.averaged else None
-    if not isinstance(statistic.computation, PrintedFigure) or not TASKS[statistic.computation.task].has_key:
+    if not isinstance(statistic.computation, PrintedFigure) or not KINDS[statistic.computation.kind].has_key:
         return None
     name, _, rest = statistic.computation.name.partition("(beta=")
     measure = find_measure(name, FILTERING.name)

@@ -26,7 +26,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     test_set = inquiry.test_set(name)
     scored: list[Result] = []
     for offer in offers(inquiry, test_set):
-        if offer.task.by_document:
+        if offer.kind.by_document:
             measures, where = ", ".join(offer.first), f"document = {quote(document)}"
             found = answer_statement(inquiry, f"score {measures} for all on {typed_name(name)}{offer.of} where {where}")
             if isinstance(found, Result) and found.table.rows:

@@ -120,16 +120,16 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         return
     there = offers(inquiry, test_set)
     if len(there) > 1:
-        links_to = ((other, Address("test set", address.names, (("of", other.task.name),))) for other in there)
+        links_to = ((other, Address("test set", address.names, (("of", other.kind.name),))) for other in there)
         yield Views(
             "Results on this test set",
             tuple(
-                Link(other.task.name, "" if other.task.name == offer.task.name else links.to(of_other))
+                Link(other.kind.name, "" if other.kind.name == offer.kind.name else links.to(of_other))
                 for other, of_other in links_to
             ),
         )
     systems = [
-        inquiry.catalog.system_names[number] for number in inquiry.catalog.systems_with(offer.task.name, test_set.id)
+        inquiry.catalog.system_names[number] for number in inquiry.catalog.systems_with(offer.kind.name, test_set.id)
     ]
     if links.asking(""):
         yield _form(inquiry, address, links, offer, sorted(systems))
@@ -152,7 +152,7 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
     measures = offer.measured(address.all_of("measure"))
     where = f" where {subset}" if (subset := address.one_of("where")) else ""
     tail = f" for all on {typed_name(address.names[0])}{offer.of}{where}"
-    if not offer.task.by_document:
+    if not offer.kind.by_document:
         return {VALUES: f"score {', '.join(measures)}{tail}"}
     shuffles = address.one_of("shuffles") or ("4999" if systems <= FEW_SYSTEMS else "999")
     drawn = "" if shuffles == "decided" else f" shuffles {shuffles}"
@@ -201,7 +201,7 @@ def _form(inquiry: Inquiry, address: Address, links: Links, offer: Offer, system
             hint=f"{attributes[0]} = …" if attributes else 'document like "a%"',
         ),
     ]  # fmt: skip
-    hidden = (("of", offer.task.name),) if offer.several else ()
+    hidden = (("of", offer.kind.name),) if offer.several else ()
     action = links.to(Address(address.kind, address.names))
     return Form("Choose measures, baseline and subset", action, tuple(choices), hidden)
 
@@ -234,7 +234,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
     columns += [ListColumn(measure.name, "number") for measure in others]
     best = order[0] if order else ""
     compared = address.one_of("against", best)
-    pairs = offer.task.by_document and len(order) > 1
+    pairs = offer.kind.by_document and len(order) > 1
     if pairs:
         columns.append(ListColumn(f"against {compared}"))
     rows = []
@@ -258,7 +258,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
 
 
 def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:
-    of = (("of", offer.task.name),) if offer.several else ()
+    of = (("of", offer.kind.name),) if offer.several else ()
     measure = tuple(("measure", name) for name in address.all_of("measure")[:1])
     return Address("pair", (address.names[0], first, second), of + measure)
 

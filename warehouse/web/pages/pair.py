@@ -54,7 +54,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     for system in (first, second):
         inquiry.system(system)
     offer = offer_of(inquiry, test_set, address.one_of("of"))
-    if offer is None or not offer.task.by_document:
+    if offer is None or not offer.kind.by_document:
         raise MissingError(f"{name} has no results document by document")
     chosen = address.one_of("measure", offer.first[0])
     if links.asking(""):
@@ -65,7 +65,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if isinstance(pictured, Failure):
         yield pictured
     else:
-        yield verdict(pictured, simulated=inquiry.catalog.simulated(offer.task.name, test_set.id))
+        yield verdict(pictured, simulated=inquiry.catalog.simulated(offer.kind.name, test_set.id))
         shown: list[PageBlock] = [answer(pictured, links, "The difference under chance alone")]
         measures = offer.first if chosen in offer.first else (chosen, *offer.first)
         if len(measures) > 1:
@@ -91,7 +91,7 @@ def _attributes(inquiry: Inquiry, test_set: KnownTestSet, address: Address) -> l
 def _form(address: Address, links: Links, offer: Offer, chosen: str, attributes: Sequence[str]) -> Form:
     measures = dict.fromkeys((chosen, *offer.measures))
     choice = FormField("measure", "Measure", "one of", tuple((name, name) for name in measures), (chosen,))
-    hidden = (("of", offer.task.name),) if offer.several else ()
+    hidden = (("of", offer.kind.name),) if offer.several else ()
     missing = FormField("missing", "Missing documents", "one of", MISSING, address.all_of("missing"))
     choices = [choice, missing]
     if attributes:

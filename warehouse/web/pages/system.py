@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from evalhouse.warehouse.kinds import TASKS, Task
+from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.render.site.contents import (
     Failure,
     Headline,
@@ -31,7 +31,7 @@ def heading(address: Address, links: Links) -> PageHeading:
 class _SameQuestion(Struct, frozen=True):
     """Test sets that are asked the same question about the system."""
 
-    task: Task
+    task: Kind
     measures: tuple[str, ...]
 
 
@@ -43,11 +43,11 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     several = False
     for test_set in inquiry.catalog.test_sets:
         for offer in offers(inquiry, test_set):
-            if number in inquiry.catalog.systems_with(offer.task.name, test_set.id):
-                alike = _SameQuestion(offer.task, offer.first)
+            if number in inquiry.catalog.systems_with(offer.kind.name, test_set.id):
+                alike = _SameQuestion(offer.kind, offer.first)
                 found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))
                 several = several or offer.several
-    order = list(TASKS)
+    order = list(KINDS)
     for alike, test_sets in sorted(found.items(), key=lambda item: order.index(item[0].task.name)):
         of = f" of {alike.task.name}" if several else ""
         yield from _values(inquiry, links, alike, name, test_sets, of)

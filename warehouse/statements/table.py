@@ -147,7 +147,7 @@ def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
     if statement.missing is None or nothing_tested:
         return replace(question, missing=statement.missing)
     entries = SCORE.resolve(question, scope).entries
-    of_lists = all(entry.task.of_lists for entry in entries)
+    of_lists = all(entry.kind.of_lists for entry in entries)
     return replace(question, missing="zero") if of_lists and statement.missing == "zero" else question
 
 

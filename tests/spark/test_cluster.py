@@ -43,7 +43,7 @@ from pathlib import Path
 from tests.spark.conftest import QUICK
 from tests.spark.statements import answer
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.session.session.session import Session
+from evalhouse.warehouse.session.session import Session
 
 with Session.on_lake(sys.argv[1], sys.argv[2]) as session:
     for statement in sys.stdin.read().splitlines():

@@ -161,7 +161,7 @@ def test_a_session_that_was_opened_before_goes_on(many: Folder) -> None:
 
 def test_a_kill_at_any_place_changes_nothing_that_is_read(many: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     present = answer(many, ALL)
-    for step in ("write_file", "_published", "settle", "unnamed"):
+    for step in ("write_file", "_publish_merged", "settle", "unnamed_files"):
         with monkeypatch.context() as dying:
             dying.setattr(compacting, step, _dies)
             with pytest.raises(KeyboardInterrupt):
@@ -169,7 +169,7 @@ def test_a_kill_at_any_place_changes_nothing_that_is_read(many: Folder, monkeypa
         assert answer(many, ALL) == present
         wrong, hints = check(many)
         assert wrong == ()
-        assert step in ("write_file", "settle", "unnamed") or any("belong" in hint for hint in hints)
+        assert step in ("write_file", "settle", "unnamed_files") or any("belong" in hint for hint in hints)
     compact(many, datetime.now(UTC))
     assert answer(many, ALL) == present
     assert check(many) == ((), ())

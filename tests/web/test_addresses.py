@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalhouse.warehouse.web.addresses import Address, AddressKind, UndecodedError, address_of
+from evalhouse.warehouse.web.addresses import (
+    ADDRESSES,
+    Address,
+    AddressForm,
+    AddressKind,
+    UndecodedError,
+    address_of,
+)
+from evalhouse.warehouse.web.pages import PAGES
+from evalhouse.warehouse.web.publication import SiteFiles
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
-KINDS: dict[AddressKind, int] = {"warehouse": 0, "test set": 1, "pair": 3, "document": 2, "system": 1}
+KINDS: dict[AddressKind, int] = {kind: len(form.named) for kind, form in ADDRESSES.items()}
+"""How many names an address of each kind has."""
 
 
 def parsed(path: str) -> Address | None:
@@ -27,6 +38,21 @@ def parsed(path: str) -> Address | None:
 def test_an_address_comes_back(kind: AddressKind, names: list[str], chosen: list[tuple[str, str]]) -> None:
     address = Address(kind, tuple(names[: KINDS[kind]]), tuple(chosen))
     assert parsed(address.path) == address
+
+
+def test_every_kind_of_page_has_an_address() -> None:
+    assert set(ADDRESSES) == set(get_args(AddressKind)) == PAGES.keys() - {"statement"}
+
+
+def test_only_its_address_is_known_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the server nor a site tells kinds of pages apart in another way."""
+    kind: Any = "coverage"
+    form = AddressForm(("test-set", "<test set>", "coverage"), "test-sets/{}/coverage{of_kind}.html")
+    monkeypatch.setitem(ADDRESSES, kind, form)
+    address = Address(kind, ("T",), (("of", "values"),))
+    assert parsed(address.path) == address
+    assert SiteFiles(lambda test_set: "values").of(address) == "test-sets/T/coverage.html"
+    assert SiteFiles(lambda test_set: "filtering").of(address) == "test-sets/T/coverage-of-values.html"
 
 
 @pytest.mark.parametrize(

@@ -273,9 +273,15 @@ def test_answers_are_taken_along_as_files(visit: Visit) -> None:
     page = Page(client.get("/?" + urlencode({"q": statement})).text)
     with Session.open() as session:
         result = session.run(statement)
-    for called, format in (("CSV", "csv"), ("LaTeX", "latex"), ("JSON", "json"), ("Markdown", "markdown")):
+    for called, format, media_type in (
+        ("CSV", "csv", "text/csv; charset=utf-8"),
+        ("LaTeX", "latex", "application/x-tex"),
+        ("JSON", "json", "application/json"),
+        ("Markdown", "markdown", "text/markdown; charset=utf-8"),
+    ):
         response = client.get(page.links[called])
         assert response.status_code == 200
+        assert response.headers["content-type"] == media_type
         assert response.text == render(result, format, Style())
         assert response.headers["content-disposition"].startswith("attachment")
     assert "evalhouse query &#x27;compare F for GE, UMASS on TST3&#x27;" in page.html

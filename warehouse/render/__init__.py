@@ -30,6 +30,8 @@ class Format(Struct, frozen=True):
     """Draws several results as one document; None if results can simply follow each other."""
     has_notes: bool = False
     """Whether the drawing includes the notes."""
+    media_type: str = "text/plain"
+    """What a web server calls files in this format."""
 
     @property
     def whole(self) -> bool:
@@ -67,9 +69,16 @@ FORMATS: tuple[Format, ...] = (
         ".json",
         lazy("evalhouse.warehouse.render.data:json"),
         has_notes=True,
+        media_type="application/json",
     ),
     Format("ndjson", "one object per row", ".ndjson", lazy("evalhouse.warehouse.render.data:ndjson")),
-    Format("csv", "the rows, comma-separated with a header line", ".csv", lazy("evalhouse.warehouse.render.data:csv")),
+    Format(
+        "csv",
+        "the rows, comma-separated with a header line",
+        ".csv",
+        lazy("evalhouse.warehouse.render.data:csv"),
+        media_type="text/csv",
+    ),
     Format(
         "tsv",
         "the rows, tab-separated with a header line; the default in a pipe",
@@ -82,6 +91,7 @@ FORMATS: tuple[Format, ...] = (
         ".md",
         lazy("evalhouse.warehouse.render.markup:markdown"),
         has_notes=True,
+        media_type="text/markdown",
     ),
     Format(
         "latex",
@@ -89,6 +99,7 @@ FORMATS: tuple[Format, ...] = (
         ".tex",
         lazy("evalhouse.warehouse.render.latex:latex"),
         has_notes=True,
+        media_type="application/x-tex",
     ),
     Format(
         "typst",

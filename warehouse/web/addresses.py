@@ -84,20 +84,47 @@ class Address(Struct, frozen=True):
     @property
     def path(self) -> str:
         """The path and the query, which begin with /."""
-        words = _WORDS[self.kind]
         names = iter(self.names)
-        parts = [word or as_segment(next(names)) for word in words]
+        parts = [as_segment(next(names)) if is_name(part) else part for part in ADDRESSES[self.kind].parts]
         return "/" + "/".join(parts) + (f"?{urlencode(self.chosen)}" if self.chosen else "")
 
 
-_WORDS: Mapping[AddressKind, tuple[str, ...]] = {
-    "warehouse": (),
-    "test set": ("test-set", ""),
-    "pair": ("test-set", "", "pair", "", ""),
-    "document": ("test-set", "", "document", ""),
-    "system": ("system", ""),
+class AddressForm(Struct, frozen=True):
+    """How the addresses of a kind of page are written: with these `parts` as a path, and as this `file` of a site.
+
+    A part in angle brackets stands for a name, and says of what. In the file `{}` is the next name; `{kind}` is the
+    kind of rows, or index if it is the first one of the test set; and `{of_kind}` is nothing then, otherwise -of-KIND.
+    `answers` says whether a site has the answers on such pages as files, too.
+    """
+
+    parts: tuple[str, ...]
+    file: str
+    answers: bool = True
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What each name is of: <test set>, <system> or <document>."""
+        return tuple(filter(is_name, self.parts))
+
+
+def is_name(part: str) -> bool:
+    """Whether a part of a path stands for a name."""
+    return part.startswith("<")
+
+
+ADDRESSES: Mapping[AddressKind, AddressForm] = {
+    "warehouse": AddressForm((), "index.html"),
+    "test set": AddressForm(("test-set", "<test set>"), "test-sets/{}/{kind}.html"),
+    "pair": AddressForm(
+        ("test-set", "<test set>", "pair", "<system>", "<system>"), "test-sets/{}/pairs{of_kind}/{}/{}.html"
+    ),
+    # There are thousands of documents.
+    "document": AddressForm(
+        ("test-set", "<test set>", "document", "<document>"), "test-sets/{}/documents/{}.html", answers=False
+    ),
+    "system": AddressForm(("system", "<system>"), "systems/{}.html"),
 }
-"""The kinds of pages, and the parts of their paths: words, and placeholders for names."""
+"""The kinds of pages, and how their addresses are written."""
 
 
 class UndecodedError(Exception):
@@ -121,11 +148,12 @@ def address_of(path: bytes, query: bytes) -> Address | None:
         raise UndecodedError("there are more than 1,000 parameters after ?") from None
     if segments == ("",):
         segments = ()
-    for kind, words in _WORDS.items():
-        if len(words) == len(segments) and all(
-            not word or word == segment for word, segment in zip(words, segments, strict=True)
+    for kind, form in ADDRESSES.items():
+        parts = form.parts
+        if len(parts) == len(segments) and all(
+            is_name(part) or part == segment for part, segment in zip(parts, segments, strict=True)
         ):
-            names = tuple(_name(segment) for word, segment in zip(words, segments, strict=True) if not word)
+            names = tuple(_name(segment) for part, segment in zip(parts, segments, strict=True) if is_name(part))
             return None if None in names else Address(kind, tuple(filter(None, names)), chosen)
     return None
 

@@ -30,7 +30,7 @@ from evalhouse.warehouse.render.site.contents import Failure, Link, PageBlock, S
 from evalhouse.warehouse.render.site.drawing import Drawing
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.version import __version__
-from evalhouse.warehouse.web.addresses import HOME, Address, FileNames
+from evalhouse.warehouse.web.addresses import ADDRESSES, HOME, Address, AddressKind, FileNames
 from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, is_one_of, offers
 from evalhouse.warehouse.web.pages import page_of
 
@@ -40,8 +40,8 @@ from evalhouse.warehouse.web.pages import page_of
 FILES = (("csv", "CSV"), ("latex", "LaTeX"))
 """The formats of the answers that are written beside the pages, with their labels."""
 
-WITHOUT_FILES = ("document",)
-"""The kinds of pages whose answers are not written as files, because there are thousands of them."""
+PAGE = ".html"
+"""The extension of pages."""
 
 ASSETS = "assets"
 
@@ -84,26 +84,18 @@ class SiteFiles:
         return file
 
     def _file(self, address: Address) -> str:
-        match address.kind:
-            case "warehouse":
-                return "index.html"
-            case "system":
-                return f"systems/{self._names.of('systems', address.names[0])}.html"
-            case "test set":
-                return f"{self._folder(address)}/{self._kind_of_rows(address) or 'index'}.html"
-            case "document":
-                folder = f"{self._folder(address)}/documents"
-                return f"{folder}/{self._names.of(folder, address.names[1])}.html"
-            case "pair":
-                kind = self._kind_of_rows(address)
-                pairs = f"{self._folder(address)}/pairs{f'-of-{kind}' if kind else ''}"
-                first, second = address.names[1:]
-                folder = f"{pairs}/{self._names.of(pairs, first)}"
-                return f"{folder}/{self._names.of(folder, second)}.html"
+        names, file = iter(address.names), ""
+        for part in ADDRESSES[address.kind].file.removesuffix(PAGE).split("/"):
+            written = self._names.of(file, next(names)) if part == "{}" else self._word(part, address)
+            file = posixpath.join(file, written)
+        return f"{file}{PAGE}"
 
-    def _folder(self, address: Address) -> str:
-        """The folder of a test set."""
-        return f"test-sets/{self._names.of('test-sets', address.names[0])}"
+    def _word(self, part: str, address: Address) -> str:
+        """A part of the name of a file that is not the name of anything; some show the kind of rows."""
+        if "{" not in part:
+            return part
+        kind = self._kind_of_rows(address)
+        return part.format(kind=kind or "index", of_kind=f"-of-{kind}" if kind else "")
 
     def _kind_of_rows(self, address: Address) -> str:
         """The kind of rows that a page shows of its test set; empty for the one that is shown first."""
@@ -120,11 +112,11 @@ class SiteFiles:
 class SiteLinks:
     """The links of one page of a site."""
 
-    def __init__(self, files: SiteFiles, file: str, kind: str, database: str) -> None:
+    def __init__(self, files: SiteFiles, file: str, kind: AddressKind, database: str) -> None:
         self.database = database
         self._files = files
         self._folder = posixpath.dirname(file) or "."
-        self._with_answers = kind not in WITHOUT_FILES
+        self._with_answers = ADDRESSES[kind].answers
 
     def _from_here(self, file: str) -> str:
         return posixpath.relpath(file, self._folder) if file else ""

@@ -31,7 +31,7 @@ from evalhouse.warehouse.render.site.contents import Failure, Link, PageHeading,
 from evalhouse.warehouse.render.site.drawing import Drawing
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.version import __version__
-from evalhouse.warehouse.web.addresses import HOME, Address, Links, Served, UndecodedError, address_of
+from evalhouse.warehouse.web.addresses import ADDRESSES, HOME, Address, Links, Served, UndecodedError, address_of
 from evalhouse.warehouse.web.guard import App, Attended, Guard, SlowReaderError
 from evalhouse.warehouse.web.inquiry import (
     AnswerCache,
@@ -112,10 +112,10 @@ class Pages:
 
         def make(session: Session) -> Iterator[str]:
             inquiry = Inquiry(session, self._answers, sql=self._sql)
-            if address.kind in ("test set", "pair", "document"):
-                inquiry.test_set(address.names[0])
-            for system in {"pair": address.names[1:], "system": address.names}.get(address.kind, ()):
-                inquiry.system(system)
+            look_up = {"<test set>": inquiry.test_set, "<system>": inquiry.system}
+            for of, name in zip(ADDRESSES[address.kind].named, address.names, strict=True):
+                if of in look_up:
+                    look_up[of](name)
             yield ""
 
         try:
@@ -130,7 +130,7 @@ class Pages:
         format = next((format for format in FORMATS if format.name == name), None)
         if format is None:
             return PlainTextResponse(f"there is no format {name!r}\n", 404)
-        kind = MEDIA_TYPES.get(format.name, "text/plain")
+        kind = format.media_type
         kept = {"content-disposition": f'attachment; filename="answer{format.suffix}"', **FRESH}
         if request.method == "HEAD":
             try:
@@ -267,9 +267,6 @@ QUICK = 5.0
 
 MOST_OFFERED = 12
 """The number of words that are offered at once."""
-
-MEDIA_TYPES = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "markdown": "text/markdown"}
-"""The media types of formats. Other formats are plain text."""
 
 TITLES = {404: "Not found", 503: "Not now", 504: "Too long"}
 

@@ -24,6 +24,7 @@ from evalhouse.warehouse.render.diagnostics import query_error
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.storage import open_warehouse
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
+from evalhouse.warehouse.statements.pictures import PICTURES
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -151,6 +152,11 @@ TYPED: dict[str, list[str]] = {
 @pytest.mark.parametrize("word", [pytest.param(word, id=f"{kind} {word}") for kind in TYPED for word in TYPED[kind]])
 def test_what_can_be_typed_is_documented(word: str) -> None:
     assert re.search(rf"`{re.escape(word)}(?![\w-])", DOCUMENTATION)
+
+
+@pytest.mark.parametrize("word", PICTURES)
+def test_a_picture_is_documented(word: str) -> None:
+    assert re.search(rf"^\| `{word}\b", STATEMENT_PAGES["plot"], re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", [command.name for command in COMMANDS])

@@ -45,10 +45,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "plot show systems",
         "plot takes a question, not 'show'",
         "show",
-        (
-            "questions are score, compare, group, rank, table, power, generality, change, replicate, project, audit, "
-            "agree, coverage, spread, documents, differ, curve",
-        ),
+        ("questions are " + ", ".join(QUESTIONS),),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
     (

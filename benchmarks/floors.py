@@ -26,8 +26,6 @@ from significance import extraction, measured
 from evalhouse.warehouse.significance.draws import OWN_COINS, Draws
 from evalhouse.warehouse.significance.exact.counting import exact_test
 from evalhouse.warehouse.significance.shuffles import coins
-from evalhouse.warehouse.significance.shuffles import coins as lookup
-from evalhouse.warehouse.significance.shuffles import coins as own_coins
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.shuffles.coins import OPEN, SLICE, BinomialTable, Shuffler
 from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
@@ -82,18 +80,18 @@ def of_a_pair(paired: Sums, runs: int) -> None:
     """Prints what the sums of a pair take beside random words and lookups alone."""
     columns = paired.differences()
     differing = int(np.count_nonzero(np.any(columns, axis=0)))
-    rows, fields = coins.rows(paired.units), -(-differing // own_coins.OWN_WIDTH)
-    words, at_once = -(-fields // own_coins.OWN_FIELDS) * SHUFFLES, own_coins.CHUNKS_AT_ONCE * coins.CHUNK
+    rows, fields = coins.rows(paired.units), -(-differing // coins.OWN_WIDTH)
+    words, at_once = -(-fields // coins.OWN_FIELDS) * SHUFFLES, coins.CHUNKS_AT_ONCE * coins.CHUNK
     kernels: dict[str, tuple[Work, Work, Work]] = {
         f"8 common coins a lookup ({rows} lookups a shuffle)": (
-            drained(partial(lookup.sums_over_exchanged, columns, Draws(SHUFFLES))),
+            drained(partial(coins.sums_over_exchanged, columns, Draws(SHUFFLES))),
             partial(random_words, rows * SHUFFLES // 8, rows * coins.CHUNK // 8),
             partial(lookups, rows, 8, SHUFFLES, coins.CHUNK),
         ),
         f"12 coins of the pair's own a lookup ({fields} lookups)": (
-            drained(partial(own_coins.sums_by_own_coins, columns, Draws(SHUFFLES))),
+            drained(partial(coins.sums_by_own_coins, columns, Draws(SHUFFLES))),
             partial(random_words, words, coins.CHUNK),
-            partial(lookups, fields, own_coins.OWN_WIDTH, SHUFFLES, at_once),
+            partial(lookups, fields, coins.OWN_WIDTH, SHUFFLES, at_once),
         ),
     }
     works = {(name, part): work for name, three in kernels.items() for part, work in enumerate(three)}
@@ -218,7 +216,7 @@ def of_blocks(paired: Sums, runs: int) -> None:
             {
                 "prepare": partial(prepared, *block),
                 **{bits: partial(drawn, inversion(likely, bits), sums) for bits in BITS},
-                "coins": drained(partial(own_coins.sums_by_own_coins, columns, Draws(4 * SHORT.shuffles))),
+                "coins": drained(partial(coins.sums_by_own_coins, columns, Draws(4 * SHORT.shuffles))),
             },
             runs,
         )

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from evalhouse.warehouse.significance.bootstrap import estimates
-from evalhouse.warehouse.significance.bootstrap import estimates as averages
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
@@ -46,8 +45,7 @@ def limits_of(found: ConfidenceLimits) -> NDArray[np.float64]:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Resamples are drawn also where Student's t would do."""
-    for module in (averages, estimates):
-        monkeypatch.setattr(module, "near_student", lambda influences, *asked: np.zeros(len(influences), dtype=bool))
+    monkeypatch.setattr(estimates, "near_student", lambda influences, *asked: np.zeros(len(influences), dtype=bool))
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])

@@ -16,7 +16,6 @@ from evalhouse.warehouse.significance import independent, matched
 from evalhouse.warehouse.significance.distributions import EXACT, binomial_tail
 from evalhouse.warehouse.significance.draws import SMALLEST, Outcome, Sides
 from evalhouse.warehouse.significance.exact import counting, dynamic, fourier
-from evalhouse.warehouse.significance.exact import dynamic as combinations
 from evalhouse.warehouse.significance.exact.lattice import Lattice
 from evalhouse.warehouse.significance.extreme import Extreme
 from evalhouse.warehouse.significance.sums import Sums, Valuation
@@ -118,7 +117,7 @@ def test_functions_of_sums_have_the_fractions_of_ratios(sides: Sides) -> None:
         counts = [np.stack((row, ones)).astype(np.int64) for row in right]
         as_function = Sums.of_two_counts(counts[0], counts[1], Valuation(ratio, exact_ratio))
         expected = by_adding_units(paired, sides)
-        assert combinations.exact_functional_test(as_function, sides).p == float(expected)
+        assert dynamic.exact_functional_test(as_function, sides).p == float(expected)
 
 
 def test_simple_fractions() -> None:
@@ -172,7 +171,7 @@ def test_no_level_is_0(items: int) -> None:
         counts = Sums.of_two_counts(np.stack((ones, ones)), np.stack((none, ones)), Valuation(ratio, exact_ratio))
         found = [
             counting.exact_test(paired, sides),
-            combinations.exact_functional_test(counts, sides),
+            dynamic.exact_functional_test(counts, sides),
             matched.sign(ones, sides),
             matched.mcnemar(items, 0, sides),
         ]

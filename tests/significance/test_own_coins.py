@@ -16,7 +16,6 @@ from evalhouse.warehouse.significance.arrays import Booleans
 from evalhouse.warehouse.significance.draws import OWN_COINS, Draws, Sides, Work
 from evalhouse.warehouse.significance.exact import counting
 from evalhouse.warehouse.significance.shuffles import coins
-from evalhouse.warehouse.significance.shuffles import coins as own_coins
 from evalhouse.warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
 from evalhouse.warehouse.significance.sums import Sums
 from tests.significance import brute
@@ -49,8 +48,8 @@ CHOSEN = (0, 1, 12, 59, 60, 120, 129)
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pair has coins of its own after the first chunk."""
-    monkeypatch.setattr(own_coins, "COMMON_FIRST", coins.CHUNK)
-    monkeypatch.setattr(own_coins, "OWN_DIFFERING", 1)
+    monkeypatch.setattr(coins, "COMMON_FIRST", coins.CHUNK)
+    monkeypatch.setattr(coins, "OWN_DIFFERING", 1)
 
 
 def extraction(units: int, seed: int = 1) -> Sums:
@@ -62,14 +61,14 @@ def test_sums_are_those_of_the_documented_coins(units: int) -> None:
     paired = extraction(units)
     draws = Draws(coins.CHUNK + 30, 7, (1, units))
     drawn = own_coins_of(paired, draws)
-    parts = own_coins.sums_by_own_coins(paired.differences(), draws)
+    parts = coins.sums_by_own_coins(paired.differences(), draws)
     for column, sums in zip(paired.differences(), zip(*parts, strict=True), strict=True):
         np.testing.assert_array_equal(np.concatenate(sums), drawn @ column)
 
 
 def test_the_sums_are_the_same_on_every_machine() -> None:
     columns = [np.arange(1, 18), np.ones(17, dtype=np.int64)]
-    assert [sums.tolist() for sums in next(own_coins.sums_by_own_coins(columns, Draws(4)))] == FIRST_SUMS
+    assert [sums.tolist() for sums in next(coins.sums_by_own_coins(columns, Draws(4)))] == FIRST_SUMS
 
 
 @pytest.mark.usefixtures("soon")
@@ -108,9 +107,9 @@ def test_only_long_runs_of_pairs_that_differ_often_have_them() -> None:
     assert "after 100,000 shuffles" in shuffle_method(often).reason
     assert "after" not in shuffle_method(rarely).reason
     for paired, changed in ((often, True), (rarely, False)):
-        longer = null_differences(paired, Draws(own_coins.COMMON_FIRST + 10))
+        longer = null_differences(paired, Draws(coins.COMMON_FIRST + 10))
         np.testing.assert_array_equal(longer[: coins.CHUNK], null_differences(paired, Draws(coins.CHUNK)))
-        ((chunk, used),) = Draws(10, before=own_coins.COMMON_FIRST).chunks(coins.CHUNK)
+        ((chunk, used),) = Draws(10, before=coins.COMMON_FIRST).chunks(coins.CHUNK)
         rows = np.concatenate([block for _, block in coins.blocks(paired.units, Draws(10), chunk, used)])
         common = np.unpackbits(rows, axis=0, bitorder="little")[: paired.units].T.astype(bool)
         values = [float(value) for value in brute.differences(paired, (tuple(row) for row in common.tolist()))]
@@ -125,7 +124,7 @@ def test_neither_threads_nor_what_is_summed_at_once_change_a_number(
     paired, draws = extraction(130), Draws(6 * coins.CHUNK + 17)
     before = randomization_test(paired, draws, sides)
     assert randomization_test(paired, draws, sides, Work(threads=3)) == before
-    monkeypatch.setattr(own_coins, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(coins, "CHUNKS_AT_ONCE", 1)
     assert randomization_test(paired, draws, sides) == before
 
 
@@ -141,7 +140,7 @@ def test_a_run_is_parted_by_the_number_of_all_its_shuffles(before: int, shuffles
 def test_all_exchanges_are_equally_likely(seed: int) -> None:
     """Each of the 128 exchanges of seven units, by a chi-square test that fails once in ten million times."""
     columns = [1 << np.arange(7), np.zeros(7, dtype=np.int64)]
-    (numbers, _), *_ = own_coins.sums_by_own_coins(columns, Draws(2 * coins.CHUNK, seed))
+    (numbers, _), *_ = coins.sums_by_own_coins(columns, Draws(2 * coins.CHUNK, seed))
     assert stats.chisquare([Counter(numbers.tolist())[number] for number in range(128)]).pvalue > 1e-7
 
 
@@ -150,7 +149,7 @@ def test_coins_of_units_and_shuffles_are_independent() -> None:
     shuffles = 4 * coins.CHUNK
     units = np.arange(130)
     # Twice the number of exchanged units is added, so that all units differ.
-    sums = [next(own_coins.sums_by_own_coins([(units == unit) + 2], Draws(shuffles)))[0] for unit in CHOSEN]
+    sums = [next(coins.sums_by_own_coins([(units == unit) + 2], Draws(shuffles)))[0] for unit in CHOSEN]
     own = np.stack(sums) % 2
     series = np.vstack((own, own[:1, ::-1], np.roll(own[:1], 1, axis=1), np.roll(own[:1], coins.CHUNK, axis=1)))
     off_diagonal = np.asarray(np.corrcoef(series))[~np.eye(len(series), dtype=bool)]
@@ -164,7 +163,7 @@ def test_p_agrees_with_the_exact_test_in_both_tails(sides: Sides) -> None:
     counts = brute.muc_counts(np.random.default_rng(3), 2, 2000)
     exchanged = np.random.default_rng(4).random(2000) < 0.5
     paired = brute.paired(brute.f(np.where(exchanged[None, :, None], counts[::-1], counts)))
-    draws = Draws(200_000, before=own_coins.COMMON_FIRST)
+    draws = Draws(200_000, before=coins.COMMON_FIRST)
     for pair in (paired, paired.pair(1, 0)):
         exact = counting.exact_test(pair, sides).p
         assert 0.001 < exact < 0.999

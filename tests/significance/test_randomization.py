@@ -11,8 +11,6 @@ from scipy import stats
 
 from evalhouse.warehouse.significance.draws import Draws, Sides, Work
 from evalhouse.warehouse.significance.shuffles import coins, randomization
-from evalhouse.warehouse.significance.shuffles import coins as lookup
-from evalhouse.warehouse.significance.shuffles import coins as signed_sums
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.shuffles.randomization import null_differences, randomization_test, shuffle_method
 from evalhouse.warehouse.significance.sums import Sums
@@ -93,7 +91,7 @@ def test_counts_too_large_for_a_product_are_counted_the_same() -> None:
         # One unit more with an odd difference in the last place, so that the common factor cannot be divided out.
         odd = np.arange(4)[:, None]
         large = Sums.of_ratios(np.hstack((tops * scale, odd)), np.hstack((bottoms, np.zeros_like(odd))))
-        assert signed_sums.Shuffler([large.columns]).dtype == dtype
+        assert coins.Shuffler([large.columns]).dtype == dtype
         found = all_pairs_test([large], Draws(1000))
         assert found.shape == plain.shape
         for a, b in combinations(range(4), 2):
@@ -131,10 +129,10 @@ def test_memory_and_length_do_not_change_the_shuffles(monkeypatch: pytest.Monkey
     of_all = all_pairs_test([many], Draws(shuffles), sides=sides)
     monkeypatch.setattr(coins, "ROWS", 3)
     assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
-    monkeypatch.setattr(signed_sums, "SLICE", 1)
-    monkeypatch.setattr(signed_sums, "SPREAD", 4096)
+    monkeypatch.setattr(coins, "SLICE", 1)
+    monkeypatch.setattr(coins, "SPREAD", 4096)
     np.testing.assert_array_equal(all_pairs_test([many], Draws(shuffles), sides=sides), of_all)
-    monkeypatch.setattr(lookup, "TABLES", 0)
+    monkeypatch.setattr(coins, "TABLES", 0)
     assert randomization_test(many.pair(0, 1), Draws(shuffles), sides=sides).nge == before
 
 
@@ -300,9 +298,9 @@ def test_sums_are_packed_as_tightly_as_they_fit(first: int, second: int, dtypes:
     """Two columns whose absolute sums have so many bits, at both ends of what their words can hold."""
     for sign in (1, -1):
         columns = [np.array([sign * max(2**bits - 11, 0)] + [sign * min(bits, 1)] * 10) for bits in (first, second)]
-        tables = lookup.PackedColumns.of(columns).tables(8)
+        tables = coins.PackedColumns.of(columns).tables(8)
         assert [table.dtype for table in tables] == dtypes
-        every = [np.concatenate(sums) for sums in zip(*lookup.sums_over_exchanged(columns, Draws(500)), strict=True)]
+        every = [np.concatenate(sums) for sums in zip(*coins.sums_over_exchanged(columns, Draws(500)), strict=True)]
         drawn = np.array(coins_of(11, Draws(500)))
         for column, sums in zip(columns, every, strict=True):
             np.testing.assert_array_equal(sums, drawn @ column)

@@ -482,7 +482,6 @@ def _over_missing(
     comparisons: Sequence[Comparison], decided: Decisions, facts: Facts, workforce: Workforce, pairs: int
 ) -> Bounds:
     """The bounds over everything that missing documents could have been."""
-
     bounded = bound_missing(comparisons, decided, facts, workforce, pairs)
     over_all = over_all_completions(comparisons, decided, bounded)
     notes = (note for one in comparisons for note in notes_on_missing(one, over_all, bounded))
@@ -491,7 +490,6 @@ def _over_missing(
 
 def _over_labellings(comparisons: Sequence[Comparison], known: Bounds, workforce: Workforce, pairs: int) -> Bounds:
     """The bounds over every labelling of the optional documents, beside those that are known."""
-
     bounded, partly = bound_labels(comparisons, workforce, pairs)
     of_pairs = known.of_pairs | bounded
     decided = known.decided | over_all_labellings(comparisons, known.decided, of_pairs)

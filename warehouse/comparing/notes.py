@@ -165,7 +165,7 @@ ONE_BY_ONE = 10
 """Notes about more pairs than this are one note about all of them."""
 
 NAMED = 3
-"""So many pairs are named where a note is about several."""
+"""The number of pairs that are named in a note about several."""
 
 MATTERS = 1.1
 """A standard error so many times the standard deviation in exchanges makes of a level of 0.05 one of 0.075."""
@@ -342,9 +342,6 @@ def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
 # === notes on intervals ===============================================================================================
 # Resamples that were left out, missing limits, and intervals that contradict the verdict beside them.
 
-PAIRS_NAMED = 3
-"""This many pairs are named in a note about several."""
-
 
 def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the units do not vary") -> Iterator[str]:
     """What was left out of the intervals of one statistic on one test set, by the names of what has them; `where` says
@@ -415,12 +412,12 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
 def _note_rows(table: Table, places: Sequence[int], what: str, why: str) -> str:
     """What is true of the rows at these places, of which there are some."""
     columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")]
-    few = [[column[place] for column in columns] for place in places[: PAIRS_NAMED + 1]]
+    few = [[column[place] for column in columns] for place in places[: NAMED + 1]]
     named = [f"{a} and {b}, {measure} on {test_set}" for a, b, measure, test_set in few]
     if len(named) == 1:
         return f"{named[0]}: {what}; {why}"
-    among = " for example" if len(named) > PAIRS_NAMED else ""
-    return f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:PAIRS_NAMED])}"
+    among = " for example" if len(named) > NAMED else ""
+    return f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
 
 
 def _why_holding(how: p.Testing) -> str:

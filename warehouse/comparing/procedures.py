@@ -211,10 +211,9 @@ def _costs(comparison: Comparison) -> tuple[Cost, ...]:
 
 def cost_exactly(paired: Sums) -> Cost:
     """What counting every exchange of a pair takes."""
-    from evalhouse.warehouse.significance.exact import counting
-    from evalhouse.warehouse.significance.exact import dynamic as combinations
+    from evalhouse.warehouse.significance.exact import counting, dynamic
 
-    return counting.cost(paired) if paired.is_ratio else combinations.cost(paired)
+    return counting.cost(paired) if paired.is_ratio else dynamic.cost(paired)
 
 
 def _outcomes_of_exchanges(comparisons: Sequence[Comparison], work: Work) -> Outcomes:
@@ -263,8 +262,7 @@ def _of_replicates(comparison: Comparison) -> Outcomes:
 
 def count_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> Outcomes:
     """The exact test of each pair, several at a time as far as memory goes."""
-    from evalhouse.warehouse.significance.exact import counting
-    from evalhouse.warehouse.significance.exact import dynamic as combinations
+    from evalhouse.warehouse.significance.exact import counting, dynamic
 
     for pair, cost in zip(comparison.pairs, costs, strict=True):
         if not cost.possible:
@@ -279,7 +277,7 @@ def count_exactly(comparison: Comparison, costs: Sequence[Cost], work: Work) -> 
         paired, sides = paired_sums(comparison, pair), comparison.how.sides
         if paired.is_ratio:
             return counting.exact_test(paired, sides)
-        return combinations.exact_functional_test(paired, sides)
+        return dynamic.exact_functional_test(paired, sides)
 
     by_pair: Outcomes = {}
     results = in_order(tested, comparison.pairs, min(work.threads, at_once))

@@ -18,7 +18,6 @@ from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio
 from evalhouse.warehouse.measures.forms import exact
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.plans import scores as keys
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.results import Cell
@@ -82,7 +81,7 @@ class Valued(Struct, frozen=True):
     def _of_baselines(self) -> Queries:
         if not self.entry.baselines:
             return ()
-        return (Query(self.name("key"), keys.key_counts(self.entry, self.by, self.where)),)
+        return (Query(self.name("key"), scores.key_counts(self.entry, self.by, self.where)),)
 
     def lines(self, facts: Facts) -> list[ValueLine]:
         """The lines of the stored systems, from rows by document or from printed figures."""

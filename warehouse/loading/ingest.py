@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
 from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
 from evalhouse.warehouse.loading import checks, planning
-from evalhouse.warehouse.loading import planning as declaring
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
@@ -452,7 +451,7 @@ def carry_out(
     _number_firsts(database, int(systems_before))
     # Attributes of documents are loaded after the facts, so only now is it known which attributes there are.
     said = [row for _, loaded in done for row in loaded.said]
-    notes = declaring.notes_on_declarations(database, said) if len(plan.files) > 1 else []
+    notes = planning.notes_on_declarations(database, said) if len(plan.files) > 1 else []
     return CarriedOut(tuple(done), tuple(bad), tuple(notes))
 
 
@@ -466,7 +465,7 @@ def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[
     load have documents and this one has none (a table of systems), this file gets only the settings of fields that
     it has.
     """
-    if declaring.has_documents(file.reader) or not any(declaring.has_documents(other.reader) for other in plan.files):
+    if planning.has_documents(file.reader) or not any(planning.has_documents(other.reader) for other in plan.files):
         return request.fields
     known = {field.name for form in file.reader.forms for field in form.fields}
     return {name: text for name, text in request.fields.items() if name in known}

@@ -94,7 +94,7 @@ class Valuation(Struct, frozen=True):
                 exact = part.exactly(sums[place])
                 if exact is None:
                     return None
-                total = add_columns(total, exact)
+                total = plus(total, exact)
             return times(total, Fraction(1, len(parts)))
 
         return cls(values, exactly)
@@ -129,7 +129,7 @@ def less(a: ExactValue, b: ExactValue) -> ExactValue:
     return _DIGITS.subtract(decimal(a), decimal(b))
 
 
-def add_columns(a: ExactValue, b: ExactValue) -> ExactValue:
+def plus(a: ExactValue, b: ExactValue) -> ExactValue:
     """a + b: exact where both are fractions, else with 60 digits."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a + b

@@ -17,7 +17,6 @@ from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio, Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.plans import scores as keys
 from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import noun_of, on, some
@@ -300,8 +299,8 @@ def corrected_queries(plan: CorrectedPlan) -> Queries:
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         split = entry.units.shared
         if entry.kind.has_key:
-            queries.append(Query(_name("decisions", entry), keys.decision_rows(entry, split, plan.how.where)))
-            queries.append(Query(_name("labels", entry), keys.annotator_labels(entry, judge)))
+            queries.append(Query(_name("decisions", entry), scores.decision_rows(entry, split, plan.how.where)))
+            queries.append(Query(_name("labels", entry), scores.annotator_labels(entry, judge)))
         else:
             both = replace(entry, statistics=(entry.statistics[0], _rename_measure(entry.statistics[0], judge)))
             queries.append(Query(_name("values", entry), scores.values_one_by_one(both, split, plan.how.where)))

@@ -27,7 +27,6 @@ from evalhouse.warehouse.loading.readers import (
     trec_eval,
     wide,
 )
-from evalhouse.warehouse.loading.readers import counts as named_columns
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 
 __all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
@@ -38,7 +37,7 @@ PLUGINS = "evalhouse.readers"
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        *named_columns.TABLES,
+        *counts.TABLES,
         counts.READER,
         wide.READER,
         muc_report.READER,

@@ -18,9 +18,6 @@ from evalhouse.warehouse.significance.arrays import Integers
 from evalhouse.warehouse.significance.draws import ALONE, GROUPED, Draws, Outcome, Sides, Work, approximate
 from evalhouse.warehouse.significance.extreme import Extreme, ExtremeFunction
 from evalhouse.warehouse.significance.shuffles import coins
-from evalhouse.warehouse.significance.shuffles import coins as binomial
-from evalhouse.warehouse.significance.shuffles import coins as lookup
-from evalhouse.warehouse.significance.shuffles import coins as own_coins
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import Distinct
 
@@ -64,13 +61,13 @@ def _method(paired: Sums) -> tuple[ShuffleMethod, Distinct | None]:
     distinct = few_distinct(paired)
     if distinct is not None:
         reason = f"{differing} differing units have only {distinct.size} distinct differences"
-        memory = 10 * 8 * coins.CHUNK + sum(map(binomial.memory_of_tables, set(distinct.count.tolist())))
+        memory = 10 * 8 * coins.CHUNK + sum(map(coins.memory_of_tables, set(distinct.count.tolist())))
         return ShuffleMethod("grouped", reason, paired.units, differing, memory), distinct
-    reason, memory = "8 coins are read at once from tables of sums", lookup.memory_of_lookup(paired.units)
+    reason, memory = "8 coins are read at once from tables of sums", coins.memory_of_lookup(paired.units)
     if _has_own_coins(paired.units, differing):
-        width = own_coins.OWN_WIDTH
-        reason += f", and after {own_coins.COMMON_FIRST:,} shuffles {width} coins of the {differing} differing units"
-        memory = max(memory, own_coins.memory_of_own_coins(differing))
+        width = coins.OWN_WIDTH
+        reason += f", and after {coins.COMMON_FIRST:,} shuffles {width} coins of the {differing} differing units"
+        memory = max(memory, coins.memory_of_own_coins(differing))
     return ShuffleMethod("lookup", reason, paired.units, differing, memory), None
 
 
@@ -84,7 +81,7 @@ def few_distinct(paired: Sums) -> Distinct | None:
 
 def _has_own_coins(units: int, differing: int) -> bool:
     """Whether a pair that is shuffled by coins has its own in a long run."""
-    return differing >= own_coins.OWN_DIFFERING and units < GROUPED_UNITS
+    return differing >= coins.OWN_DIFFERING and units < GROUPED_UNITS
 
 
 def draws_by_itself(units: int, differing: int, distinct: int) -> bool:
@@ -97,7 +94,7 @@ def randomization_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", w
 
     The coins depend only on the seed, the stream and the number of units (see `coins`), so other measures on the same
     units and other pairs have the same shuffles. Only a pair with `few_distinct` differences has draws of its own, and
-    after the first 100,000 shuffles a pair with 1,000 differing units (see `own_coins`). Identical systems give p = 1.
+    after the first 100,000 shuffles a pair with 1,000 differing units (see `coins`). Identical systems give p = 1.
     """
     extreme = Extreme.of(paired, sides)
     chosen, distinct = _method(paired)
@@ -123,7 +120,7 @@ def functional_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", work
         return approximate(draws.shuffles, draws.shuffles)
     start = np.array(paired.totals(0))[:, None]
     nge = done = 0
-    for lost in lookup.sums_over_exchanged(differences, draws, work.threads):
+    for lost in coins.sums_over_exchanged(differences, draws, work.threads):
         sums = (start - np.stack(lost)).astype(np.float64)
         nge += int(np.count_nonzero(extreme.contains(sums)))
         done += sums.shape[1]
@@ -156,7 +153,7 @@ def null_differences_of_function(paired: Sums, draws: Draws) -> NDArray[np.float
     start, other = (np.array(paired.totals(system), dtype=np.float64)[:, None] for system in (0, 1))
     totals = start + other
     value = paired.valuation.or_zero
-    chunks = lookup.sums_over_exchanged(paired.differences(), draws, 1)
+    chunks = coins.sums_over_exchanged(paired.differences(), draws, 1)
     return np.concatenate([value(start - lost) - value(totals - start + lost) for lost in map(np.stack, chunks)])
 
 
@@ -175,14 +172,12 @@ def _differences(
         for u, v in _grouped_sums(distinct, draws):
             yield sign * u, sign * v
         return
-    common, own = (
-        draws.parted(own_coins.COMMON_FIRST) if _has_own_coins(chosen.units, chosen.differing) else (draws, None)
-    )
+    common, own = draws.parted(coins.COMMON_FIRST) if _has_own_coins(chosen.units, chosen.differing) else (draws, None)
     sums: list[Iterator[list[Integers]]] = []
     if common is not None:
-        sums.append(lookup.sums_over_exchanged(paired.differences(), common, threads))
+        sums.append(coins.sums_over_exchanged(paired.differences(), common, threads))
     if own is not None:
-        sums.append(own_coins.sums_by_own_coins(paired.differences(), own, threads))
+        sums.append(coins.sums_by_own_coins(paired.differences(), own, threads))
     for numerator, denominator in chain(*sums):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 
@@ -200,7 +195,7 @@ def _grouped_sums(distinct: Distinct, draws: Draws) -> Iterator[tuple[Integers, 
     count, where `kept` of them keep their places. This uses one thread, because the calls are too short to share the
     interpreter.
     """
-    tables = {count: binomial.BinomialTable.of(count) for count in set(distinct.count.tolist())}
+    tables = {count: coins.BinomialTable.of(count) for count in set(distinct.count.tolist())}
     differences = list(
         zip(distinct.numerator.tolist(), distinct.denominator.tolist(), distinct.count.tolist(), strict=True)
     )

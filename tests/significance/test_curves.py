@@ -17,14 +17,13 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 from evalhouse.warehouse.comparing.curves import LABELS, curve_measure
 from evalhouse.warehouse.measures import Measure, find_measure, settle
 from evalhouse.warehouse.measures.filtering import sides
-from evalhouse.warehouse.significance import curves as module
+from evalhouse.warehouse.significance import curves as curve_kernels
 from evalhouse.warehouse.significance.areas import one_area
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.curves import (
     CurveMeasure,
     Curves,
     Thresholds,
-    area,
     curves,
     redraw_tables,
     score_interval,
@@ -151,7 +150,7 @@ def test_f_has_as_many_trials_as_its_variance_says() -> None:
 def test_area_under_precision_is_what_fine_steps_add_up_to(documents: int, seed: int) -> None:
     found = filtered(documents, seed).thresholds.decided
     relevant, nonrelevant = found[0].astype(float), found[1].astype(float)
-    area = float(area(relevant, nonrelevant))
+    area = float(curve_kernels.area(relevant, nonrelevant))
     if not relevant[-1]:
         assert np.isnan(area)
         return
@@ -164,7 +163,7 @@ def test_area_under_precision_is_what_fine_steps_add_up_to(documents: int, seed:
 
 def test_straight_lines_between_thresholds_would_promise_too_much() -> None:
     """Davis and Goadrich's (2006, table 1) points: TP 5 and FP 5, TP 10 and FP 30, of 20 relevant documents."""
-    area = float(area(np.array([5.0, 10.0]), np.array([5.0, 30.0])) * 10 / 20)
+    area = float(curve_kernels.area(np.array([5.0, 10.0]), np.array([5.0, 30.0])) * 10 / 20)
     precisions = [(5 + step) / (10 + 6 * step) for step in range(6)]
     assert precisions == pytest.approx([0.5, 0.375, 0.3182, 0.2857, 0.2647, 0.25], abs=1e-4)
     assert area < 0.25 * (0.5 + 0.25) / 2
@@ -351,7 +350,7 @@ def test_resamples_vary_as_documents_that_are_drawn_one_by_one() -> None:
 def test_a_grid_of_thresholds_reaches_as_far_as_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     data = filtered(1500, digits=9)
     few = asked(data, F, MCC)
-    monkeypatch.setattr(module, "GRID", 10_000)
+    monkeypatch.setattr(curve_kernels, "GRID", 10_000)
     every = asked(data, F, MCC)
     assert few.best is not None
     assert every.best is not None

@@ -23,6 +23,7 @@ from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.assistants.answers import Answers, Reply, StillWanted
 from evalhouse.warehouse.render.diagnostics import query_error
+from evalhouse.warehouse.statements import statements
 from evalhouse.warehouse.statements.questions import CHANGING
 from evalhouse.warehouse.version import __version__
 
@@ -155,8 +156,6 @@ def _help(answers: Answers, given: CallArguments, waiting: StillWanted) -> Reply
 
 def overview(sql: bool) -> str:
     """All kinds of questions with an example of each, for readers who do not know the language."""
-    from evalhouse.warehouse.statements import statements
-
     left_out = (*CHANGING, n.Plot) if sql else (*CHANGING, n.Plot, n.SqlQuery)
     lines = ["Questions, each with an example; help with a word says more of a statement, clause, measure or test:", ""]
     for statement in statements():

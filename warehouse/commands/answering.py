@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import number_value
 from evalhouse.grammar.nodes import Number
 from evalhouse.warehouse.commands import DONE, MISUSED, NOT_MET, UNDECIDED, WRONG
 from evalhouse.warehouse.commands.streams import columns_variable, note, patience, read_input, say, shows_colours
 from evalhouse.warehouse.process import stopping
+from evalhouse.warehouse.process.stopping import interruptibly
 
 if TYPE_CHECKING:
     import argparse
@@ -153,7 +155,6 @@ def set_params(args: argparse.Namespace, session: Session, text: str) -> bool:
     """Sets the variables given with --param, for the statements that use them. If one is invalid, prints an error and
     returns False.
     """
-    from evalhouse.grammar.errors import QueryError
     from evalhouse.warehouse.render.style import clean
 
     session.force = args.force
@@ -173,7 +174,6 @@ def _are_used(params: Mapping[str, str], text: str) -> bool:
     error. If the statements cannot be parsed, nothing is reported here.
     """
     from evalhouse.grammar.editing.hints import hints
-    from evalhouse.grammar.errors import QueryError
     from evalhouse.grammar.parser import parse
     from evalhouse.warehouse.plans.substitution import variables_in
     from evalhouse.warehouse.render.style import clean
@@ -197,8 +197,6 @@ def answer(args: argparse.Namespace, session: Session, text: str) -> int:
     """Runs statements and prints each result as soon as it is ready, so results before an error stay printed. Formats
     that put all results into one document are written at the end.
     """
-    from evalhouse.grammar.errors import QueryError
-
     named: str | None = getattr(args, "output", None)
     file = Path(named) if named else None
     format, document = target(args, file)
@@ -231,8 +229,6 @@ def status_of(outcomes: Iterable[Met | None]) -> int:
 
 def next_of(args: argparse.Namespace, session: Session, coming: Iterator[T]) -> T | None:
     """The next item, or None after the last. Meanwhile the terminal shows a clock. Ctrl-C stops the work."""
-    from evalhouse.warehouse.process.stopping import interruptibly
-
     with patience(args) as waiting, session.watched(waiting.progress):
         return interruptibly(lambda: next(coming, None), session.interrupt, waiting.tick)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, MISUSED, WRONG
 from evalhouse.warehouse.commands.answering import answer, open_session, path_of
 from evalhouse.warehouse.commands.streams import note, say
+from evalhouse.warehouse.process.stopping import interruptibly
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from datetime import datetime
 
     from evalhouse.warehouse.store.database import Database
 
@@ -40,8 +44,6 @@ def init(args: argparse.Namespace) -> int:
 
 
 def _init_lake(args: argparse.Namespace) -> int:
-    from contextlib import contextmanager
-
     from evalhouse.warehouse.lake.making import make_lake
     from evalhouse.warehouse.store.connecting import in_memory
 
@@ -97,7 +99,6 @@ def _about_lake(path: Path) -> str:
 
 def check(args: argparse.Namespace) -> int:
     """Prints what is wrong with a warehouse or a lake, one sentence per line."""
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.render.style import clean
     from evalhouse.warehouse.session.storage import is_lake
     from evalhouse.warehouse.store.upgrading import check
@@ -117,7 +118,6 @@ def _check_lake(args: argparse.Namespace, path: Path) -> int:
     from evalhouse.warehouse.faults import WarehouseError
     from evalhouse.warehouse.lake.maintenance import check
     from evalhouse.warehouse.lake.place import CHECK, place_of
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.render.style import clean
 
     place = place_of(path)
@@ -246,7 +246,6 @@ def sound(source: str, copy: Database) -> None:
     """Raises WarehouseError if a copy is not sound, because then its original is not."""
     from evalhouse.warehouse.faults import WarehouseError
     from evalhouse.warehouse.lake.place import CHECK
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.store.upgrading import check
 
     for sentence in interruptibly(partial(check, copy), copy.interrupt):
@@ -255,12 +254,10 @@ def sound(source: str, copy: Database) -> None:
 
 def compact(args: argparse.Namespace) -> int:
     """Merges the small files of a lake, forgets its past if asked to, and removes what nothing needs."""
-    from evalhouse.warehouse.commands.answering import path_of
     from evalhouse.warehouse.faults import WarehouseError
     from evalhouse.warehouse.kinds.kind import quantity
     from evalhouse.warehouse.lake.maintenance import compact
     from evalhouse.warehouse.lake.place import place_of
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.session.storage import is_lake
 
     path = path_of(args)
@@ -281,10 +278,6 @@ def compact(args: argparse.Namespace) -> int:
 
 
 def _forgotten_until(args: argparse.Namespace) -> datetime | None:
-    from datetime import UTC, datetime, timedelta
-
-    from evalhouse.grammar import nodes as n
-    from evalhouse.grammar.errors import QueryError
     from evalhouse.warehouse.plans.past import requested_state
 
     if args.keep_past is not None:

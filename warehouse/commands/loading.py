@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evalhouse.warehouse.commands import DONE, MISUSED
 from evalhouse.warehouse.commands.answering import DEFAULT_FILE, pairs, path_of, show
 from evalhouse.warehouse.commands.streams import note, progress, say
+from evalhouse.warehouse.process.stopping import interruptibly
 
 if TYPE_CHECKING:
     import argparse
@@ -195,7 +196,6 @@ def load_files(args: argparse.Namespace) -> int:
     from evalhouse.warehouse.loading.ingest import carry_out, silent
     from evalhouse.warehouse.loading.planning import option_files, plan
     from evalhouse.warehouse.process.publishing import temporary
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.session.storage import is_lake
     from evalhouse.warehouse.store.connecting import in_memory
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import open_session, question_path
 from evalhouse.warehouse.commands.streams import note, progress, say
 from evalhouse.warehouse.process import stopping
+from evalhouse.warehouse.process.stopping import interruptibly
 
 if TYPE_CHECKING:
     import argparse
@@ -60,8 +62,6 @@ def serve(args: argparse.Namespace) -> int:
 
 def publish(args: argparse.Namespace) -> int:
     """Writes a site, completely or not at all. Raises DataError and OSError."""
-    from evalhouse.grammar.errors import QueryError
-    from evalhouse.warehouse.process.stopping import interruptibly
     from evalhouse.warehouse.web.publication import Publication, SiteOptions, check, site_folder
 
     path = Path(args.site)

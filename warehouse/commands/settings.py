@@ -7,7 +7,9 @@ This module reads and checks settings; other modules act on them.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from msgspec import Struct
 
 from evalhouse.warehouse.commands import DONE
 from evalhouse.warehouse.process import memory
+from evalhouse.warehouse.process.memory import MOST_THREADS
 
 if TYPE_CHECKING:
     import argparse
@@ -86,8 +89,6 @@ def _whole(written: str, least: int, most: int) -> int:
 
 def level(written: str) -> str:
     """A significance level as statements write it: 0.01 or 1%. Raises ValueError."""
-    import math
-
     share = math.nan
     with contextlib.suppress(ValueError):
         share = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
@@ -105,8 +106,6 @@ def theme(written: str) -> str:
 
 def threads(written: str) -> int:
     """A number of threads. Raises ValueError."""
-    from evalhouse.warehouse.process.memory import MOST_THREADS
-
     return _whole(written, 1, MOST_THREADS)
 
 
@@ -202,7 +201,6 @@ def _settings_of_user() -> dict[str, Held]:
 
 
 def _check_file(raw: bytes, file: Path) -> dict[str, Held]:
-    import re
     import tomllib
 
     from evalhouse.grammar.editing.hints import hints

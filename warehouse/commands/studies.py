@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,11 +25,11 @@ from evalhouse.warehouse.commands.answering import (
 from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, read_input, say, text_of
 from evalhouse.warehouse.commands.talking import script
 from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.process.publishing import temporary
+from evalhouse.warehouse.render.style import Style
 from evalhouse.warehouse.results import Column, Result, Table
 
 if TYPE_CHECKING:
-    import argparse
-
     from evalhouse.warehouse.session.session import Session
     from evalhouse.warehouse.session.studies import Answer, Study
     from evalhouse.warehouse.session.verification import Finding
@@ -90,7 +91,6 @@ def _session(args: argparse.Namespace, own: bool) -> Iterator[Session]:
         with open_on_engine(args) as session:
             yield session
         return
-    from evalhouse.warehouse.process.publishing import temporary
     from evalhouse.warehouse.session.session import Session
     from evalhouse.warehouse.store.replacement import create
 
@@ -111,7 +111,6 @@ def _report(
     made: datetime,
 ) -> None:
     from evalhouse.warehouse.render.report import write
-    from evalhouse.warehouse.render.style import Style
     from evalhouse.warehouse.session.studies import report
 
     stored = session.path.name if session.path else Path(session.lake).name

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepare_session
 from evalhouse.warehouse.commands.loading import say_stored
@@ -14,6 +15,7 @@ from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, shows_
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.process.publishing import files_in
 from evalhouse.warehouse.render.files import fault
+from evalhouse.warehouse.render.style import clean
 
 # === the interactive shell ============================================================================================
 # It starts if no command is given.
@@ -99,8 +101,6 @@ def script(file: Path) -> str:
 def lay_out(args: argparse.Namespace) -> int:
     """Formats scripts. A script that cannot be parsed is left unchanged."""
     from evalhouse.grammar.editing.layout import layout
-    from evalhouse.grammar.errors import QueryError
-    from evalhouse.warehouse.render.style import clean
 
     status = DONE
     for file in map(Path, args.files):

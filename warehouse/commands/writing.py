@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalhouse.warehouse.commands import DONE
 from evalhouse.warehouse.commands.answering import question_path
 from evalhouse.warehouse.commands.streams import note, patience
+from evalhouse.warehouse.process.stopping import interruptibly
 
 if TYPE_CHECKING:
     import argparse
@@ -67,8 +68,6 @@ def export_records(args: argparse.Namespace) -> int:
 
 def _export(args: argparse.Namespace, folder: Path, work: Callable[[Database], T]) -> T:
     """Runs an export of the warehouse that the line names, and returns its result. Ctrl-C stops it."""
-    from evalhouse.warehouse.process.stopping import interruptibly
-
     with _open_for_export(question_path(args), folder) as database, patience(args) as waiting:
         return interruptibly(partial(work, database), database.interrupt, waiting.tick)
 

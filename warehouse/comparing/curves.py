@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells
 from evalhouse.warehouse.measures import Function, Ratio, Statistic
@@ -25,9 +25,6 @@ from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, 
 from evalhouse.warehouse.significance.curves import CELLS, CurveMeasure, Curves, Known, Thresholds, curves
 from evalhouse.warehouse.significance.draws import Draws, Work
 from evalhouse.warehouse.significance.multiple import holm
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LABELS = np.array(["relevant", "nonrelevant", "optional"])
 

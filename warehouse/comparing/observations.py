@@ -6,10 +6,11 @@ Rows come from the database once per test set; every measure is then read from t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import Kind
@@ -20,9 +21,6 @@ from evalhouse.warehouse.plans.fact_rows import value_of
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MANY = 20_000
 """From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""

@@ -27,11 +27,10 @@ from evalhouse.warehouse.significance.draws import ALONE, Draws, Outcome, Work, 
 from evalhouse.warehouse.significance.exact.lattice import POSSIBLE_BYTES, Cost, affordable_together
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import TESTS, Exchange, Test
+from evalhouse.warehouse.significance.two_systems import TwoSystems, Unrounded
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.significance.multiple import Family
-    from evalhouse.warehouse.significance.two_systems import TwoSystems
-
 
 # === from comparisons to outcomes =====================================================================================
 
@@ -129,8 +128,6 @@ def _refusal(comparison: Comparison, pair: Pair, error: ValueError) -> QueryErro
 
 def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
     """What a test may look at of a pair. Raises ValueError where the sums are no data for a test."""
-    from evalhouse.warehouse.significance.two_systems import TwoSystems, Unrounded
-
     paired, statistic = paired_sums(comparison, pair), comparison.statistic
     if paired.is_function:
         return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.measure.proportion)

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief
@@ -40,10 +41,6 @@ from evalhouse.warehouse.significance.slices import (
     variances,
 )
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === documents behind a difference ====================================================================================
 # The documents one by one: their values, what each contributes to the difference, and their names.

@@ -10,6 +10,7 @@ from decimal import Decimal
 from math import fsum, sqrt
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -176,8 +177,6 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
 
 def _of_order(ranking: Ranking, system: p.StoredSystem, columns: Mapping[str, Any]) -> float | None:
     """The value of a system's order; None where a decision has no confidence."""
-    import numpy as np
-
     own = np.asarray(columns["system"]) == system.id
     confidence = columns["confidence"][own]
     if np.ma.getmaskarray(confidence).any():

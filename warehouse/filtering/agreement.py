@@ -9,17 +9,14 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 from math import lcm
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike, NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats, Integers
 from evalhouse.warehouse.significance.sums import Valuation
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
 
 # === agreement of annotators ==========================================================================================
 

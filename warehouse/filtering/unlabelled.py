@@ -7,20 +7,17 @@ is that it treats them in the same way on both test sets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 from zlib import crc32
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
 from evalhouse.warehouse.significance.bootstrap.resamples import CHUNK, VERY_MANY_UNITS
 from evalhouse.warehouse.significance.draws import RESAMPLES, Draws
 from evalhouse.warehouse.significance.two_systems import distinct_columns
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === weights of documents =============================================================================================
 # The uncertainty of shares of documents, by the Bayesian bootstrap (Rubin 1981) with Jeffreys' prior. Each document, or

@@ -8,6 +8,7 @@ be kept there, the warehouse is made in memory each time.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import zlib
 from hashlib import sha256
 from pathlib import Path
@@ -115,8 +116,6 @@ def _cached_warehouse() -> Path | None:
 
 def _make_warehouse(folder: Path, digest: str) -> Path:
     """Makes the warehouse under a temporary name, because its final name depends on its contents."""
-    import shutil
-
     with temporary() as scratch:
         made = scratch / "sample.duckdb"
         with making(made, block_size=BLOCK_SIZE) as database:

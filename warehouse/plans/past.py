@@ -125,7 +125,6 @@ class PastStates:
         present definitions whose names were free. `past` opens a state; it is None if the warehouse does not keep its
         past. Raises QueryError, and what `past` raises.
         """
-
         wanted = requested_state(as_of)
         if past is None:
             raise QueryError(
@@ -157,8 +156,6 @@ class PastStates:
         return self._open[as_of]
 
     def _open_state(self, as_of: AsOf, past: Callable[[AsOf], Database]) -> PastState:
-        from datetime import UTC, datetime
-
         lasting = as_of.over(datetime.now(UTC))
         database = past(as_of)
         try:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.python.text import in_full
+from evalhouse.warehouse.python.text import in_full, plot_text
 from evalhouse.warehouse.render import Style, format_for, render
+from evalhouse.warehouse.render.style import Theme
 from evalhouse.warehouse.results import TEXTS, Cell, Column, Result
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Chart
-    from evalhouse.warehouse.render.style import Theme
-
 WIDE = 100
 """The width of a table in columns if the width of the screen is unknown."""
 
@@ -317,8 +316,6 @@ class PrintedResult(Result, frozen=True):
         >>> eh.open().score("F1", "GE", "UMASS", on="TST3").plot().chart.title
         'F1 on TST3'
         """
-        from evalhouse.warehouse.python.text import plot_text
-
         if self.chart is not None and title is width is font is None:
             return ResultPicture(self)
         if self._asks is None:

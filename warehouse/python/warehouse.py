@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FunctionType, TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from msgspec.structs import replace
 
@@ -23,6 +23,9 @@ from evalhouse.grammar.nodes import Expectation
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
+from evalhouse.warehouse.loading.planning import LoadRequest
+from evalhouse.warehouse.loading.readers.wide import TAKEN_FOR
+from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
 from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
@@ -32,12 +35,9 @@ from evalhouse.warehouse.python.text import in_full, plot_text, prefix_question,
 from evalhouse.warehouse.render.html import clock_in_notebook
 from evalhouse.warehouse.results import EMPTY, Result
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.session.storage import warehouse_name
+from evalhouse.warehouse.session.storage import is_lake, warehouse_name
 from evalhouse.warehouse.statements.questions import OnlyQuestions
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.loading.planning import LoadRequest
-
+from evalhouse.warehouse.store.replacement import create
 
 # === statements that are not questions ================================================================================
 # Those written before a question, and those that list what there is.
@@ -512,8 +512,6 @@ class Warehouse(OtherStatements):
         >>> [(row["system"], row["accuracy"]) for row in w.score("accuracy", on="dev")]
         [('new', 0.5), ('base', 0.35)]
         """
-        from evalhouse.warehouse.loading.planning import LoadRequest
-        from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
         from evalhouse.warehouse.python.frames import files_of
 
         directions = dict.fromkeys(written.several("lower_is_better", lower_is_better) if lower_is_better else (), True)
@@ -637,8 +635,6 @@ def create_warehouse(path: str | os.PathLike[str] | None, *, lake: bool = False)
     """A new warehouse at a path, or in memory. An address, such as s3://BUCKET/evals, is always a lake. Raises
     WarehouseError.
     """
-    from evalhouse.warehouse.session.storage import is_lake
-    from evalhouse.warehouse.store.replacement import create
 
     def made() -> Session:
         if path is None:
@@ -669,8 +665,6 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     """The answer to the statement that begins with `word`, asked about `data`. Warnings about the data are among its
     notes. Raises LoadError and QueryError.
     """
-    from evalhouse.warehouse.loading.readers.wide import TAKEN_FOR
-
     warehouse = create_warehouse(None)
     fields = dict(given["set"] or {})
     if given.get("cluster") is not None:

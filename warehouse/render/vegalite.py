@@ -31,6 +31,7 @@ from evalhouse.warehouse.render.marks import (
     size,
 )
 from evalhouse.warehouse.render.style import Theme, clean
+from evalhouse.warehouse.results import as_json
 
 # === dark colours =====================================================================================================
 # For dark pages, or where dark pictures are requested. Printed pictures do not change.
@@ -340,8 +341,6 @@ def _without_tags(value: Any) -> Any:
 
 def vega_lite(chart: Chart, theme: Theme = "auto") -> str:
     """The chart as Vega-Lite on white paper, for other programs to draw."""
-    from evalhouse.warehouse.results import as_json
-
     return as_json({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec(chart)}) + "\n"
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.render import FORMATS, Style, render
+from evalhouse.warehouse.render.style import Theme
 from evalhouse.warehouse.results import Column, Result, TableRows
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.render.style import Theme
     from evalhouse.warehouse.statements import Planned
 
 

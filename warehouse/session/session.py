@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,7 +16,9 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import NOWHERE, QueryError, Span
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.loading.planning import LoadRequest
 from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.past import AsOf
 from evalhouse.warehouse.plans.path import DuckDBEngine, Engine, Workforce
 from evalhouse.warehouse.plans.substitution import Item, at_level, items_of, substitute
 from evalhouse.warehouse.process.memory import threads_allowed
@@ -26,18 +27,15 @@ from evalhouse.warehouse.render.html import show_results_as_html
 from evalhouse.warehouse.render.style import Theme
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.files import path_in
-from evalhouse.warehouse.session.storage import open_warehouse, past_of, stamp
+from evalhouse.warehouse.session.storage import load_files, open_warehouse, past_of, stamp
 from evalhouse.warehouse.session.warehouse import SessionWarehouse
 from evalhouse.warehouse.significance.draws import Progress, Work, silent
 from evalhouse.warehouse.statements import Planned, answer, resolve
 from evalhouse.warehouse.statements.questions import OnlyQuestions
 from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import WAIT, Tell, nobody
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.loading.planning import LoadRequest
-    from evalhouse.warehouse.plans.past import AsOf
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -116,8 +114,6 @@ class Session:
     @classmethod
     def in_memory(cls) -> Session:
         """A session on a new warehouse in memory, which is lost when the session is closed."""
-        from evalhouse.warehouse.store.connecting import in_memory
-
         session = cls(in_memory())
         session._warehouse.changeable = True
         return session
@@ -290,8 +286,6 @@ class Session:
         DataError. Raises WarehouseError if the warehouse cannot be changed; it waits first for other programs that
         change it.
         """
-        from evalhouse.warehouse.session.storage import load_files
-
         return load_files(
             request,
             text,

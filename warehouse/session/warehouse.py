@@ -6,29 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.faults import DataError, WarehouseError
-from evalhouse.warehouse.plans.past import PastState, PastStates
+from evalhouse.warehouse.kinds import COUNTED
+from evalhouse.warehouse.plans.past import AsOf, PastState, PastStates
 from evalhouse.warehouse.plans.path import Engine
+from evalhouse.warehouse.plans.user_measures import check
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.storage import (
     change_warehouse,
     fixed_path,
+    forget_import,
     is_lake,
     open_warehouse,
     stamp,
     warehouse_name,
 )
-from evalhouse.warehouse.store.catalog import Catalog
+from evalhouse.warehouse.store.catalog import Catalog, keep
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import WAIT, Tell
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.plans.past import AsOf
 
 
 class SessionWarehouse:
@@ -92,10 +91,6 @@ class SessionWarehouse:
 
     def define(self, statement: n.Define) -> None:
         """Keeps the definition of a measure. Raises QueryError."""
-        from evalhouse.warehouse.kinds import COUNTED
-        from evalhouse.warehouse.plans.user_measures import check
-        from evalhouse.warehouse.store.catalog import keep
-
         name, text = statement.name.text, to_text(statement)
         counts = {task: self.catalog.counts_apart(task) for task in COUNTED}
         check(statement, self.catalog.definitions, counts, text)
@@ -109,8 +104,6 @@ class SessionWarehouse:
 
     def forget(self, statement: n.Forget, number: int) -> Result:
         """Removes what an import brought, and reports it. Raises QueryError."""
-        from evalhouse.warehouse.session.storage import forget_import
-
         try:
             return forget_import(
                 number, to_text(statement), lambda work: self.change(work, statement.span, kind="forget")

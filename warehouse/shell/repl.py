@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 from evalhouse.grammar.editing.mistakes import as_sql
 from evalhouse.grammar.errors import QueryError
@@ -28,14 +27,11 @@ from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.storage import warehouse_name
 from evalhouse.warehouse.shell import commands, help
 from evalhouse.warehouse.shell.offers import Candidate, candidates, leaves
-from evalhouse.warehouse.shell.pager import pages, print_long, turn
+from evalhouse.warehouse.shell.pager import AnswerPages, pages, print_long, turn
 from evalhouse.warehouse.shell.prompt import Prompt, lines, mistake, typed_lines
 from evalhouse.warehouse.store.catalog import Catalog
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.version import __version__
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.shell.pager import AnswerPages
 
 MOST_NAMED = 5
 """The banner names at most this many test sets."""

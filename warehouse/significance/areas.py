@@ -22,20 +22,17 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from evalhouse.warehouse.significance.distributions import normal_tail
 from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEAST = 15
 """The standard error needs at least this many documents of each kind. With fewer of one kind and many of the other,

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, frexp
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from numpy.typing import NDArray
 
 # === arrays by their types ============================================================================================
 
-Integers: TypeAlias = "NDArray[np.int64]"
-Narrow: TypeAlias = "NDArray[np.signedinteger[Any]]"
-Floats: TypeAlias = "NDArray[np.float64]"
-Booleans: TypeAlias = "NDArray[np.bool_]"
-Places: TypeAlias = "NDArray[np.intp]"
+Integers: TypeAlias = NDArray[np.int64]
+Narrow: TypeAlias = NDArray[np.signedinteger[Any]]
+Floats: TypeAlias = NDArray[np.float64]
+Booleans: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.intp]
 
 SUM_LIMIT = 2**60
 """Numerators and denominators of a system must each sum to less than this in absolute value, so that int64 holds all

@@ -11,14 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evalhouse.warehouse.significance.arrays import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 MATRIX_SYSTEMS = 2_000
 """Up to this many systems, the products of all pairs fit well into memory."""

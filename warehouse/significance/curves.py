@@ -10,17 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import ceil
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.draws import ALONE, CURVES, Draws, Work
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === decisions at each threshold ======================================================================================
 # A threshold decides yes on every document with as much confidence or more, so documents of one confidence move

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike
 
 from evalhouse.warehouse.significance.arrays import Booleans, Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 # === significance groups ==============================================================================================
 # The maximal sets of systems that do not differ pairwise, and the letters that show them. Chinchor (1992) draws such

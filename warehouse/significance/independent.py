@@ -6,20 +6,16 @@ This module must not know the names of systems or test sets.
 from __future__ import annotations
 
 from math import erf, pi, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.distributions import chi_square_tail, normal_tail
 from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
 from evalhouse.warehouse.significance.matched import from_t, scale_values, wilcoxon
 from evalhouse.warehouse.significance.multiple import holm
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 # === tests of independent samples =====================================================================================
 # Two-sample t, z and chi-square, for comparison only; callers should say so. Results of two systems on the same test

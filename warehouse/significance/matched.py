@@ -8,17 +8,15 @@ Wilcoxon tests ignore units without a difference. If no unit differs, p is 1.
 from __future__ import annotations
 
 from math import frexp, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats, Integers
 from evalhouse.warehouse.significance.distributions import binomial_tail, normal_tail, t_tail
 from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 EXACT_UNITS = 50
 """Up to this many units without zeros or ties, Wilcoxon's distribution is exact."""

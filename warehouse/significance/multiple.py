@@ -7,19 +7,17 @@ shuffled with the same coins, and `tukey` permutes the systems' labels instead o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.draws import ALONE, LABELS, Draws, Sides, Work, check_sides, in_order
 from evalhouse.warehouse.significance.shuffles import coins
 from evalhouse.warehouse.significance.shuffles.coins import Shuffler, Slice
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MAXIMUM_TIE = 1e-9
 """Statistics of different pairs whose relative difference is smaller than this count as ties, so that rounding does not
@@ -32,7 +30,7 @@ LABELS_CHUNK = 2048
 AT_ONCE = 1 << 20
 """The number of pairs × shuffles whose statistics are computed at once; they fit into the processor's cache."""
 
-Levels: TypeAlias = "Sequence[float | None] | NDArray[np.float64]"
+Levels: TypeAlias = Sequence[float | None] | NDArray[np.float64]
 
 
 def bonferroni(levels: Levels) -> Floats:

@@ -6,16 +6,13 @@ not know what a judge is.
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.distributions import t_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FEW = 30
 """With fewer labelled documents, intervals may contain the value too rarely. If these documents show no mistake of the

@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, combinations
 from math import comb, inf, isfinite, isnan, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from evalhouse.warehouse.significance.bootstrap.resamples import between
 from evalhouse.warehouse.significance.distributions import t_quantile
 from evalhouse.warehouse.significance.draws import LABELS, RESAMPLES, Draws, Outcome, Sides, approximate, check_sides
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MOST_DIVISIONS = 1_000_000
 """Up to this many ways to divide the replicates, all are enumerated."""

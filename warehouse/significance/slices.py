@@ -10,20 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import ceil, log2, pi
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.bootstrap.bootstrap_t import numerical_gradient
 from evalhouse.warehouse.significance.draws import ALONE, PERMUTED, SLICES, Draws, Work, in_order
 from evalhouse.warehouse.significance.shuffles.coins import PackedColumns, rows
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === contributions of units ===========================================================================================
 # The contributions of the units add up to the difference. For a ratio N / D the difference is divided between
@@ -306,7 +303,7 @@ def slice_tests(
     return SliceTests(p, adjusted, done)
 
 
-Bits: TypeAlias = "NDArray[np.uint8]"
+Bits: TypeAlias = NDArray[np.uint8]
 Coins = Callable[[Places], Bits]
 """The coins of some units in a chunk of shuffles, of shape (units, shuffles)."""
 

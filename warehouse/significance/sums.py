@@ -14,11 +14,12 @@ from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
 from math import isfinite, sqrt
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import (
     SUM_LIMIT,
@@ -31,10 +32,6 @@ from evalhouse.warehouse.significance.arrays import (
     slack_of,
     to_fixed_point,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === from sums to a value =============================================================================================
 # In floating point and exactly, and arithmetic with exact values.

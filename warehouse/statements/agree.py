@@ -7,17 +7,19 @@ from functools import partial
 from itertools import chain, combinations
 from math import isnan, nan, sqrt
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.intervals import Interval, single
+from evalhouse.warehouse.comparing.intervals import Interval, draws_of_intervals, interval_heading, single
+from evalhouse.warehouse.comparing.notes import interval_notes
 from evalhouse.warehouse.filtering.agreement import (
     KAPPA,
     LEVELS,
@@ -49,10 +51,6 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPl
 from evalhouse.warehouse.significance.distributions import t_quantile
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.sums import Sums, Valuation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === groups and their agreement =======================================================================================
 # The groups are documents that share the value of a `by` attribute, and pairs of annotators that share one. Each has
@@ -360,8 +358,6 @@ def _split(plan: AgreePlan, entry: p.Entry) -> tuple[p.Dimension, ...]:
 
 def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of annotators with the confusion of their labels; the summary is of all pairs of a group."""
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     columns, summary_columns = _columns(plan), _summary_columns(plan, several=False)
     rows = TableRows(["test_set", *_by_names(plan), *(column.name for column in columns[1 + len(plan.by) :])])
     summary = TableRows(
@@ -397,16 +393,12 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _groups(labels: Labels, plan: AgreePlan, entry: p.Entry, workforce: Workforce) -> Iterator[AnnotatorPairs]:
-    from evalhouse.warehouse.comparing.intervals import draws_of_intervals
-    from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan
-
     limits = IntervalPlan(float(plan.how.level), plan.how.interval)
     yield from groups(labels, limits, draws_of_intervals(plan.how, entry), workforce)
 
 
 def _parts(plan: AgreePlan, entry: p.Entry, facts: Facts) -> list[tuple[tuple[Cell, ...], Labels]]:
     """The labels of each group of documents by `by`, where two or more annotators gave some."""
-
     known = [{str(name): cell for name, cell in facts[f"annotators by {of.name}"]} for of in plan.of_annotators]
     names = {str(row[0] or KEY) for row in facts[_name(entry)]}
     kinds = {name: tuple(KEY if name == KEY else of.get(name) for of in known) for name in names}
@@ -439,9 +431,6 @@ def _intervals(found: Sequence[AnnotatorPairs]) -> list[Interval]:
 
 
 def _columns(plan: AgreePlan) -> tuple[Column, ...]:
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-    from evalhouse.warehouse.filtering.agreement import LEVELS
-
     return (
         Column("test_set", "name", on_screen=len(plan.entries) > 1),
         *(Column(dimension.name, "name") for dimension in plan.by),
@@ -461,8 +450,6 @@ def _columns(plan: AgreePlan) -> tuple[Column, ...]:
 
 def _summary_columns(plan: AgreePlan, several: bool) -> tuple[Column, ...]:
     """The columns of one row per group; the mean kappa is shown if there are several pairs."""
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     heading = interval_heading(plan.how.level)
     return (
         Column("test_set", "name", on_screen=len(plan.entries) > 1),
@@ -483,8 +470,6 @@ def _summary_columns(plan: AgreePlan, several: bool) -> tuple[Column, ...]:
 
 
 def _pair_cells(labels: Labels, group: AnnotatorPairs) -> Iterator[dict[str, Cell]]:
-    from evalhouse.warehouse.filtering.agreement import LEVELS
-
     for pair, interval, (f_a, f_b) in zip(group.pairs, group.intervals, group.scores, strict=True):
         yield {
             "annotator_a": labels.annotators[pair.first],
@@ -556,8 +541,6 @@ def _note_undescribed(
 
 
 def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[AnnotatorPairs]) -> Iterator[str]:
-    from evalhouse.warehouse.comparing.notes import interval_notes
-
     if len(labels.annotators) < 2:
         yield f"agree needs labels of two annotators, and {where} has only those of {labels.annotators[0]}"
         return

@@ -16,10 +16,18 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.bounds import Bounds, bounds_of
 from evalhouse.warehouse.comparing.decisions import decisions
-from evalhouse.warehouse.comparing.intervals import Intervals, intervals
-from evalhouse.warehouse.comparing.margins import INTERVAL, Margined, Margins, decide_margins, margin_notes
-from evalhouse.warehouse.comparing.notes import comparison_interval_notes
-from evalhouse.warehouse.comparing.pairs import Comparison, Pair
+from evalhouse.warehouse.comparing.intervals import Intervals, interval_heading, intervals
+from evalhouse.warehouse.comparing.margins import (
+    FAMILIES,
+    INTERVAL,
+    Margined,
+    Margins,
+    decide_margins,
+    margin_caption,
+    margin_notes,
+)
+from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
 from evalhouse.warehouse.comparing.procedures import statistics
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
@@ -310,8 +318,6 @@ def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: 
 
 
 def compile(plan: ComparePlan) -> Queries:
-    from evalhouse.warehouse.comparing.pairs import comparison_queries
-
     return tuple(
         query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against, plan.over)
     )
@@ -322,11 +328,6 @@ def compile(plan: ComparePlan) -> Queries:
 
 def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
-    from evalhouse.warehouse.comparing.answering import TestedPairs
-    from evalhouse.warehouse.comparing.margins import FAMILIES, margin_caption
-    from evalhouse.warehouse.comparing.notes import contradictions
-    from evalhouse.warehouse.comparing.pairs import batches, count_of_pairs
-
     with_bounds = plan.how.missing == "bounds" or plan.over_labellings
     all_pairs, entries = plan.all_pairs, plan.compared_entries
     own = own_columns(with_bounds, plan.how.margin is not None)
@@ -406,8 +407,6 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
     varies.
     """
     pair = [set(rows.cells(name)) for name in ("system_a", "system_b")]
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     headings = {"ci_low": interval_heading(plan.how.level)}
     hidden: set[str] = set()
     spare: dict[str, int] = {}
@@ -477,7 +476,6 @@ def _who(row: Mapping[str, Cell]) -> str:
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
-    from evalhouse.warehouse.comparing.pairs import batches
 
     return explain_tests(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
 

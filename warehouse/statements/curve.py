@@ -17,9 +17,11 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.kinds import FILTERING
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.measures.filtering import sides
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
 from evalhouse.warehouse.plans.entries import Wanted, entries_on
@@ -28,6 +30,8 @@ from evalhouse.warehouse.plans.labels import Size, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection
+from evalhouse.warehouse.significance.areas import LEAST
+from evalhouse.warehouse.significance.draws import Draws
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.curves import AreaTests, OwnDecisions
@@ -271,8 +275,6 @@ def data_columns(plan: CurvePlan) -> tuple[Column, ...]:
 
 
 def summary_columns_of(plan: CurvePlan, curved: bool) -> tuple[Column, ...]:
-    from evalhouse.warehouse.comparing.intervals import percent
-
     kind, label, interval = _kind(plan.best_for), plan.best_for.label, f"{percent(plan.level)} CI"
     difference: CellKind = "number" if kind == "number" else "difference"
 
@@ -371,8 +373,6 @@ def notes_of(plan: CurvePlan, entry: p.Entry, found: Sequence[Curved]) -> Iterat
 def _is_fixed(plan: CurvePlan, one: Curved) -> bool:
     """Whether there are documents enough for an interval of the ROC area, but nothing varies."""
     from evalhouse.warehouse.comparing.curves import LABELS
-    from evalhouse.warehouse.measures.filtering import sides
-    from evalhouse.warehouse.significance.areas import LEAST
 
     kinds = one.system.thresholds.of_kinds.sum(axis=1)
     enough = all(kinds[side].sum() >= LEAST for side in sides(LABELS, plan.optional))
@@ -517,7 +517,6 @@ def compile(plan: CurvePlan) -> Queries:
 def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system and threshold; the summary has one row per system."""
     from evalhouse.warehouse.comparing.curves import count_labelled
-    from evalhouse.warehouse.comparing.intervals import percent
 
     columns = data_columns(plan)
     rows, summary = TableRows.of(columns), TableRows(SUMMARY)
@@ -574,7 +573,6 @@ def _compute_curves(
     plan: CurvePlan, entry: p.Entry, facts: Facts, workforce: Workforce, place: int
 ) -> Iterator[Curved]:
     from evalhouse.warehouse.comparing.curves import CurveRequest, curve_measure, curves_of, own_decisions
-    from evalhouse.warehouse.significance.draws import Draws
 
     measures = [curve_measure(statistic) for statistic in entry.statistics]
     draws = Draws(plan.resamples, plan.seed, entry.test_set.stream)

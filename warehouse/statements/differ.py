@@ -13,6 +13,8 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of
@@ -23,7 +25,6 @@ from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, exchanging, pairs_o
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
     from evalhouse.warehouse.comparing.slices import Cut, Slices, Split
 
 SHUFFLES = 9_999
@@ -152,8 +153,6 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     measures = ", ".join(dict.fromkeys(taken.comparison.statistic.label for taken in families))
     one = families[0] if len(families) == 1 else None
     what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
-    from evalhouse.warehouse.comparing.notes import missing_note
-
     whole = _whole(one) if one else ""
     how = "; ".join(filter(None, (whole, _how(plan, families), missing_note(plan.how, plan.entries))))
     return result_of(
@@ -193,7 +192,6 @@ def _sections(
 
 
 def _take_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
-    from evalhouse.warehouse.comparing.pairs import comparisons, count_of_pairs
     from evalhouse.warehouse.comparing.slices import SliceRequest, cuts, exchange_units, observed_entry, slices_of
 
     total, done = count_of_pairs(plan.entries, None), 0
@@ -375,8 +373,6 @@ def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Colum
 
 def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
     """What a reader has to know."""
-    from evalhouse.warehouse.comparing.notes import missing_notes
-
     entry, found = taken.entry, taken.slices
     test_set, called = entry.test_set.name, plural(entry.units.noun)
     yield from missing_notes(taken.comparison)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
 from evalhouse.grammar import nodes as n
@@ -13,6 +14,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.charts import format_value
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Function
 from evalhouse.warehouse.plans import plan as p
@@ -23,11 +25,10 @@ from evalhouse.warehouse.plans.scores import LONGEST_SHOWN, texts
 from evalhouse.warehouse.plans.testing import pairs_of
 from evalhouse.warehouse.plans.unit_rows import document_ids
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
+from evalhouse.warehouse.significance.arrays import Places
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Listed
-    from evalhouse.warehouse.significance.arrays import Places
-
 SHOWN = 20
 """This many documents of each pair are shown on screen and on paper by default."""
 
@@ -129,8 +130,6 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     if with_texts and any(entry.units.documents > MANY for entry in plan.entries):
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
     called = plural(plan.entries[0].units.noun)
-    from evalhouse.warehouse.comparing.notes import missing_note
-
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
     how = "; ".join(filter(None, (whole, missing_note(plan.how, plan.entries))))
     only = f", those that favour {plan.only}" if plan.only is not None else ""
@@ -165,8 +164,6 @@ def choose_documents(plan: DocumentsPlan, one: Listed) -> Places:
     """The places of the documents of a pair that are shown, in their order: what makes most of the difference first,
     what speaks against it last; of equal systems what speaks for the first.
     """
-    import numpy as np
-
     turned = -1.0 if plan.only == one.systems[1] else 1.0
     if plan.only is not None:
         weight = turned * one.for_first
@@ -278,8 +275,6 @@ def _whole(one: Listed) -> str:
 
 def _notes(one: Listed) -> Iterator[str]:
     """How many documents favour each system, and by how much."""
-    from evalhouse.warehouse.comparing.notes import missing_notes
-
     yield from missing_notes(one.comparison)
     noun, unit = one.comparison.entry.units.noun, one.comparison.entry.unit
     speaking = [side[side > 0] for side in (one.for_first, -one.for_first)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
+from evalhouse.warehouse.comparing.decisions import Decided, decisions
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import on
@@ -18,10 +20,6 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRows
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.decisions import Decided
-    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
@@ -41,17 +39,11 @@ def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
 
 
 def compile(plan: GroupPlan) -> Queries:
-    from evalhouse.warehouse.comparing.pairs import comparison_queries
-
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system in the order of its value, with its letters; the summary has one row per group."""
-    from evalhouse.warehouse.comparing.answering import TestedPairs
-    from evalhouse.warehouse.comparing.decisions import decisions
-    from evalhouse.warehouse.comparing.pairs import comparisons, count_of_pairs
-
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     tested = TestedPairs.by(plan.how)
     pairs = count_of_pairs(plan.entries, None)
@@ -108,8 +100,6 @@ def _add_groups(
     comparison: Comparison, decided: Mapping[Pair, Decided], rows: TableRows, summary: TableRows
 ) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and yields the notes."""
-    import numpy as np
-
     from evalhouse.warehouse.significance.groups import letters
 
     names = [system.name for system in comparison.entry.systems]
@@ -152,7 +142,6 @@ def _add_groups(
 
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
-    from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
     return explain_tests(batches, plan.how)

@@ -22,6 +22,8 @@ from evalhouse.grammar.editing.hints import number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.notes import comparison_notes, who
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, on, sizes
@@ -29,10 +31,11 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
     from evalhouse.warehouse.significance.power.populations import Population
     from evalhouse.warehouse.significance.power.simulation import Simulation
 
@@ -125,14 +128,10 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
 
 
 def _cells(plan: PowerPlan) -> int:
-    from evalhouse.warehouse.comparing.pairs import count_of_pairs
-
     return count_of_pairs(plan.entries, None) * (len(plan.detect) or 3) * (len(plan.documents) or len(SHARES))
 
 
 def compile(plan: PowerPlan) -> Queries:
-    from evalhouse.warehouse.comparing.pairs import comparison_queries
-
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
@@ -141,8 +140,6 @@ def compile(plan: PowerPlan) -> Queries:
 
 def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair, difference and number of documents; the summary has one row per pair and difference."""
-    from evalhouse.warehouse.comparing.notes import comparison_notes
-
     columns, summary_columns = _columns(plan), _summary_columns(plan)
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
     notes: list[str] = []
@@ -174,8 +171,6 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
-    from evalhouse.warehouse.comparing.pairs import comparisons
-
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts):
             for comparison in batch:
@@ -204,8 +199,6 @@ def _add(
     summary: TableRows,
 ) -> Iterator[str]:
     """Adds the rows of a pair, and yields the notes."""
-    from evalhouse.warehouse.comparing.notes import who
-
     simulation = _simulation(plan, comparison, population)
     observations, a_and_b = comparison.observations, [comparison.entry.systems[place].name for place in pair]
     of_pair = {
@@ -277,7 +270,6 @@ def _hopeless(simulation: Simulation, units: int, plan: PowerPlan) -> bool:
 
 def _simulation(plan: PowerPlan, comparison: Comparison, population: Population) -> Simulation:
     """The simulation of a pair. Its chance depends on the seed, the test set and the number of documents alone."""
-    from evalhouse.warehouse.significance.draws import Draws
     from evalhouse.warehouse.significance.power.simulation import Criterion, Simulation
 
     how = plan.how
@@ -304,8 +296,6 @@ def _check_shuffles(plan: PowerPlan) -> None:
 def _most_extreme(how: p.Testing, shuffles: int) -> int:
     """How many of so many shuffles may be as extreme as what was observed for the verdict to be significant; −1 where
     none may be."""
-    from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
-
     level, gamma = float(how.level), float(how.confidence)
     low, high = -1, shuffles
     while low < high:

@@ -5,7 +5,6 @@ overtakes another.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,6 +12,8 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.observations import observation_queries
+from evalhouse.warehouse.filtering.unlabelled import DRAWS
 from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, find_measure, settle
@@ -28,10 +29,16 @@ from evalhouse.warehouse.plans.labels import known_size, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.results import EMPTY, Column, Result, Table, TableRows
-from evalhouse.warehouse.statements.projection import ProjectPlan, stream_of, subject
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.statements.projection import Projection
+from evalhouse.warehouse.statements.projection import (
+    Projection,
+    ProjectPlan,
+    assumption,
+    formula_of,
+    is_sum,
+    projection,
+    stream_of,
+    subject,
+)
 
 _GENERALITY = Measure(
     "generality",
@@ -79,8 +86,6 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
 
 
 def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> None:
-    from evalhouse.warehouse.statements.projection import formula_of
-
     of = statistic.computation.kind if isinstance(statistic.computation, PrintedFigure) else entry.kind.name
     if KINDS[of].has_key and formula_of(statistic) is not None:
         return
@@ -112,8 +117,6 @@ def compile(plan: ProjectPlan) -> Queries:
     queries = (*plan.valued.queries(), Query("key", scores.key_totals(plan.entry)), *of_stream)
     if plan.resampled is None:
         return queries
-    from evalhouse.warehouse.comparing.observations import observation_queries
-
     return (*queries, *observation_queries(p.Testing.plain(plan.where), plan.resampled))
 
 
@@ -124,8 +127,6 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure, system and generality; the summary has one row per measure and pair. Raises QueryError where
     the test set has no key or no system has recall and fallout, and for a stream that has a key.
     """
-    from evalhouse.warehouse.statements.projection import assumption, projection
-
     entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
     how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _interval_note(plan))))
@@ -164,16 +165,12 @@ def _interval_note(plan: ProjectPlan) -> str:
     """How intervals were computed, if there are any."""
     if plan.resampled is None:
         return ""
-    from evalhouse.warehouse.filtering.unlabelled import DRAWS
-
     over = plural(plan.entry.units.exchange_noun)
     return f"95% CI by the Bayesian bootstrap over {over} with Jeffreys' prior, {DRAWS:,} draws, seed {p.DEFAULT_SEED}"
 
 
 def _sums(plan: ProjectPlan) -> tuple[str, ...]:
     """How sums over documents are projected."""
-    from evalhouse.warehouse.statements.projection import is_sum
-
     sums = [statistic.label for statistic in plan.entry.statistics if is_sum(statistic)]
     noun = plan.entry.units.noun
     return (f"{some(sums)} is for one {noun}: the sum over {plural(noun)}, divided by their number",) if sums else ()
@@ -181,8 +178,6 @@ def _sums(plan: ProjectPlan) -> tuple[str, ...]:
 
 def _rows(plan: ProjectPlan, known: Projection) -> tuple[Table, tuple[str, ...]]:
     """The rows, and notes on where measures are undefined."""
-    from evalhouse.warehouse.statements.projection import assumption
-
     kind, drawn, estimated = plan.entry.unit, plan.resampled is not None, plan.stream is not None
     columns = (
         Column("test_set", "name", on_screen=False),

@@ -27,10 +27,20 @@ from evalhouse.warehouse.filtering.projection import (
     project_fallout,
     subtract,
 )
-from evalhouse.warehouse.filtering.unlabelled import FEW, Weights, interval
+from evalhouse.warehouse.filtering.unlabelled import (
+    ESTIMATORS,
+    FEW,
+    Estimate,
+    KeyedDecisions,
+    SystemDecisions,
+    Weights,
+    estimate,
+    interval,
+)
 from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ratio, Statistic, find_measure, settle
+from evalhouse.warehouse.measures.filtering import OPTIONAL
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.fact_rows import UNLABELLED, dimensions
@@ -41,8 +51,6 @@ from evalhouse.warehouse.significance.arrays import Floats
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.observations import Observations
-    from evalhouse.warehouse.filtering.unlabelled import Estimate, KeyedDecisions, SystemDecisions
-
 
 # === the generality of a stream =======================================================================================
 # `project … to stream NEWS`: the generality of a test set without a key, estimated from each system's decisions and
@@ -166,10 +174,6 @@ def subject(entry: p.Entry) -> str:
 
 def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Facts, level: float) -> StreamEstimates:
     """The generality of a stream. Raises QueryError where it has a key."""
-    import numpy as np
-
-    from evalhouse.warehouse.filtering.unlabelled import ESTIMATORS, Weights, estimate
-
     stream.check_unlabelled(facts)
     streamed, sourced = stream.observed(facts)
     of_source, of_stream = (Weights(p.DEFAULT_SEED, entry.test_set.own_name) for entry in (stream.source, stream.entry))
@@ -200,8 +204,6 @@ def estimates(stream: StreamPlan, statistics: tuple[Statistic, ...], facts: Fact
 
 
 def _decisions_of(observations: Observations, place: int) -> SystemDecisions:
-    from evalhouse.warehouse.filtering.unlabelled import SystemDecisions
-
     yes = sum(observations.counts[cell][place] for cell in "abx") > 0
     assert observations.confidences is not None
     return SystemDecisions(yes, observations.confidences[place], observations.cluster)
@@ -211,9 +213,6 @@ def _source(observations: Observations, place: int, optional: str) -> KeyedDecis
     """Which documents are relevant and which are not, as a convention takes the optional ones: with `credit`, as the
     system decided.
     """
-    from evalhouse.warehouse.filtering.unlabelled import KeyedDecisions
-    from evalhouse.warehouse.measures.filtering import OPTIONAL
-
     table = OPTIONAL[optional]
     relevant, other = (
         sum(observations.counts[cell][place] for cell, _ in form.terms) > 0

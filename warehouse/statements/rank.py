@@ -12,6 +12,7 @@ from itertools import permutations
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,7 +21,11 @@ from evalhouse.grammar.clauses import as_typed
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
+from evalhouse.warehouse.comparing.decisions import Decisions, decisions
+from evalhouse.warehouse.comparing.intervals import percent
+from evalhouse.warehouse.comparing.notes import missing_note
+from evalhouse.warehouse.comparing.pairs import Comparison, comparison_queries, comparisons
 from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import conventions
@@ -33,12 +38,10 @@ from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usag
 from evalhouse.warehouse.plans.systems import stands_for_several
 from evalhouse.warehouse.plans.testing import check_replicates, check_twice, check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, Adjustment, find_adjustment
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.decisions import Decisions
-    from evalhouse.warehouse.comparing.pairs import Comparison
-    from evalhouse.warehouse.significance.arrays import Booleans, Floats
     from evalhouse.warehouse.significance.independent import Friedman
 
 
@@ -87,8 +90,6 @@ def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
 
 
 def compile(plan: RankPlan) -> Queries:
-    from evalhouse.warehouse.comparing.pairs import comparison_queries
-
     if plan.over is not None:
         return compile_over(plan.over)
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
@@ -99,10 +100,6 @@ def compile(plan: RankPlan) -> Queries:
 
 def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system, the best first."""
-    from evalhouse.warehouse.comparing.answering import TestedPairs
-    from evalhouse.warehouse.comparing.decisions import decisions
-    from evalhouse.warehouse.comparing.intervals import percent
-
     if plan.over is not None:
         return answer_over(plan.text, plan.over, facts)
     rows, tested = TableRows(ROWS), TestedPairs.by(plan.how)
@@ -129,8 +126,6 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _batches(plan: RankPlan, facts: Facts) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of every system with every other, both ways."""
-    from evalhouse.warehouse.comparing.pairs import comparisons
-
     for entry in plan.entries:
         for batch in comparisons(plan.how, entry, None, facts):
             yield tuple(
@@ -177,8 +172,6 @@ def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> I
 
 def _better(comparison: Comparison, decided: Decisions) -> Booleans:
     """Which system is surely better than which, of shape (systems, systems)."""
-    import numpy as np
-
     better = np.zeros((len(comparison.entry.systems),) * 2, dtype=np.bool_)
     for a, b in comparison.pairs:
         better[a, b] = decided[comparison.statistic.label, (a, b)].verdict == "significant"
@@ -186,8 +179,6 @@ def _better(comparison: Comparison, decided: Decisions) -> Booleans:
 
 
 def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Column, ...]:
-    from evalhouse.warehouse.comparing.intervals import percent
-
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
     unit: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
     return (
@@ -346,8 +337,6 @@ class MeanRanks(Struct, frozen=True):
 
 def mean_ranks(over: Over, place: int, facts: Facts) -> MeanRanks:
     """The mean ranks by the measure at a place of the statement. Raises QueryError where a value is undefined."""
-    import numpy as np
-
     from evalhouse.warehouse.significance import independent as tests
 
     statistic = over.entries[0].statistics[place]
@@ -378,8 +367,6 @@ def _values(over: Over, entry: p.Entry, statistic: Statistic, facts: Facts) -> l
 
 def answer_over(text: str, over: Over, facts: Facts) -> Result:
     """One row per system and measure, the best mean rank first; the summary has Friedman's test of each measure."""
-    from evalhouse.warehouse.comparing.intervals import percent
-    from evalhouse.warehouse.comparing.notes import missing_note
     from evalhouse.warehouse.significance.groups import clusters, places, rank_limits
 
     rows, summary = TableRows.of(COLUMNS), TableRows.of(SUMMARY)

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
+from evalhouse.warehouse.comparing.decisions import Decided, decisions
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import carried_over, check_tested, check_two, exchanging, test_of, testing_of
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.answering import TestedPairs
-    from evalhouse.warehouse.comparing.decisions import Decided
-    from evalhouse.warehouse.comparing.pairs import Comparison, Pair
+from evalhouse.warehouse.significance.correlation import kendall
 
 
 class ReplicatePlan(Struct, frozen=True):
@@ -50,8 +47,6 @@ def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
 
 
 def compile(plan: ReplicatePlan) -> Queries:
-    from evalhouse.warehouse.comparing.pairs import comparison_queries
-
     return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
 
 
@@ -70,9 +65,6 @@ class DecidedComparison(Struct, frozen=True):
 
 def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure and pair, with what was found on both test sets; the summary has one row per measure."""
-    from evalhouse.warehouse.comparing.answering import TestedPairs
-    from evalhouse.warehouse.comparing.pairs import count_of_pairs
-
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
     pairs, tested = count_of_pairs(plan.entries, None), TestedPairs.by(plan.how)
@@ -111,9 +103,6 @@ def _decide_pairs(
     plan: ReplicatePlan, entry: p.Entry, facts: Facts, workforce: Workforce, pairs: int, tested: TestedPairs
 ) -> list[DecidedComparison]:
     """Each statistic of an entry with the verdict on each pair, which is added to the tested ones."""
-    from evalhouse.warehouse.comparing.decisions import decisions
-    from evalhouse.warehouse.comparing.pairs import comparisons
-
     found_on: list[DecidedComparison] = []
     for batch in comparisons(plan.how, entry, None, facts):
         decided = decisions(batch, workforce, pairs)
@@ -146,8 +135,6 @@ def _pair_cells(first: DecidedComparison, second: DecidedComparison, pair: Pair)
 
 def _summary_cells(first: DecidedComparison, second: DecidedComparison) -> dict[str, Cell]:
     """The cells of a measure over all pairs, most of them over those that differ on the first test set."""
-    from evalhouse.warehouse.significance.correlation import kendall
-
     differing = [pair for pair in first.comparison.pairs if first.differs(pair)]
     effects = [(first.difference(pair), second.difference(pair)) for pair in differing]
     kept = sum(_sign(before) == _sign(after) for before, after in effects)
@@ -212,7 +199,6 @@ def _summary_columns() -> tuple[Column, ...]:
 
 def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
-    from evalhouse.warehouse.comparing.pairs import comparisons
 
     batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
     return explain_tests(batches, plan.how)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from evalhouse.grammar.editing.hints import listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.intervals import OwnIntervals
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
@@ -44,10 +45,6 @@ from evalhouse.warehouse.statements.score_corrected import (
     resampling_of,
     score_interval_notes,
 )
-
-if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.intervals import OwnIntervals
-
 
 # === systems scored on different documents ============================================================================
 # Whether such systems stand side by side, and the notes on that.

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import hints, listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.intervals import (
+    Interval,
+    OwnIntervals,
+    interval_heading,
+    own_interval_queries,
+    own_intervals,
+)
+from evalhouse.warehouse.comparing.notes import interval_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio, Statistic
 from evalhouse.warehouse.plans import plan as p
@@ -26,10 +36,6 @@ from evalhouse.warehouse.plans.testing import interval_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from evalhouse.warehouse.comparing.intervals import Interval, OwnIntervals
     from evalhouse.warehouse.significance.prediction_powered import Corrected
 
 
@@ -89,15 +95,11 @@ def _check_exchanged(exchange: p.Dimension, entries: Sequence[p.Entry], node: n.
 
 def interval_queries(how: p.Testing, entries: Sequence[p.Entry]) -> Queries:
     """What brings the intervals of some entries."""
-    from evalhouse.warehouse.comparing.intervals import own_interval_queries
-
     return tuple(query for entry in entries for query in own_interval_queries(how, entry))
 
 
 def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce) -> OwnIntervals:
     """The intervals of an entry."""
-    from evalhouse.warehouse.comparing.intervals import own_intervals
-
     return own_intervals(how, entry, facts, workforce)
 
 
@@ -106,8 +108,6 @@ def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Wo
 
 def interval_columns(label: str, kind: CellKind, how: p.Testing) -> tuple[Column, ...]:
     """The columns beside those of a measure."""
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     return (
         Column(f"se({label})", kind, on_screen=False),
         Column(f"ci_low({label})", kind, interval_heading(how.level)),
@@ -131,8 +131,6 @@ def interval_names(place: int) -> tuple[str, str, str]:
 
 def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[OwnIntervals]) -> str:
     """95% CI studentized over documents, 2,000 resamples, seed 1992."""
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries))
@@ -141,8 +139,6 @@ def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequen
 
 def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
     """What the intervals of an entry leave out, and who has none."""
-    from evalhouse.warehouse.comparing.notes import interval_notes
-
     same = "the value is the same in every resample"
     for statistic in entry.statistics:
         own = {name: interval for (label, name), interval in spread.intervals.items() if label == statistic.label}
@@ -399,8 +395,6 @@ _CELLS = {
 
 def _judged_documents(entry: p.Entry, documents: list[SaidOfDocument]) -> JudgedDocuments:
     """The arrays of a system, in the order of the names of documents."""
-    import numpy as np
-
     in_order = sorted(documents, key=lambda document: document[0])
     given = [[document[side] for document in in_order] for side in (1, 2)]
     unit = None
@@ -415,8 +409,6 @@ def _judged_documents(entry: p.Entry, documents: list[SaidOfDocument]) -> Judged
 
 def _sides(statistic: Statistic, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Numerator and denominator of each document, 0 where nothing is said of it."""
-    import numpy as np
-
     ratio = statistic.computation
     if not any(isinstance(cell, str) for cell in cells) or not isinstance(ratio, Ratio):
         known = np.array([0.0 if cell is None else float(cell) for cell in cells])
@@ -472,8 +464,6 @@ def _rank(value: float | None, descending: bool) -> tuple[bool, float]:
 
 
 def _heading(plan: CorrectedPlan) -> str:
-    from evalhouse.warehouse.comparing.intervals import interval_heading
-
     return interval_heading(plan.how.level)
 
 

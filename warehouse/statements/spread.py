@@ -13,6 +13,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.intervals import Crossed, crossed_queries, crossed_tables
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
@@ -22,13 +23,11 @@ from evalhouse.warehouse.plans.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scop
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.significance.draws import Work
 from evalhouse.warehouse.statements.score_corrected import resampled_entries
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.comparing.intervals import Crossed
     from evalhouse.warehouse.significance.components import Components
-    from evalhouse.warehouse.significance.draws import Work
-
 FEW = 5
 """With fewer replicates than this, their variation is poorly known."""
 
@@ -102,8 +101,6 @@ def _has_replicates(entry: p.Entry) -> bool:
 
 
 def compile(plan: SpreadPlan) -> Queries:
-    from evalhouse.warehouse.comparing.intervals import crossed_queries
-
     return tuple(query for entry in plan.entries for query in crossed_queries(plan.how, entry))
 
 
@@ -112,8 +109,6 @@ def compile(plan: SpreadPlan) -> Queries:
 
 def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per test set, measure and system."""
-    from evalhouse.warehouse.comparing.intervals import crossed_tables
-
     rows, notes = TableRows(ROWS), list[str]()
     known: list[tuple[str, Size]] = []
     for entry in plan.entries:

@@ -11,6 +11,8 @@ import contextlib
 import errno
 import json
 import os
+import shutil
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -84,8 +86,6 @@ def loading_lock(
 @contextlib.contextmanager
 def _beating(lock: Path) -> Iterator[None]:
     """Inside the block, the time of a lock file shows that its holder is alive."""
-    import threading
-
     over = threading.Event()
 
     def beat() -> None:
@@ -467,8 +467,6 @@ def _count_again(copy: Path, proof: Callable[[Database], None] = lambda database
 
 def _copy(path: Path, to: Path) -> None:
     """Copies a file to a name that is free, with its mode and, if permitted, its owner."""
-    import shutil
-
     # The name was free. If something has taken it since then, it is neither followed nor overwritten.
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with open(descriptor, "wb") as out, path.open("rb") as file:

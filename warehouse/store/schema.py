@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,8 +100,6 @@ class CatalogueEntry(NamedTuple):
 
 def statements(*, comments: bool) -> str:
     """The SQL that creates the tables and views of an empty warehouse, in one transaction."""
-    from importlib.resources import files
-
     text = files("evalhouse.warehouse.store").joinpath("schema.sql").read_text(encoding="utf-8")
     if not comments:
         # Comments are for other tools that open the file. A warehouse in memory does not need them, and they would be a

@@ -131,8 +131,6 @@ class SiteLinks:
 
     def files(self, statement: str) -> tuple[Link, ...]:
         """The answer to a statement as files beside the pages."""
-        from evalhouse.warehouse.render import find_format
-
         if not self._with_answers:
             return ()
         return tuple(

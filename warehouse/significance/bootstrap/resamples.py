@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import floor, log2
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats, Integers, narrow
 from evalhouse.warehouse.significance.draws import RESAMPLES, Draws, in_order
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import distinct_columns
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === drawing units ====================================================================================================
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb, fsum, ldexp, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats, Integers
 from evalhouse.warehouse.significance.draws import Outcome, Sides
@@ -20,10 +21,6 @@ from evalhouse.warehouse.significance.extreme import Extreme, ExtremeFunction
 from evalhouse.warehouse.significance.shuffles import coins
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import distinct_columns
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === a table of all sums ==============================================================================================
 # The table is built up unit by unit, as by Pagano & Tritchler (1983) and for ratios by Zmigrod, Vieira & Cotterell

@@ -13,17 +13,15 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Floats, Integers
 from evalhouse.warehouse.significance.exact.lattice import Lattice
 from evalhouse.warehouse.significance.extreme import Extreme
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TILTED_FROM = 4.0
 """From this many standard errors on the signs are tilted; p is below about 1e-4 there."""
@@ -49,7 +47,7 @@ BATCH = 8
 WHOLE = 44
 """Up to this many differing units, the error is less than half of the probability of one exchange."""
 
-Plane: TypeAlias = "NDArray[Any]"
+Plane: TypeAlias = NDArray[Any]
 """Real or complex."""
 
 Circle = tuple[Floats, Floats]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
 from evalhouse.warehouse.significance.draws import ALONE, Draws, Sides, Work, check_sides, in_order
@@ -21,9 +22,6 @@ from evalhouse.warehouse.significance.extreme import Extreme, fraction
 from evalhouse.warehouse.significance.shuffles import coins, randomization
 from evalhouse.warehouse.significance.shuffles.coins import Reals, Shuffler, Slice
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TINY = 1e-30
 """The least width of the band, so that it is never empty even if all numbers are 0."""

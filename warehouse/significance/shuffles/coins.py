@@ -12,17 +12,14 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Integers, Narrow, Places, narrow
 from evalhouse.warehouse.significance.draws import COINS, OWN_COINS, Draws, in_order
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === common coins =====================================================================================================
 # Within a chunk of shuffles the coins are bytes: the byte in row r, column s holds the coins of the units 8r to 8r + 7
@@ -37,7 +34,7 @@ a seed.
 ROWS = 384
 """Rows of coins held at once, a multiple of 3. Any number gives the same coins."""
 
-Bytes: TypeAlias = "NDArray[np.uint8]"
+Bytes: TypeAlias = NDArray[np.uint8]
 
 
 def rows(units: int) -> int:
@@ -67,7 +64,7 @@ TABLES = 64 << 20
 WORD = 62
 """The number of bits of an int64 that packed sums may use together."""
 
-PackedSums: TypeAlias = "NDArray[np.signedinteger[Any]]"
+PackedSums: TypeAlias = NDArray[np.signedinteger[Any]]
 """Sums of words of packed columns, of 32 or 64 bits."""
 
 
@@ -268,7 +265,7 @@ def _read_own(sources: Sequence[np.random.Generator], rows: int) -> Iterator[tup
 # The signed sums of all systems in each shuffle: their counts times the coins. The product is exact because its sums
 # are integers below 2^24 (float32) or 2^53 (float64).
 
-Reals: TypeAlias = "NDArray[np.floating[Any]]"
+Reals: TypeAlias = NDArray[np.floating[Any]]
 
 SLICE = 1 << 17
 """The number of systems × shuffles computed at once: large enough that call overhead is small, and small enough for the

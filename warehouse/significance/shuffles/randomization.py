@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Integers
 from evalhouse.warehouse.significance.draws import ALONE, GROUPED, Draws, Outcome, Sides, Work, approximate
@@ -20,9 +21,6 @@ from evalhouse.warehouse.significance.extreme import Extreme, ExtremeFunction
 from evalhouse.warehouse.significance.shuffles import coins
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import Distinct
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 GROUPED_UNITS = 20_000
 UNITS_A_GROUP = 256

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.draws import (
@@ -43,10 +44,6 @@ from evalhouse.warehouse.significance.standardized import (
     whole,
 )
 from evalhouse.warehouse.significance.sums import Sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # === one pair, and all pairs ==========================================================================================
 
@@ -209,7 +206,7 @@ def _count(sums: SystemSums, family: RatioPairs, sides: Sides, nge: Integers) ->
             nge[b, a] += np.count_nonzero(excess <= band)
 
 
-Index: TypeAlias = "int | NDArray[np.intp]"
+Index: TypeAlias = int | NDArray[np.intp]
 
 
 class SystemSums(Struct, frozen=True):

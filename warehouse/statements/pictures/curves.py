@@ -29,15 +29,14 @@ from evalhouse.warehouse.plans.labels import noun_of, some
 from evalhouse.warehouse.plans.path import Facts, Workforce
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.arrays import Floats
+from evalhouse.warehouse.significance.curves import CELLS
 from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number, without_how
-from evalhouse.warehouse.statements.projection import LEVEL, Projection, assumption, is_sum
+from evalhouse.warehouse.statements.projection import LEVEL, Projection, ProjectPlan, assumption, is_sum
 from evalhouse.warehouse.statements.projection import projection as projections
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.statements.curve import CurvePlan
     from evalhouse.warehouse.statements.power import PowerPlan
-    from evalhouse.warehouse.statements.projection import ProjectPlan
-
 
 # === the picture of curve =============================================================================================
 # The first measure against the second, or against the threshold if one is given.
@@ -131,8 +130,6 @@ def _thin_rows(rows: DrawnRows) -> DrawnRows:
 
 
 def _cells(rows: DrawnRows) -> Floats:
-    from evalhouse.warehouse.significance.curves import CELLS
-
     return np.array([[float(row[cell] or 0) for cell in CELLS] for row in rows]).T
 
 

@@ -30,12 +30,11 @@ from evalhouse.warehouse.statements.pictures.picture import (
     number,
     panel_title,
 )
-from evalhouse.warehouse.statements.rank import Over, mean_ranks, systems_told_apart
+from evalhouse.warehouse.statements.rank import Over, RankPlan, mean_ranks, systems_told_apart
 from evalhouse.warehouse.statements.score_corrected import CorrectedPlan
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.statements.group import GroupPlan
-    from evalhouse.warehouse.statements.rank import RankPlan
     from evalhouse.warehouse.statements.score import ScorePlan
 
 

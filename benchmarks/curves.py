@@ -36,7 +36,7 @@ from evalhouse.warehouse.comparing.curves import curve_measure
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.measures import find_measure, settle
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.significance import curves as precision_recall
+from evalhouse.warehouse.significance import curves as curve_kernels
 from evalhouse.warehouse.significance.areas import one_area
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.curves import CurveMeasure, Curves, Thresholds, curves
@@ -133,7 +133,7 @@ def simulated(documents: int, generality: float, sets: int, digits: int | None) 
     fine = np.linspace(-6, 8, 14_001)
     known = true_cells(fine, documents, generality)
     true_best = float(fine[np.nanargmax(measures[0].values(known))])
-    true_area = float(precision_recall.area(known[0, ::-1], known[1, ::-1]))
+    true_area = float(curve_kernels.area(known[0, ::-1], known[1, ::-1]))
     true_roc = NormalDist().cdf(APART / sqrt(2))
     own = float(measures[0].values(true_cells(np.array([OWN]), documents, generality))[0])
     held = Held()

@@ -89,7 +89,7 @@ def of_a_pair(paired: Sums, runs: int) -> None:
             partial(lookups, rows, 8, SHUFFLES, coins.CHUNK),
         ),
         f"12 coins of the pair's own a lookup ({fields} lookups)": (
-            drained(partial(coins.sums_by_own_coins, columns, Draws(SHUFFLES))),
+            drained(partial(coins.sums_with_own_coins, columns, Draws(SHUFFLES))),
             partial(random_words, words, coins.CHUNK),
             partial(lookups, fields, coins.OWN_WIDTH, SHUFFLES, at_once),
         ),
@@ -216,7 +216,7 @@ def of_blocks(paired: Sums, runs: int) -> None:
             {
                 "prepare": partial(prepared, *block),
                 **{bits: partial(drawn, inversion(likely, bits), sums) for bits in BITS},
-                "coins": drained(partial(coins.sums_by_own_coins, columns, Draws(4 * SHORT.shuffles))),
+                "coins": drained(partial(coins.sums_with_own_coins, columns, Draws(4 * SHORT.shuffles))),
             },
             runs,
         )

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from evalhouse.warehouse.comparing import decisions as deciding
-from evalhouse.warehouse.comparing import procedures
+from evalhouse.warehouse.comparing import decisions, procedures
 from evalhouse.warehouse.plans.path import DuckDBEngine, Workforce
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
@@ -28,7 +27,7 @@ def session(warehouses: dict[str, Path]) -> Iterator[Session]:
 @pytest.fixture
 def shuffling(monkeypatch: pytest.MonkeyPatch) -> None:
     """No exact test is affordable."""
-    for module in (procedures, deciding):
+    for module in (procedures, decisions):
         monkeypatch.setattr(module, "affordable_costs", lambda comparison: None)
 
 
@@ -97,7 +96,7 @@ def test_groups_of_all_systems_are_those_of_the_exact_test(session: Session, adj
 
 
 def test_what_stays_undecided_says_so(session: Session, shuffling: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "BUDGET", 1.0)
+    monkeypatch.setattr(decisions, "BUDGET", 1.0)
     result = session.run("compare F for GE, GE-CMU on TST3 level 0.042")
     (row,) = result.rows
     assert (row["verdict"], row["shuffles"]) == ("undecided", 10_000)
@@ -142,7 +141,7 @@ def test_a_note_says_when_an_exact_test_is_faster(
     session: Session, monkeypatch: pytest.MonkeyPatch, asked: str, noted: bool
 ) -> None:
     """Where shuffling takes noticeable time, and where it can replace the shuffles."""
-    monkeypatch.setattr(deciding, "NOTICEABLE", 0)
+    monkeypatch.setattr(decisions, "NOTICEABLE", 0)
     asked = asked.format(few='where document like "SIM3-00%"')
     assert any("would take less than half the time of" in note for note in session.run(asked).notes) == noted
 

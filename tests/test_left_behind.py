@@ -15,7 +15,7 @@ import pytest
 
 from evalhouse.warehouse.process import publishing
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.store import replacement as lock
+from evalhouse.warehouse.store import replacement
 from tests.counting import Count
 from tests.empty import create
 
@@ -137,7 +137,7 @@ def test_the_copy_of_a_load_on_another_machine_stays(folder: Path, monkeypatch: 
     with process(LOAD, folder, str(path)):
         pass
     with monkeypatch.context() as patched, ExitStack() as opened:
-        patched.setattr(lock, "HOST", "elsewhere")
+        patched.setattr(replacement, "HOST", "elsewhere")
         opened.enter_context(Session.open(path))
         assert {"w.duckdb.import", "w.duckdb.lock"} <= names(folder)
     Session.open(path).close()

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.comparing import observations as observe
-from evalhouse.warehouse.comparing import pairs
+from evalhouse.warehouse.comparing import observations, pairs
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.plans import path
 from evalhouse.warehouse.plans.path import Engine
@@ -45,7 +44,7 @@ def test_alike_documents_counted_give_what_single_ones_give(
 ) -> None:
     with Session.open(warehouses["worked" if "BLEU" in question else "sample"]) as session:
         one_by_one = session.run(question)
-        monkeypatch.setattr(observe, "MANY", 1)
+        monkeypatch.setattr(observations, "MANY", 1)
         counted = session.run(question)
         resampled = {"ci_low", "ci_high"}
         for alone, together in zip(one_by_one.rows, counted.rows, strict=True):
@@ -71,7 +70,7 @@ def test_a_pair_has_the_same_answer_alone_turned_around_and_among_others(
     session: Session, measure: str, clauses: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of very many documents: those of a pair are counted where that decides, and else brought in their order."""
-    monkeypatch.setattr(observe, "MANY", 1)
+    monkeypatch.setattr(observations, "MANY", 1)
     monkeypatch.setattr(randomization, "GROUPED_UNITS", 1)
     monkeypatch.setattr(randomization, "UNITS_A_GROUP", 10)
     for module in (pairs, confidence_intervals, shifted):
@@ -116,7 +115,7 @@ def test_documents_are_brought_in_order_only_where_their_coins_are_needed(
 
     monkeypatch.setattr(path, "_fetch_query", noted)
     monkeypatch.setattr(pairs, "VERY_MANY_UNITS", 1)
-    monkeypatch.setattr(observe, "MANY", 1)
+    monkeypatch.setattr(observations, "MANY", 1)
     for grouped, clauses, needed in (
         (1, "shuffles 99", False),
         (10**9, "shuffles 99", True),
@@ -136,7 +135,7 @@ def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeyp
     (tmp_path / "s.csv").write_text("test_set,system,document,possible,actual,correct,partial\n" + rows)
     with create(tmp_path / "w.duckdb") as database:
         load(database, tmp_path / "s.csv", "scores")
-    monkeypatch.setattr(observe, "MANY", 1)
+    monkeypatch.setattr(observations, "MANY", 1)
     with Session.open(tmp_path / "w.duckdb") as session:
         with pytest.raises(QueryError, match="is missing for some systems: d2"):
             session.run("compare recall for A, B on T")
@@ -147,6 +146,6 @@ def test_a_document_that_one_system_lacks_is_still_named(tmp_path: Path, monkeyp
 
 
 def test_explain_shows_that_alike_documents_are_counted(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observe, "MANY", 1)
+    monkeypatch.setattr(observations, "MANY", 1)
     said = [str(row["what"]) for row in session.run("explain compare F for GE, UMASS on TST3").rows]
     assert any("count(*) as times" in line for line in said)

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from evalhouse.warehouse.process import memory as threads
+from evalhouse.warehouse.process import memory
 from evalhouse.warehouse.process.memory import one_for_matrices
 
 
@@ -26,7 +26,7 @@ class OpenBLAS:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> OpenBLAS:
     library = OpenBLAS()
-    monkeypatch.setattr(threads, "_of_openblas", lambda: (lambda: library.threads, library.set))
+    monkeypatch.setattr(memory, "_of_openblas", lambda: (lambda: library.threads, library.set))
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     return library
 

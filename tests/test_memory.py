@@ -246,7 +246,7 @@ def test_a_program_that_manages_its_own_memory_may_take_what_the_machine_has(mon
 
 
 def test_the_size_that_is_allowed_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for said, size in (("8GB", 8 * 10**9), ("900m", 9 * 10**8), ("", memory.MOST_MEMORY)):
+    for said, size in (("8GB", 8 * 10**9), ("900m", 9 * 10**8), ("", memory.DEFAULT_MEMORY)):
         monkeypatch.setenv("EVALHOUSE_MEMORY", said)
         assert memory.memory_allowed() == size
 

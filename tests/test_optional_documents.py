@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.comparing import bounds as optional_bounds
+from evalhouse.warehouse.comparing import bounds
 from evalhouse.warehouse.comparing.decisions import of_outcomes
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.measures import MEASURES, Function, Measure, Ratio, settle
@@ -175,14 +175,14 @@ def test_of_very_many_labellings_some_are_tested_and_it_is_said(
 ) -> None:
     asked = "compare F(optional=bounds) of filtering for GE, SRI on TST3"
     whole = session.run(asked)
-    monkeypatch.setattr(optional_bounds, "MOST", 1)
-    monkeypatch.setattr(optional_bounds, "GRID", 2)
+    monkeypatch.setattr(bounds, "MOST_TESTED", 1)
+    monkeypatch.setattr(bounds, "GRID", 2)
     some = session.run(asked)
     for name in ("difference_low", "difference_high"):
         assert some.rows[0][name] == whole.rows[0][name]
     assert whole.rows[0]["p_low"] <= some.rows[0]["p_low"]  # type: ignore[operator]
     assert any("labellings tested" in note for note in some.notes)
-    monkeypatch.setattr(optional_bounds, "MOST_SEARCHED", 1)
+    monkeypatch.setattr(bounds, "MOST_SEARCHED", 1)
     with pytest.raises(QueryError, match="at most 1 labellings are searched, but the optional documents have"):
         session.run(asked)
 

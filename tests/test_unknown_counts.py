@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.comparing import observations as observe
+from evalhouse.warehouse.comparing import observations
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from tests.empty import create
@@ -39,7 +39,7 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(params=[1, 20_000], ids=["counted alike", "one by one"])
 def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observe, "MANY", request.param)
+    monkeypatch.setattr(observations, "MANY", request.param)
 
 
 @pytest.mark.usefixtures("many")

@@ -42,6 +42,11 @@ TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
 Cell = str | int | float | bool | None
 
 
+def none_if_nan(number: float) -> float | None:
+    """A number as a cell, which is empty where it is undefined."""
+    return None if number != number else float(number)
+
+
 class Column(Struct, frozen=True):
     """A column: its name in the data, the kind of its values, and its heading on screen.
 

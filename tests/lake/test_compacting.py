@@ -14,8 +14,7 @@ import pytest
 
 from evalhouse.warehouse.commands.program import main
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.lake import delta
-from evalhouse.warehouse.lake import maintenance as compacting
+from evalhouse.warehouse.lake import delta, maintenance
 from evalhouse.warehouse.lake.changes import change_lake
 from evalhouse.warehouse.lake.log import LOAD, LakeLog, read_log
 from evalhouse.warehouse.lake.maintenance import check, compact, unnamed_files
@@ -79,7 +78,7 @@ def test_what_a_killed_process_left_goes_even_where_nothing_is_merged(many: Fold
 def test_a_second_compaction_has_nothing_to_do(many: Folder) -> None:
     compact(many)
     changes = read_log(many).changes
-    assert compact(many) == compacting.Compacted(0, 0, 0, 0, 0)
+    assert compact(many) == maintenance.Compacted(0, 0, 0, 0, 0)
     assert read_log(many).changes == changes
 
 
@@ -138,14 +137,14 @@ def test_a_question_whose_files_are_removed_meanwhile_says_so(many: Folder) -> N
 def test_loads_and_forgetting_happen_while_files_are_merged(
     many: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    merging = compacting._merge_small_files
+    merging = maintenance._merge_small_files
 
     def merged(place: LakePlace, state: object) -> Iterator[object]:
         yield from merging(place, state)  # type: ignore[arg-type]
         loaded(place, scores(tmp_path, "E"))
         change_lake(place, "forget", lambda database: forget(database, 3))
 
-    monkeypatch.setattr(compacting, "_merge_small_files", merged)
+    monkeypatch.setattr(maintenance, "_merge_small_files", merged)
     compact(many)
     assert {row[2] for row in answer(many, ALL)} == set("ADE")
     assert check(many) == ((), ())
@@ -163,7 +162,7 @@ def test_a_kill_at_any_place_changes_nothing_that_is_read(many: Folder, monkeypa
     present = answer(many, ALL)
     for step in ("write_file", "_publish_merged", "settle", "unnamed_files"):
         with monkeypatch.context() as dying:
-            dying.setattr(compacting, step, _dies)
+            dying.setattr(maintenance, step, _dies)
             with pytest.raises(KeyboardInterrupt):
                 compact(many, datetime.now(UTC))
         assert answer(many, ALL) == present

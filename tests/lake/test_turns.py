@@ -14,13 +14,13 @@ from types import SimpleNamespace
 import pytest
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.lake import changes as changing
+from evalhouse.warehouse.lake import changes
 from evalhouse.warehouse.lake.log import LakeChange
 from evalhouse.warehouse.lake.making import make_lake
 from evalhouse.warehouse.lake.place import LakePlace
 from evalhouse.warehouse.lake.states import Working, change_of
 from evalhouse.warehouse.loading.ingest import Loaded, load
-from evalhouse.warehouse.store import replacement as lock
+from evalhouse.warehouse.store import replacement
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import loading_lock, nobody
 from tests.lakes import answer, loaded, nothing, scores, sound, turn_is_taken
@@ -34,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
     """A clock on which each look at the lock takes a second. What is in the list happens at each look."""
     seconds, happens = count(), list[Callable[[], object]]()
     told = SimpleNamespace(monotonic=lambda: float(next(seconds)), sleep=lambda _: [each() for each in happens])
-    monkeypatch.setattr(lock, "time", told)
+    monkeypatch.setattr(replacement, "time", told)
     return happens
 
 
@@ -66,7 +66,7 @@ def test_a_writer_does_not_wait_for_one_that_shows_no_life(tmp_path: Path, clock
 
 
 def test_whoever_has_a_turn_shows_it(lake: LakePlace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "BEAT", 0.001)
+    monkeypatch.setattr(replacement, "BEAT", 0.001)
     with lake.alone(0, nobody):
         file = Path(lake.called) / "change.lock"
         os.utime(file, (0, 0))
@@ -80,7 +80,7 @@ def test_nobody_waits_while_a_large_load_is_written(
     lake: LakePlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The load is overtaken twice, and then keeps its turn."""
-    monkeypatch.setattr(changing, "LARGE", 3)
+    monkeypatch.setattr(changes, "LARGE", 3)
     large, others, taken = scores(tmp_path, "A", documents=5), ["B", "C", "D"], list[bool]()
 
     def overtaken(working: Working, kind: str) -> LakeChange:
@@ -92,7 +92,7 @@ def test_nobody_waits_while_a_large_load_is_written(
             loaded(lake, scores(tmp_path, others.pop(0)))
         return change
 
-    monkeypatch.setattr(changing, "change_of", overtaken)
+    monkeypatch.setattr(changes, "change_of", overtaken)
     done, moved = loaded(lake, large)
     assert (done.rows_new, moved, others, taken) == (5, 2, ["D"], [False, False, True])
     assert {row[2] for row in answer(lake, "score F for all on T")} == {"A", "B", "C"}
@@ -113,7 +113,7 @@ def test_a_load_that_has_to_be_prepared_again_leaves_its_turn(lake: LakePlace, t
         loaded(lake, scores(tmp_path, "A", documents=next(times)))
         return done
 
-    done, _ = changing.change_lake(lake, "load", work, [nine])
+    done, _ = changes.change_lake(lake, "load", work, [nine])
     assert (done.rows_new, taken) == (7, [False, False, True])
     assert sound(lake)
 

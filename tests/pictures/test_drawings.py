@@ -15,8 +15,7 @@ import pytest
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.charts import Chart
 from evalhouse.warehouse.charts.intervals import ranking
-from evalhouse.warehouse.render import Style
-from evalhouse.warehouse.render import vegalite as vega
+from evalhouse.warehouse.render import Style, vegalite
 from evalhouse.warehouse.render.screen import picture
 from evalhouse.warehouse.render.vegalite import spec
 from evalhouse.warehouse.session.session import Session
@@ -58,7 +57,7 @@ def texts(svg: str) -> list[str]:
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_picture_is_whole_and_the_same_again(session: Session, name: str) -> None:
     chart = chart_of(session, QUERIES[name])
-    drawn = vega.svg(chart)
+    drawn = vegalite.svg(chart)
     root = ElementTree.fromstring(drawn)
     wide, high = (float(root.attrib[side]) for side in ("width", "height"))
     assert 300 < wide < 1600
@@ -68,13 +67,13 @@ def test_a_picture_is_whole_and_the_same_again(session: Session, name: str) -> N
     assert any("SIMULATED DATA" in each for each in said) == chart.simulated
     for panel in chart.panels:
         assert set(panel.y.names) <= set(said)
-    assert drawn == vega.svg(chart)
+    assert drawn == vegalite.svg(chart)
 
 
 @pytest.mark.long
 def test_every_name_of_a_plane_is_drawn(session: Session) -> None:
     chart = chart_of(session, QUERIES["planes"])
-    said = texts(vega.svg(chart))
+    said = texts(vegalite.svg(chart))
     for name in ("GE", "UMASS", "allrel", "SYNCH", "HUGHES"):
         assert said.count(name) >= 2
 
@@ -82,13 +81,13 @@ def test_every_name_of_a_plane_is_drawn(session: Session) -> None:
 @pytest.mark.long
 def test_png_and_pdf_are_of_the_size_of_the_svg(session: Session) -> None:
     chart = chart_of(session, QUERIES["null"])
-    root = ElementTree.fromstring(vega.svg(chart))
+    root = ElementTree.fromstring(vegalite.svg(chart))
     wide, high = (float(root.attrib[side]) for side in ("width", "height"))
-    png = vega.png(chart)
+    png = vegalite.png(chart)
     assert png.startswith(b"\x89PNG")
     found = struct.unpack(">II", png[16:24])
-    assert found == pytest.approx((vega.RESOLUTION * wide, vega.RESOLUTION * high), abs=2)
-    pdf = vega.pdf(chart)
+    assert found == pytest.approx((vegalite.RESOLUTION * wide, vegalite.RESOLUTION * high), abs=2)
+    pdf = vegalite.pdf(chart)
     assert pdf.startswith(b"%PDF")
     box = re.search(rb"/MediaBox ?\[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
     assert box is not None
@@ -97,14 +96,14 @@ def test_png_and_pdf_are_of_the_size_of_the_svg(session: Session) -> None:
 
 @pytest.mark.long
 def test_a_page_needs_nothing_from_elsewhere(session: Session) -> None:
-    page = vega.page(chart_of(session, QUERIES["groups"]))
+    page = vegalite.page(chart_of(session, QUERIES["groups"]))
     assert "SIMULATED DATA" in page
     assert not re.findall(r"<(?:script|link|iframe)[^>]+(?:src|href)\s*=", page)
 
 
 @pytest.mark.long
 def test_nothing_in_a_name_is_an_instruction() -> None:
-    drawn = vega.svg(hostile())
+    drawn = vegalite.svg(hostile())
     said = texts(drawn)
     assert "<script>alert(1)</script>" in said
     assert "<script" not in drawn
@@ -112,7 +111,7 @@ def test_nothing_in_a_name_is_an_instruction() -> None:
     assert "'] + evil() + ['" in said
     plain = str(spec(hostile()))
     assert not re.search(r"'(?:expr|signal|labelExpr)': [^,}]*evil", plain)
-    assert "</script><script>" not in vega.page(hostile())
+    assert "</script><script>" not in vegalite.page(hostile())
 
 
 def test_hostile_names_on_a_terminal_are_shown_and_not_obeyed() -> None:
@@ -205,17 +204,17 @@ POINTS = 96 / 25.4
 @pytest.mark.parametrize("millimetres", [84, 174])
 def test_a_picture_is_as_wide_as_it_is_asked_to_be(session: Session, name: str, millimetres: int) -> None:
     chart = chart_of(session, f'{QUERIES[name]} title "Mine" width {millimetres}mm font "Some Letters"')
-    drawn = vega.svg(chart)
+    drawn = vegalite.svg(chart)
     root = ElementTree.fromstring(drawn)
     assert float(root.attrib["width"]) == pytest.approx(millimetres * POINTS, abs=0.01)
     assert "Mine" in texts(drawn)
     assert 'font-family="Some Letters, ' in drawn
-    (wide,) = struct.unpack(">I", vega.png(chart)[16:20])
-    assert wide == pytest.approx(vega.RESOLUTION * millimetres * POINTS, abs=2)
+    (wide,) = struct.unpack(">I", vegalite.png(chart)[16:20])
+    assert wide == pytest.approx(vegalite.RESOLUTION * millimetres * POINTS, abs=2)
 
 
 @pytest.mark.long
 def test_letters_keep_their_size_where_axes_give_way(session: Session) -> None:
-    drawn = vega.svg(chart_of(session, f"{QUERIES['null']} width 84mm"))
+    drawn = vegalite.svg(chart_of(session, f"{QUERIES['null']} width 84mm"))
     root = ElementTree.fromstring(drawn)
     assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(84 * POINTS, rel=0.02)

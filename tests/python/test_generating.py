@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 import evalhouse as eh
 from evalhouse.grammar.clauses import QUESTIONS
-from evalhouse.warehouse.python import generation as generating
+from evalhouse.warehouse.python import generation
 from evalhouse.warehouse.statements import statement_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,10 +46,10 @@ def test_the_build_asks_for_what_the_generator_imports() -> None:
 def test_a_statement_needs_no_example_about_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     compare = statement_of(QUESTIONS["compare"])
     bare = replace(compare, usage=replace(compare.usage, of_rows=""))
-    monkeypatch.setattr(generating, "statement_of", lambda node: bare if node is bare.node else statement_of(node))
+    monkeypatch.setattr(generation, "statement_of", lambda node: bare if node is bare.node else statement_of(node))
     functions = {
         function.name: ast.get_docstring(function) or ""
-        for function in ast.parse(generating.functions()).body
+        for function in ast.parse(generation.functions()).body
         if isinstance(function, ast.FunctionDef)
     }
     call = """eh.compare("results.csv", 'F(beta=1)', 'GE', 'UMASS', on='TST3', shuffles=9999)"""
@@ -58,4 +58,4 @@ def test_a_statement_needs_no_example_about_a_table(monkeypatch: pytest.MonkeyPa
 
 
 def test_every_question_that_one_table_can_answer_is_a_function() -> None:
-    assert set(generating.of_data()) <= set(eh.__all__), "evalhouse.py offers what warehouse/python/functions.py has"
+    assert set(generation.of_data()) <= set(eh.__all__), "evalhouse.py offers what warehouse/python/functions.py has"

@@ -16,7 +16,6 @@ from evalhouse.warehouse.kinds.records import FACT_TABLES, RUNS, SYSTEMS, VALUES
 from evalhouse.warehouse.loading.ingest import forget, load
 from evalhouse.warehouse.loading.readers import PLUGINS, READERS, Evidence, Reader, Start, plugins
 from evalhouse.warehouse.loading.readers.recognition import Recognized, recognize
-from evalhouse.warehouse.loading.staging import lines as opening
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -220,5 +219,5 @@ def test_a_reader_that_fails_is_a_sentence_about_the_file(database: Database, tm
 
 
 def test_lines_and_archives_are_bounded(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "LONGEST_LINE", 10)
+    monkeypatch.setattr("evalhouse.warehouse.loading.staging.lines.LONGEST_LINE", 10)
     assert complaints("word O O\n" + "x" * 11, "conll", "in", fields=ON) == ["in:2: this line is longer than 10 bytes"]

@@ -11,7 +11,7 @@ import pytest
 
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import inspect_log
-from evalhouse.warehouse.loading.staging import door as unpacking
+from evalhouse.warehouse.loading.staging import door
 from evalhouse.warehouse.loading.staging.zstandard import zipfile
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -218,7 +218,7 @@ def test_a_member_that_unpacks_to_too_much_is_refused(complaints: Complaints, mo
     monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 1000)
     bomb = archive_of({"samples/a.json": " " * 5000 + "{}"})
     assert complaints(bomb, "inspect", "log.eval") == ["log.eval/samples/a.json: this is larger than 1,000 bytes"]
-    monkeypatch.setattr(unpacking, "UNSUSPICIOUS", 1000)
+    monkeypatch.setattr(door, "UNSUSPICIOUS", 1000)
     bomb = archive_of({"samples/a.json": " " * 500_000 + "{}"})
     assert complaints(bomb, "inspect", "log.eval") == [
         "log.eval: unpacked, it is more than 200 times as large; load --max-unpacked SIZE allows more"

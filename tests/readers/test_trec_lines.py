@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import RANKINGS
 from evalhouse.warehouse.loading.ingest import forget
-from evalhouse.warehouse.loading.readers import trec as trec_lines
+from evalhouse.warehouse.loading.readers import trec
 from evalhouse.warehouse.loading.staging import lines as surveying
 from evalhouse.warehouse.loading.staging.cells import CHECKS
 from evalhouse.warehouse.loading.staging.lines import Document
@@ -32,8 +32,8 @@ SCORES = st.text(alphabet="0123456789+-.eE_xnaif'", min_size=1, max_size=8)
 @given(st.lists(SCORES, min_size=1, max_size=200))
 def test_what_is_a_number_at_a_glance_is_a_number(database: Database, texts: list[str]) -> None:
     cell = Sql("it")
-    glance, pattern = trec_lines.PLAIN_SCORE.replace("CELL", "it"), CHECKS["number"].passed_by(cell).text
-    glance += f" and abs(try_cast(it as double)) < {trec_lines.LARGEST}"
+    glance, pattern = trec.PLAIN_SCORE.replace("CELL", "it"), CHECKS["number"].passed_by(cell).text
+    glance += f" and abs(try_cast(it as double)) < {trec.LARGEST}"
     wrong = f"select it from (select unnest(string_split(?, ' ')) as it) where ({glance}) and not ({pattern})"
     assert database.rows(Sql(wrong, (" ".join(texts),))) == []
 
@@ -65,13 +65,13 @@ def test_white_space_does_not_change_what_is_stored(
 ) -> None:
     load_text(QRELS, "trec", "qrels", fields=ON)
     careful: list[Staging] = []
-    read_any = trec_lines._read_any
+    read_any = trec._read_any
 
     def noted(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
         careful.append(staging)
         return read_any(staging, left_out)
 
-    monkeypatch.setattr(trec_lines, "_read_any", noted)
+    monkeypatch.setattr(trec, "_read_any", noted)
     load_text(RUN, "trec", "run", fields=ON)
     wanted = stored(database)
     assert not careful

@@ -18,8 +18,7 @@ from scipy import stats
 
 from evalhouse.warehouse.significance.draws import Draws, Sides
 from evalhouse.warehouse.significance.exact import counting, dynamic, fourier
-from evalhouse.warehouse.significance.exact import lattice as enumeration
-from evalhouse.warehouse.significance.exact.lattice import Lattice, affordable_together
+from evalhouse.warehouse.significance.exact.lattice import Lattice, affordable_together, enumerate_exchanges, halves
 from evalhouse.warehouse.significance.extreme import Extreme
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.shuffles.randomization import randomization_test
@@ -63,9 +62,9 @@ def test_exact_is_the_share_of_all_exchanges(kind: str, sides: Sides) -> None:
         for strict in (False, True):
             share = dynamic.tail(lattice, seen, strict)
             assert fourier.tail(lattice, seen, strict) == share
-            assert enumeration.enumerate_exchanges(lattice, seen, strict) == share
+            assert enumerate_exchanges(lattice, seen, strict) == share
             if seen.flat:
-                assert enumeration.halves(lattice, seen, strict) == share
+                assert halves(lattice, seen, strict) == share
 
 
 @pytest.mark.parametrize("possible_varies", [False, True])

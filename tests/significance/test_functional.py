@@ -25,8 +25,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
 from evalhouse.warehouse.significance.bootstrap.resamples import resample_units
 from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 from evalhouse.warehouse.significance.draws import Draws, Sides
-from evalhouse.warehouse.significance.exact import counting
-from evalhouse.warehouse.significance.exact import dynamic as combinations
+from evalhouse.warehouse.significance.exact import counting, dynamic
 from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test
 from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.significance import brute
@@ -142,7 +141,7 @@ def test_the_exact_test_counts_every_exchange(sides: Sides, size: int) -> None:
             continue  # a system without a value
         tested += 1
         expected = by_brute_force(paired, sides)
-        assert combinations.exact_functional_test(paired, sides).p == float(expected)
+        assert dynamic.exact_functional_test(paired, sides).p == float(expected)
 
 
 def test_equal_values_by_unequal_counts_tie() -> None:
@@ -150,15 +149,15 @@ def test_equal_values_by_unequal_counts_tie() -> None:
     a, b = decisions(np.random.default_rng(3), 2, 12)
     paired = Sums.of_two_counts(a, b, MATTHEWS)
     mirrored = Sums.of_two_counts(b, a, MATTHEWS)
-    assert combinations.exact_functional_test(paired) == combinations.exact_functional_test(mirrored)
-    assert combinations.exact_functional_test(paired).p == float(by_brute_force(paired, "two-sided"))
+    assert dynamic.exact_functional_test(paired) == dynamic.exact_functional_test(mirrored)
+    assert dynamic.exact_functional_test(paired).p == float(by_brute_force(paired, "two-sided"))
 
 
 @pytest.mark.parametrize("sides", BOTH_SIDES)
 def test_shuffles_come_near_the_exact_level(sides: Sides) -> None:
     """Within four standard errors, for thousands of documents of few kinds."""
     paired = Sums.of_counts(decisions(np.random.default_rng(4), 2, 400), MATTHEWS).pair(0, 1)
-    level = combinations.exact_functional_test(paired, sides).p
+    level = dynamic.exact_functional_test(paired, sides).p
     shuffles = 50_000
     estimate = functional_test(paired, Draws(shuffles), sides).p
     assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / shuffles) + 1 / shuffles
@@ -172,22 +171,22 @@ def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios() -> None:
     for sides in BOTH_SIDES:
         as_function = Sums.of_two_counts(np.stack((over[0], under[0])), np.stack((over[1], under[1])), RATIO)
         expected = counting.exact_test(Sums.of_two(over[0], under[0], over[1], under[1]), sides).p
-        assert combinations.exact_functional_test(as_function, sides).p == pytest.approx(expected, rel=1e-9)
+        assert dynamic.exact_functional_test(as_function, sides).p == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_an_exact_test_costs_is_known_beforehand() -> None:
     source = np.random.default_rng(6)
     few = Sums.of_counts(decisions(source, 2, 3000), MATTHEWS).pair(0, 1)
-    assert combinations.cost(few).way == "combinations"
-    assert combinations.cost(few).distinct == 2
-    assert combinations.cost(few).affordable
+    assert dynamic.cost(few).way == "combinations"
+    assert dynamic.cost(few).distinct == 2
+    assert dynamic.cost(few).affordable
     same = Sums.of_two_counts(few.counts[0], few.counts[0], MATTHEWS)
-    assert combinations.cost(same).way == "identical"
-    assert combinations.exact_functional_test(same).p == 1.0
+    assert dynamic.cost(same).way == "identical"
+    assert dynamic.exact_functional_test(same).p == 1.0
     many = Sums.of_counts(source.integers(0, 1000, (2, 4, 500)), MATTHEWS).pair(0, 1)
-    assert not combinations.cost(many).possible
+    assert not dynamic.cost(many).possible
     with pytest.raises(ValueError, match="the exact test would take about"):
-        combinations.exact_functional_test(many)
+        dynamic.exact_functional_test(many)
 
 
 # --- resamples, permuted labels and families: a ratio as a function is what the ratio is ------------------------------

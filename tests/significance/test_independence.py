@@ -16,8 +16,7 @@ from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Boot
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, IntervalPlan, LimitSides
 from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 from evalhouse.warehouse.significance.draws import Draws, Sides
-from evalhouse.warehouse.significance.exact import counting
-from evalhouse.warehouse.significance.exact import dynamic as combined
+from evalhouse.warehouse.significance.exact import counting, dynamic
 from evalhouse.warehouse.significance.shuffles import randomization
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.shuffles.randomization import functional_test, randomization_test, shuffle_method
@@ -91,7 +90,7 @@ def test_exact_levels_of_a_pair(make: Callable[[np.random.Generator, int], Sums]
     many = make(np.random.default_rng(seed), units)
     for a, b in combinations(range(SYSTEMS), 2):
         found, mirrored = (
-            counting.exact_test(paired).p if paired.is_ratio else combined.exact_functional_test(paired).p
+            counting.exact_test(paired).p if paired.is_ratio else dynamic.exact_functional_test(paired).p
             for paired in (many.pair(a, b), many.pair(b, a))
         )
         assert mirrored == found

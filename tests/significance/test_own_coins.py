@@ -61,14 +61,14 @@ def test_sums_are_those_of_the_documented_coins(units: int) -> None:
     paired = extraction(units)
     draws = Draws(coins.CHUNK + 30, 7, (1, units))
     drawn = own_coins_of(paired, draws)
-    parts = coins.sums_by_own_coins(paired.differences(), draws)
+    parts = coins.sums_with_own_coins(paired.differences(), draws)
     for column, sums in zip(paired.differences(), zip(*parts, strict=True), strict=True):
         np.testing.assert_array_equal(np.concatenate(sums), drawn @ column)
 
 
 def test_the_sums_are_the_same_on_every_machine() -> None:
     columns = [np.arange(1, 18), np.ones(17, dtype=np.int64)]
-    assert [sums.tolist() for sums in next(coins.sums_by_own_coins(columns, Draws(4)))] == FIRST_SUMS
+    assert [sums.tolist() for sums in next(coins.sums_with_own_coins(columns, Draws(4)))] == FIRST_SUMS
 
 
 @pytest.mark.usefixtures("soon")
@@ -140,7 +140,7 @@ def test_a_run_is_parted_by_the_number_of_all_its_shuffles(before: int, shuffles
 def test_all_exchanges_are_equally_likely(seed: int) -> None:
     """Each of the 128 exchanges of seven units, by a chi-square test that fails once in ten million times."""
     columns = [1 << np.arange(7), np.zeros(7, dtype=np.int64)]
-    (numbers, _), *_ = coins.sums_by_own_coins(columns, Draws(2 * coins.CHUNK, seed))
+    (numbers, _), *_ = coins.sums_with_own_coins(columns, Draws(2 * coins.CHUNK, seed))
     assert stats.chisquare([Counter(numbers.tolist())[number] for number in range(128)]).pvalue > 1e-7
 
 
@@ -149,7 +149,7 @@ def test_coins_of_units_and_shuffles_are_independent() -> None:
     shuffles = 4 * coins.CHUNK
     units = np.arange(130)
     # Twice the number of exchanged units is added, so that all units differ.
-    sums = [next(coins.sums_by_own_coins([(units == unit) + 2], Draws(shuffles)))[0] for unit in CHOSEN]
+    sums = [next(coins.sums_with_own_coins([(units == unit) + 2], Draws(shuffles)))[0] for unit in CHOSEN]
     own = np.stack(sums) % 2
     series = np.vstack((own, own[:1, ::-1], np.roll(own[:1], 1, axis=1), np.roll(own[:1], coins.CHUNK, axis=1)))
     off_diagonal = np.asarray(np.corrcoef(series))[~np.eye(len(series), dtype=bool)]

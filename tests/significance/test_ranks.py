@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalhouse.warehouse.significance import independent as over
+from evalhouse.warehouse.significance import independent
 from evalhouse.warehouse.significance.distributions import chi_square_tail
 from evalhouse.warehouse.significance.groups import clusters, letters, places, rank_limits
 from evalhouse.warehouse.significance.multiple import holm
@@ -83,24 +83,24 @@ def test_what_is_no_square_is_refused() -> None:
 def test_friedman_is_that_of_scipy(seed: int) -> None:
     source = np.random.default_rng(seed)
     values = source.integers(0, 6, (3 + seed, 5 + seed)).astype(float)
-    found = over.friedman(values)
+    found = independent.friedman(values)
     other = stats.friedmanchisquare(*values)
     assert found.statistic == pytest.approx(other.statistic, rel=1e-10)
     assert found.p == pytest.approx(other.pvalue, rel=1e-10)
     of_scipy = stats.rankdata(-values.T, axis=1)
-    assert np.array_equal(over.ranks(values).T, of_scipy)
+    assert np.array_equal(independent.ranks(values).T, of_scipy)
 
 
 def test_systems_that_tie_everywhere_do_not_differ() -> None:
-    found = over.friedman(np.ones((3, 4)))
+    found = independent.friedman(np.ones((3, 4)))
     assert (found.statistic, found.p) == (0.0, 1.0)
-    assert not over.wilcoxon_holm(np.ones((3, 4)), 0.05).any()
+    assert not independent.wilcoxon_holm(np.ones((3, 4)), 0.05).any()
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])
 def test_one_system_or_test_set_has_no_ranks_to_test(shape: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="needs at least two systems and two test sets"):
-        over.friedman(np.ones(shape))
+        independent.friedman(np.ones(shape))
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 9, 40])
@@ -115,7 +115,7 @@ def test_the_chi_square_tail_is_that_of_scipy(degrees: int, square: float) -> No
 )
 def test_critical_values_are_those_that_demsar_prints(systems: int, level: float, q: float) -> None:
     """Demšar (2006), table 5(a)."""
-    assert over.range_quantile(level, systems) / np.sqrt(2) == pytest.approx(q, abs=1e-3)
+    assert independent.range_quantile(level, systems) / np.sqrt(2) == pytest.approx(q, abs=1e-3)
 
 
 def test_the_example_of_demsar() -> None:
@@ -123,12 +123,12 @@ def test_the_example_of_demsar() -> None:
     C4.5+cf belongs to neither group: overlapping cliques. The printed mean ranks, 3.143, 2.000, 2.893 and 1.964, do not
     follow to half a rank of one data set from the printed values."""
     values = demsar()
-    mean = over.ranks(values).mean(axis=1)
+    mean = independent.ranks(values).mean(axis=1)
     assert mean == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=0.5 / 14 + 1e-3)
-    assert over.critical_difference(4, 14, 0.05) == pytest.approx(1.25, abs=0.005)
-    assert over.critical_difference(4, 14, 0.10) == pytest.approx(1.12, abs=0.005)
-    assert not over.better_by(mean, 1.25).any()
-    better = over.better_by(mean, over.critical_difference(4, 14, 0.10))
+    assert independent.critical_difference(4, 14, 0.05) == pytest.approx(1.25, abs=0.005)
+    assert independent.critical_difference(4, 14, 0.10) == pytest.approx(1.12, abs=0.005)
+    assert not independent.better_by(mean, 1.25).any()
+    better = independent.better_by(mean, independent.critical_difference(4, 14, 0.10))
     assert np.argwhere(better).tolist() == [[1, 0], [3, 0]]
     order = np.argsort(mean).tolist()
     assert letters(better | better.T, order).members == ((3, 1, 2), (2, 0))
@@ -140,7 +140,7 @@ def test_pairs_are_those_of_scipy_adjusted_by_holm(seed: int) -> None:
     values = source.random((5, 12)) + 0.25 * np.arange(5)[:, None]
     pairs = list(combinations(range(5), 2))
     adjusted = holm([stats.wilcoxon(values[a], values[b]).pvalue for a, b in pairs])
-    better = over.wilcoxon_holm(values, 0.05)
+    better = independent.wilcoxon_holm(values, 0.05)
     assert better.any()
     for (a, b), p in zip(pairs, adjusted, strict=True):
         assert (better[a, b] or better[b, a]) == (p <= 0.05)

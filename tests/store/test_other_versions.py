@@ -14,8 +14,7 @@ import duckdb
 import pytest
 
 import cli
-from evalhouse.warehouse.store import connecting
-from evalhouse.warehouse.store import files as duckdb_errors
+from evalhouse.warehouse.store import connecting, files
 from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.files import (
     COMMON_FORMAT,
@@ -93,9 +92,9 @@ def test_a_file_that_only_a_newer_version_reads_is_refused_by_name(
 ) -> None:
     path = tmp_path / "w.duckdb"
     path.write_bytes(gzip.decompress(OF_2.read_bytes()))
-    monkeypatch.setattr(duckdb_errors, "RELEASE", (1, 4))
-    monkeypatch.setattr(duckdb_errors, "LIBRARY", "1.4.5")
-    said = duckdb_errors.why_not_opened(duckdb.IOException("whatever DuckDB says"), path, False)
+    monkeypatch.setattr(files, "RELEASE", (1, 4))
+    monkeypatch.setattr(files, "LIBRARY", "1.4.5")
+    said = files.why_not_opened(duckdb.IOException("whatever DuckDB says"), path, False)
     assert said.message == f"{path} was written by DuckDB 2.0.0, and this is DuckDB 1.4.5"
     assert said.hints[0] == "install duckdb 2.0 or a newer one"
 
@@ -106,9 +105,9 @@ def test_a_file_of_a_newer_version_in_the_common_format_can_be_damaged(
     path = tmp_path / "w.duckdb"
     with making(path):
         pass
-    monkeypatch.setattr(duckdb_errors, "RELEASE", (1, 4))
-    monkeypatch.setattr(duckdb_errors, "written_by", lambda path: "99.0.0")
-    said = duckdb_errors.why_not_opened(duckdb.IOException("IO Error: Corrupt database file"), path, False)
+    monkeypatch.setattr(files, "RELEASE", (1, 4))
+    monkeypatch.setattr(files, "written_by", lambda path: "99.0.0")
+    said = files.why_not_opened(duckdb.IOException("IO Error: Corrupt database file"), path, False)
     assert "is damaged" in said.message
 
 

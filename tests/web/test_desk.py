@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("starlette", reason="pages need the extra web")
 
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.web import guard as sending
+from evalhouse.warehouse.web import guard
 from evalhouse.warehouse.web.inquiry import Desk, TimeIsUpError
 from evalhouse.warehouse.web.server import Pages, application
 from tests.web.test_safety import LONG, scope
@@ -99,7 +99,7 @@ def test_what_is_made_as_a_whole_ends_when_its_reader_leaves(path: str, monkeypa
 
 
 def test_a_reader_who_takes_nothing_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "SLOWEST", 0.02)
+    monkeypatch.setattr(guard, "SLOWEST", 0.02)
     monkeypatch.setattr("evalhouse.warehouse.web.server.PATIENCE", 0.0)
     pages = Pages(Session.open, "", 600)
 
@@ -113,7 +113,7 @@ def test_a_reader_who_takes_nothing_has_left(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_long_response_is_sent_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "PIECE", 1000)
+    monkeypatch.setattr(guard, "PIECE", 1000)
     pages = Pages(Session.open, "", 600)
     sent: list[Message] = []
 

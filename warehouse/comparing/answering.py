@@ -15,10 +15,10 @@ from evalhouse.warehouse.comparing.notes import (
     ComparedPairs,
     PairNotes,
     comparison_notes,
-    deciding,
     faster_exactly,
     few_units,
     hopeless,
+    test_settings,
     testing_caption,
 )
 from evalhouse.warehouse.comparing.pairs import Comparison
@@ -72,9 +72,9 @@ class TestedPairs(Struct, frozen=True):
         """What was tested and how."""
         return testing_caption(self.how, entries, self.families, self.resamples)
 
-    def deciding(self, entries: Sequence[p.Entry]) -> tuple[str, ...]:
-        """What decides the numbers besides the statement and the data."""
-        return deciding(self.how, entries, self.families)
+    def settings(self, entries: Sequence[p.Entry]) -> tuple[str, ...]:
+        """The settings that decide the numbers besides the statement and the data."""
+        return test_settings(self.how, entries, self.families)
 
 
 # === the result =======================================================================================================
@@ -88,7 +88,7 @@ def result_of(
     *,
     how: str = "",
     tested: TestedPairs | None = None,
-    deciding: Sequence[str] = (),
+    settings: Sequence[str] = (),
     p_values: Sequence[float] = (),
     notes: Iterable[str] = (),
     about_measures: bool = True,
@@ -100,18 +100,18 @@ def result_of(
 ) -> Result:
     """The answer to the question `text` on some entries, called `what` and computed `how`.
 
-    Where pairs were `tested`, what the tests say comes last in `how`, and theirs is what decides the numbers besides
-    the statement and the data, and every p. Other questions give what was `deciding`, and their own p_values. Notes
-    `about_measures` that do not depend on the values stand first, and no note twice.
+    Where pairs were `tested`, what the tests say comes last in `how`, and theirs are the settings that decide the
+    numbers besides the statement and the data, and every p. Other questions give their own `settings` and p_values.
+    Notes `about_measures` that do not depend on the values stand first, and no note twice.
     """
     if tested is not None:
         how = "; ".join(filter(None, (how, tested.caption(entries))))
-        deciding, p_values = tested.deciding(entries), tested.p_values
+        settings, p_values = tested.settings(entries), tested.p_values
     # A sentence that says the answer would be made here: the table, the entries and the tests are known.
     return Result(
         statement=text,
         caption=title(what, entries, how),
-        signature=signature(text, entries, *deciding),
+        signature=signature(text, entries, *settings),
         table=table,
         summary_table=summary_table,
         notes=tuple(dict.fromkeys([*(measure_notes(entries) if about_measures else ()), *notes])),

@@ -14,7 +14,7 @@ from evalhouse.warehouse.comparing.decisions import Decisions, decisions, of_out
 from evalhouse.warehouse.comparing.observations import Observations, observe
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
 from evalhouse.warehouse.comparing.procedures import adjust_levels
-from evalhouse.warehouse.comparing.sums import Orders, sums
+from evalhouse.warehouse.comparing.sums import Orders, sum_clusters, sums
 from evalhouse.warehouse.measures import Function, Ratio, Statistic, settle
 from evalhouse.warehouse.measures.filtering import CONVENTIONS
 from evalhouse.warehouse.measures.forms import Expression, evaluate, of_ratio
@@ -175,7 +175,7 @@ def _extremes(comparison: Comparison, facts: Facts) -> tuple[Sums, Sums]:
     ends = []
     for choice in (lowest, highest):
         picked = [np.take_along_axis(table, choice[None], axis=0)[0] for table in (over, under)]
-        clustered = [_sum_clusters(table, observations.cluster) for table in picked]
+        clustered = [sum_clusters(observations, table) for table in picked]
         known = np.ones(len(observations.systems), dtype=np.bool_)
         ends.append(replace(summed, columns=tuple(clustered), known=known))
     return ends[0], ends[1]
@@ -227,21 +227,14 @@ def _ratios(over: Integers, under: Integers, choice: Integers) -> Floats:
     return np.asarray(np.divide(top, bottom, out=np.zeros(len(top)), where=bottom != 0))
 
 
-def _sum_clusters(table: Integers, cluster: Integers) -> Integers:
-    """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
-    summed = np.zeros((table.shape[0], int(cluster.max(initial=-1)) + 1), dtype=np.int64)
-    np.add.at(summed.T, cluster, table.T)
-    return summed
-
-
 # === optional documents ===============================================================================================
 # Each optional document is relevant or nonrelevant, and the same for both systems. Documents of one exchange unit that
 # both systems decided alike can swap their labels, so a labelling is how many of each such kind are relevant. All
 # labellings are tried: the difference of each is computed exactly, and its p as the statement asks. If there are more
-# than MOST, p is taken at GRID counts of each kind, including the least and the most, and at the labellings where the
-# difference is lowest and highest.
+# than MOST_TESTED, p is taken at GRID counts of each kind, including the least and the most, and at the labellings
+# where the difference is lowest and highest.
 
-MOST = 256
+MOST_TESTED = 256
 """Up to this many labellings of a pair's optional documents, each one is tested."""
 
 GRID = 3
@@ -387,7 +380,7 @@ def _labellings_to_test(labellings: _Labellings) -> Integers:
             f"{where} has no value under some labelling of the optional documents, so it has no bounds",
             hints=(f"write {CONVENTIONS.name}=all",),
         )
-    if labellings.count <= MOST:
+    if labellings.count <= MOST_TESTED:
         return every
     ends = every[[int(differences.argmin()), int(differences.argmax())]]
     return np.unique(np.concatenate((labellings.grid(), ends)), axis=0)

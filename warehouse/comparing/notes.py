@@ -127,7 +127,7 @@ def _adjustment_note(adjustment: Adjustment, test: Test, families: Sequence[Comp
     return f"{total:,} comparisons, not adjusted" if total > 1 else ""
 
 
-def deciding(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> tuple[str, ...]:
+def test_settings(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> tuple[str, ...]:
     """The parts of a signature about tests."""
     return (
         f"test {how.test_name}",

@@ -110,7 +110,7 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         case Function() as function if (total := function.total) is not None:
             return _of_total(observations, total, known)
         case Function() as function:
-            counts = [_sum_clusters(observations, observations.counts[column]) for column in function.columns]
+            counts = [sum_clusters(observations, observations.counts[column]) for column in function.columns]
             return Sums(tuple(counts), _valuation(function), known=known)
     raise ValueError(f"{statistic.label} is not computed from sums")
 
@@ -176,7 +176,7 @@ def add_runs(runs: Sums) -> Sums:
 
 def present_units(observations: Observations) -> Booleans:
     """Which systems have anything in each exchange unit, of shape (systems, exchange units)."""
-    return np.asarray(_sum_clusters(observations, observations.present.astype(np.int64)) > 0)
+    return np.asarray(sum_clusters(observations, observations.present.astype(np.int64)) > 0)
 
 
 def _average(observations: Observations, statistic: Statistic, known: Booleans) -> Sums:
@@ -207,16 +207,16 @@ def _of_values(
     alike = bool((defined == defined[0]).all())
     counted = np.asarray((defined & np.isin(values, (0.0, 1.0))).all(axis=1))
     over, unit, rest = to_fixed_point(values)
-    under = _sum_clusters(observations, defined.astype(np.int64))
-    plain = Sums((_sum_clusters(observations, over), under), factor=factor * unit, known=known, counted=counted)
+    under = sum_clusters(observations, defined.astype(np.int64))
+    plain = Sums((sum_clusters(observations, over), under), factor=factor * unit, known=known, counted=counted)
     if rest is None:
         return plain
     fractional = np.where(values == np.rint(values), 0.0, np.abs(values))
     doubts = np.asarray(
-        OFF * _sum_clusters(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
+        OFF * sum_clusters(observations, fractional) * np.bincount(observations.cluster), dtype=np.float64
     )
     slack = slack_of(values.shape[1], doubts, unit) if alike else 0
-    return replace(plain, slack=slack, measured=RoundedFrom(_sum_clusters(observations, values), doubts, rest, unit))
+    return replace(plain, slack=slack, measured=RoundedFrom(sum_clusters(observations, values), doubts, rest, unit))
 
 
 def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[str, Floats]:
@@ -224,10 +224,10 @@ def _floats(counts: Mapping[str, Integers], columns: tuple[str, ...]) -> dict[st
 
 
 def _ratios(observations: Observations, over: Integers, under: Integers, factor: Fraction, known: Booleans) -> Sums:
-    return Sums((_sum_clusters(observations, over), _sum_clusters(observations, under)), factor=factor, known=known)
+    return Sums((sum_clusters(observations, over), sum_clusters(observations, under)), factor=factor, known=known)
 
 
-def _sum_clusters(observations: Observations, counts: Numbers) -> Numbers:
+def sum_clusters(observations: Observations, counts: Numbers) -> Numbers:
     """Counts of shape (systems, observations) summed over the observations of each exchange unit."""
     if observations.units == observations.cluster.size:
         in_order = bool((np.diff(observations.cluster) > 0).all())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.measures import Measure, find_measure
 from evalhouse.warehouse.measures.measure import lower_by_name
-from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS, imported_measure, printed_measure
+from evalhouse.warehouse.measures.values import ATTEMPT_COUNTS, imported_measure, printed_measure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ REPLICATED = Kind(
     source=VALUES.source,
     decided_by=VALUES.decided_by,
     dimensions=VALUES.dimensions,
-    counts=ATTEMPT_COLUMNS,
+    counts=ATTEMPT_COUNTS,
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from msgspec import Struct
-from msgspec import field as dataclass_field
+from msgspec import field as struct_field
 
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import quantity
@@ -37,7 +37,7 @@ class FilePart(Struct):
 
     staging: Staging
     staged: Staged
-    wrong: list[tuple[int, Fault]] = dataclass_field(default_factory=list)
+    wrong: list[tuple[int, Fault]] = struct_field(default_factory=list)
     total: int = 0
     otherwise_stored: bool = False
     """Whether the warehouse stores something different about a system that the file itself names."""

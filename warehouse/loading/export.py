@@ -17,7 +17,7 @@ from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
-from evalhouse.warehouse.loading import planning as directions
+from evalhouse.warehouse.loading.planning import flags
 from evalhouse.warehouse.loading.staging.cells import column_for_spreadsheets, for_spreadsheets
 from evalhouse.warehouse.process.publishing import files_in
 from evalhouse.warehouse.store.catalog import declarations, declared_in
@@ -133,7 +133,7 @@ def _count(database: Database, form: FactForm, simulated: bool) -> int:
 
 def _directions(database: Database, form: FactForm) -> str:
     """The options that declare the directions of the measures of a form again."""
-    return directions.flags(database, form.table) if MEASURE in form.key else ""
+    return flags(database, form.table) if MEASURE in form.key else ""
 
 
 def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path) -> Sql:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec import field as dataclass_field
+from msgspec import field as struct_field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
@@ -61,7 +61,7 @@ class Loaded(Struct, frozen=True):
     notes: tuple[str, ...]
     parts: tuple[LoadedPart, ...] = ()
     measures: tuple[str, ...] = ()
-    declared: Mapping[str, bool] = dataclass_field(default_factory=dict)
+    declared: Mapping[str, bool] = struct_field(default_factory=dict)
     texts_read: int = 0
     texts_new: int = 0
     said: tuple[planning.Said, ...] = ()

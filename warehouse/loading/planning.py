@@ -15,7 +15,7 @@ from types import MappingProxyType
 from unicodedata import normalize
 
 from msgspec import Struct
-from msgspec import field as dataclass_field
+from msgspec import field as struct_field
 from msgspec.structs import replace
 
 from evalhouse.grammar.editing.hints import hints
@@ -142,10 +142,10 @@ class LoadRequest(Struct, frozen=True):
 
     named: Sequence[str]
     reader: str = AUTO
-    fields: Mapping[str, str] = dataclass_field(default_factory=dict)
-    columns: Mapping[str, str] = dataclass_field(default_factory=dict)
-    options: Mapping[str, str] = dataclass_field(default_factory=dict)
-    lower_is_better: Mapping[str, bool] = dataclass_field(default_factory=dict)
+    fields: Mapping[str, str] = struct_field(default_factory=dict)
+    columns: Mapping[str, str] = struct_field(default_factory=dict)
+    options: Mapping[str, str] = struct_field(default_factory=dict)
+    lower_is_better: Mapping[str, bool] = struct_field(default_factory=dict)
     simulated: bool = False
     skip_bad: bool = False
     texts: bool = False

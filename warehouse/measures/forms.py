@@ -165,6 +165,11 @@ class Call(Struct, frozen=True):
 Expression = Constant | Count | Operation | Call
 
 
+def divide(above: Expression, below: Expression) -> Expression:
+    """The quotient of two expressions."""
+    return Operation(above, "/", below)
+
+
 def of_ratio(ratio: Ratio) -> Expression:
     """The expression of a ratio: factor · N / D."""
     over, under = (of_form(form) for form in (ratio.numerator, ratio.denominator))

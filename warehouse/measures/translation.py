@@ -20,6 +20,7 @@ from evalhouse.warehouse.measures.forms import (
     Operation,
     Operator,
     Ratio,
+    divide,
     ratio,
 )
 from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
@@ -63,10 +64,6 @@ def _plus(*terms: Expression) -> Expression:
     return _on("+", *terms)
 
 
-def _over(above: Expression, below: Expression) -> Expression:
-    return Operation(above, "/", below)
-
-
 def _least(*them: Expression) -> Expression:
     return Call("min", them)
 
@@ -93,13 +90,13 @@ def _precisions() -> list[Expression]:
     for n in ORDERS:
         correct = Count(f"correct-{n}")
         halved = _times(halved, Operation(_number(2), "-", _one_or_zero(correct)))
-        precisions.append(_over(_most(correct, _over(_ONE, halved)), _most(Count(f"total-{n}"), _ONE)))
+        precisions.append(divide(_most(correct, divide(_ONE, halved)), _most(Count(f"total-{n}"), _ONE)))
     return precisions
 
 
 def _brevity() -> Expression:
     """The brevity penalty: 1, or less if hypotheses are shorter than references; 0 if nothing matches."""
-    penalty = Call("exp", (_least(_number(0), Operation(_ONE, "-", _over(Count("ref"), _most(Count("sys"), _ONE)))),))
+    penalty = Call("exp", (_least(_number(0), Operation(_ONE, "-", divide(Count("ref"), _most(Count("sys"), _ONE)))),))
     return _times(_one_or_zero(_plus(*(Count(f"correct-{n}") for n in ORDERS))), penalty)
 
 
@@ -113,7 +110,7 @@ def _bleu_of_segment(tokenize: str) -> Function:
     """BLEU of a single segment. Only the orders of which it has n-grams count, as in sacreBLEU's sentence scores."""
     there = [_one_or_zero(Count(f"total-{n}")) for n in ORDERS]
     logarithms = (_times(own, Call("log", (share,))) for own, share in zip(there, _precisions(), strict=True))
-    mean = Call("exp", (_over(_plus(*logarithms), _most(_plus(*there), _ONE)),))
+    mean = Call("exp", (divide(_plus(*logarithms), _most(_plus(*there), _ONE)),))
     return Function(_times(_brevity(), mean))
 
 
@@ -125,15 +122,15 @@ def _chrf(orders: Sequence[str]) -> Function:
     there = _most(_plus(*both), _ONE)
 
     def mean(of: str) -> Expression:
-        shares = (_over(Count(f"match-{order}"), _most(Count(f"{of}-{order}"), _ONE)) for order in orders)
-        return _over(_plus(*(_times(own, share) for own, share in zip(both, shares, strict=True))), there)
+        shares = (divide(Count(f"match-{order}"), _most(Count(f"{of}-{order}"), _ONE)) for order in orders)
+        return divide(_plus(*(_times(own, share) for own, share in zip(both, shares, strict=True))), there)
 
     precision, recall = mean("hyp"), mean("ref")
     matches = _plus(*(Count(f"match-{order}") for order in orders))
     weighted = _plus(_times(_number(4), precision), recall)
     # If nothing matches, precision and recall are 0, and so is the value.
     below = _most(weighted, Operation(_ONE, "-", _one_or_zero(matches)))
-    return Function(_over(_times(_number(5), precision, recall), below))
+    return Function(divide(_times(_number(5), precision, recall), below))
 
 
 def _ter() -> Ratio:

@@ -14,15 +14,13 @@ from evalhouse.warehouse.measures.forms import (
     LinearForm,
     Operation,
     Ratio,
+    divide,
     ratio,
 )
 from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter, PrintedFigure, Setting
 
 # === imported and printed measures ====================================================================================
 # Values per document, whose mean is the measure, and figures that are known only as printed.
-
-VALUE_COLUMNS = ("value", "documents")
-"""The sum of the values and the number of documents."""
 
 
 def mean_of_values() -> Ratio:
@@ -104,14 +102,15 @@ MOST_DRAWS = 1000
 DRAWS = Parameter(
     "k", Decimal(1), "the number of draws", lowest=Decimal(1), highest=Decimal(MOST_DRAWS), whole=True, up_to="attempts"
 )
-ATTEMPT_COLUMNS = ("attempts", "passed")
+ATTEMPT_COUNTS = ("attempts", "passed")
+"""How often a document was attempted, and how many of the attempts passed."""
 
-_ATTEMPTS, _PASSED = map(Count, ATTEMPT_COLUMNS)
+_ATTEMPTS, _PASSED = map(Count, ATTEMPT_COUNTS)
 
 
 def _choose_quotient(of: Expression, k: Setting) -> Expression:
     """C(of, k) / C(attempts, k) as a product of k quotients; undefined if there are fewer than k attempts."""
-    return _product([_over(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
+    return _product([divide(_less(of, draw), _less(_ATTEMPTS, draw)) for draw in range(int(k))])
 
 
 def _product(factors: Sequence[Expression]) -> Expression:
@@ -124,10 +123,6 @@ def _product(factors: Sequence[Expression]) -> Expression:
 
 def _less(of: Expression, draws: int) -> Expression:
     return Operation(of, "-", Constant(Fraction(draws))) if draws else of
-
-
-def _over(above: Expression, below: Expression) -> Expression:
-    return Operation(above, "/", below)
 
 
 def _pass(k: Setting) -> Function:
@@ -150,7 +145,7 @@ ATTEMPTS = (
         (DRAWS,),
         shown=("k",),
         within=SHARE,
-        needs=ATTEMPT_COLUMNS,
+        needs=ATTEMPT_COUNTS,
         by_document=True,
     ),
     Measure(
@@ -162,7 +157,7 @@ ATTEMPTS = (
         (DRAWS,),
         shown=("k",),
         within=SHARE,
-        needs=ATTEMPT_COLUMNS,
+        needs=ATTEMPT_COUNTS,
         by_document=True,
     ),
 )

@@ -103,7 +103,7 @@ def call_of(measure: n.MeasureCall | n.Mean) -> n.MeasureCall:
 # `mean(T11SU by document.topic)` is the measure topic by topic, over all documents of a topic together, then averaged.
 # From then on each topic counts as one document, and a document without a topic is left out.
 
-STATEMENTS = "score, compare, group, rank, table and power"
+TAKING_GROUPS = "score, compare, group, rank, table and power"
 """The statements that take such a mean."""
 
 _ALONE = ("ask for it in a statement of its own",)
@@ -125,7 +125,7 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
         return entry
     place = by[0].span
     if not taken:
-        raise QueryError(f"a mean by an attribute works only in {STATEMENTS}", place)
+        raise QueryError(f"a mean by an attribute works only in {TAKING_GROUPS}", place)
     if not entry.kind.is_counted or entry.kind.named_counts:
         raise QueryError(f"a mean by an attribute needs score tuples or decisions, not {entry.kind.rows}", place)
     dimensions = [dimension_of(scope, attribute, entry.kind) for attribute in by]
@@ -318,7 +318,7 @@ def unsaid_replicates(span: Span) -> n.Attribute:
     return n.Attribute("system", UNSAID_ATTRIBUTES[0], span=span)
 
 
-MOST_RUNS = 10**6
+LARGEST_COMMON = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
 
 
@@ -330,7 +330,7 @@ def _replicates(node: n.Attribute | None, scope: Scope, task: Kind, test_set: Kn
     if not task.is_counted:
         return found
     common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, found.runs))
-    if common > MOST_RUNS:
+    if common > LARGEST_COMMON:
         called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)
         raise QueryError(
             f"{called} of {test_set.name} have too many different numbers of replicates to be averaged exactly",

@@ -192,7 +192,7 @@ def ungrouped_notes(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     )
 
 
-def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
+def signature(text: str, entries: Sequence[p.Entry], *settings: str) -> str:
     """Statement, task, whatever else decides the numbers, a fingerprint of the data, and the version."""
     tasks = ", ".join(dict.fromkeys(entry.kind.name for entry in entries))
     data = "+".join(entry.fingerprint for entry in entries)
@@ -204,5 +204,5 @@ def signature(text: str, entries: Sequence[p.Entry], *deciding: str) -> str:
     }
     statistics = [statistic for entry in entries for statistic in entry.statistics]
     ways = (f"{statistic.label} {statistic.counted}" for statistic in statistics if statistic.counted)
-    said = [f"task {tasks}", *sorted(defined), *dict.fromkeys(ways), *directions(entries), *deciding, f"data {data}"]
+    said = [f"task {tasks}", *sorted(defined), *dict.fromkeys(ways), *directions(entries), *settings, f"data {data}"]
     return " | ".join([text, *said, f"evalhouse {__version__}"])

@@ -34,8 +34,7 @@ from evalhouse.warehouse.measures import (
 )
 from evalhouse.warehouse.measures.filtering import ALL
 from evalhouse.warehouse.measures.rankings import REL
-from evalhouse.warehouse.measures.values import ACCURACY
-from evalhouse.warehouse.measures.values import ATTEMPT_COLUMNS as ATTEMPT_COUNTS
+from evalhouse.warehouse.measures.values import ACCURACY, ATTEMPT_COUNTS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.substitution import Variables, of_metric, spelt_otherwise, with_filter

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 # ends with an error, and the machine does not swap. Only the installed command has this limit: a Python program that
 # opens a warehouse manages its own memory.
 
-MOST_MEMORY = 2_000_000_000
+DEFAULT_MEMORY = 2_000_000_000
 """How many bytes the program takes, unless another size is set."""
 
 LEAST = 500_000_000
@@ -25,7 +25,7 @@ SETTING = "EVALHOUSE_MEMORY"
 """The variable of the environment that sets another size."""
 
 LOADING = 300_000_000
-"""How many bytes DuckDB may use while a file is loaded, unless more than MOST_MEMORY is allowed."""
+"""How many bytes DuckDB may use while a file is loaded, unless more than DEFAULT_MEMORY is allowed."""
 
 ALLOCATOR = ("DUCKDB_JE_MALLOC_CONF", "retain:false")
 """A variable of the environment that DuckDB's allocator reads when it is loaded, and its value."""
@@ -40,7 +40,7 @@ def memory_allowed() -> int:
     """How many bytes the program may take. Raises ValueError if EVALHOUSE_MEMORY is not a size, or is too small."""
     written = os.environ.get(SETTING, "").strip()
     if not written:
-        return MOST_MEMORY
+        return DEFAULT_MEMORY
     found = re.fullmatch("([0-9]{1,6})([MGT])B?", written.upper())
     size = int(found[1]) * _UNITS[found[2]] if found else 0
     if size < LEAST:
@@ -65,7 +65,7 @@ def of_database() -> str:
 def of_loading() -> str:
     """How much memory DuckDB may use while a file is loaded, in the form of its setting."""
     share = share_of_database()
-    return f"{(share if memory_allowed() > MOST_MEMORY else min(share, LOADING)) // 10**6}MB"
+    return f"{(share if memory_allowed() > DEFAULT_MEMORY else min(share, LOADING)) // 10**6}MB"
 
 
 def share_of_database() -> int:

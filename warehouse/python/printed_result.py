@@ -22,6 +22,7 @@ from evalhouse.warehouse.results import TEXTS, Cell, Column, Result
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Chart
+
 WIDE = 100
 """The width of a table in columns if the width of the screen is unknown."""
 

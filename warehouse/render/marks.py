@@ -19,9 +19,9 @@ from evalhouse.warehouse.charts import (
     Rule,
     Spans,
     Squares,
+    axes,
     format_value,
 )
-from evalhouse.warehouse.charts import axes as geometry
 from evalhouse.warehouse.charts.axes import Box, spread_out, ticks
 from evalhouse.warehouse.render.style import clean, width
 
@@ -40,7 +40,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 SIZE = 11
 """The size of letters in points. A letter is assumed to be LETTER times as wide."""
 LETTER = 0.64
-LINE_WIDTH = 1.15
+LINE_HEIGHT = 1.15
 """The height of a line of text, relative to the size of its letters."""
 
 ROW = 20
@@ -168,9 +168,9 @@ def beside_points(panel: Panel) -> list[Spec]:
     wide, high = size(panel)
     pixels = [pixel(point.x, point.y, panel) for point, _ in labelled]
     texts = [short(point.name) for point, _ in labelled]
-    sizes = [(extent(text) + 2, SIZE * LINE_WIDTH) for text in texts]
+    sizes = [(extent(text) + 2, SIZE * LINE_HEIGHT) for text in texts]
     # Names may extend to the right of the axes, where nothing else is drawn.
-    placed = geometry.place(pixels, sizes, (wide + BESIDE, high), GAP, _areas_taken(panel))
+    placed = axes.place(pixels, sizes, (wide + BESIDE, high), GAP, _areas_taken(panel))
     lines, names = [], []
     for point, text, label, (_, mark) in zip(pixels, texts, placed, labelled, strict=True):
         if label is None:
@@ -235,7 +235,7 @@ def at_ends(panel: Panel) -> list[Spec]:
             continue
         edge = pixel(*named[0][1], panel)[0]
         wanted = [pixel(*point, panel)[1] for _, point in named]
-        stands = spread_out(wanted, SIZE * LINE_WIDTH, 0, high)
+        stands = spread_out(wanted, SIZE * LINE_HEIGHT, 0, high)
         text = {"type": "text", "align": "left" if away > 0 else "right", "baseline": "middle", "clip": False}
         if panel.x.nominal:
             # The value is written beside the name, so the two need no connecting line.

@@ -181,9 +181,9 @@ def _studentized_of_replicates(
 
 
 def _studentized_family(many: Sums, pairs: Pairs, sides: Sides) -> Family:
-    from evalhouse.warehouse.significance.shuffles import studentized as studentized_families
+    from evalhouse.warehouse.significance.shuffles import studentized
 
-    return studentized_families.studentized_family(many, pairs, sides)
+    return studentized.studentized_family(many, pairs, sides)
 
 
 def _students(many: Sums, pairs: Pairs) -> Floats:

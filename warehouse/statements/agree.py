@@ -37,11 +37,11 @@ from evalhouse.warehouse.filtering.agreement import (
 from evalhouse.warehouse.kinds import FILTERING
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans import scores as keys
 from evalhouse.warehouse.plans.conditions import dimension_of, key_filter
 from evalhouse.warehouse.plans.labels import noun_of, on, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import ONE_THREAD, Facts, Queries, Query, Statement, Usage, Workforce, cuts
+from evalhouse.warehouse.plans.scores import labels_by_annotator, systems_with
 from evalhouse.warehouse.plans.testing import interval_of
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
@@ -338,10 +338,10 @@ def _dimension(scope: Scope, node: n.Attribute) -> p.Dimension:
 
 def compile(plan: AgreePlan) -> Queries:
     labels = tuple(
-        Query(_name(entry), keys.labels_by_annotator(entry, _split(plan, entry), plan.how.where, plan.with_key))
+        Query(_name(entry), labels_by_annotator(entry, _split(plan, entry), plan.how.where, plan.with_key))
         for entry in plan.entries
     )
-    return (*labels, *(Query(f"annotators by {of.name}", keys.systems_with(of.attribute)) for of in plan.of_annotators))
+    return (*labels, *(Query(f"annotators by {of.name}", systems_with(of.attribute)) for of in plan.of_annotators))
 
 
 def _name(entry: p.Entry) -> str:

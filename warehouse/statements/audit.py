@@ -14,6 +14,7 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.filtering.generality import KeyCounts
 from evalhouse.warehouse.kinds import PUBLISHED
+from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.labels import on
@@ -25,7 +26,6 @@ from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 if TYPE_CHECKING:
     from evalhouse.warehouse.filtering.contingency import Printed
 
-CELLS = ("a", "b", "c", "d", "x", "y")
 FIGURES = ("recall", "precision", "fallout")
 BETAS = {"F(beta=0.5)": Decimal("0.5"), "F(beta=1)": Decimal(1), "F(beta=2)": Decimal(2)}
 """The F that papers print, by the name of the figure."""

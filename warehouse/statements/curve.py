@@ -21,6 +21,7 @@ from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.kinds import FILTERING
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.measures.filtering import sides
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
@@ -29,7 +30,7 @@ from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import Size, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection
+from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
 from evalhouse.warehouse.significance.areas import LEAST
 from evalhouse.warehouse.significance.draws import Draws
 
@@ -94,8 +95,6 @@ SHOWN = 20
 SAID = 3
 """For more systems than this, the numbers of shown thresholds are not listed one by one."""
 
-CELLS = ("a", "b", "c", "d", "x", "y")
-
 
 class SystemRows(Struct, frozen=True):
     """The rows of a system, or of those that guess: where they begin, and which of them stand on a screen, None where
@@ -158,12 +157,8 @@ def _measure_cells(values: dict[str, tuple[float, float, float]]) -> dict[str, C
     """The cells of measures with their limits."""
     cells: dict[str, Cell] = {}
     for label, (known, low, high) in values.items():
-        cells |= {label: _none_if_nan(known), f"low({label})": _none_if_nan(low), f"high({label})": _none_if_nan(high)}
+        cells |= {label: none_if_nan(known), f"low({label})": none_if_nan(low), f"high({label})": none_if_nan(high)}
     return cells
-
-
-def _none_if_nan(number: float) -> float | None:
-    return None if number != number else float(number)
 
 
 def add_guesses(plan: CurvePlan, entry: p.Entry, facts: Facts, rows: TableRows, summary: TableRows) -> None:
@@ -181,7 +176,7 @@ def add_guesses(plan: CurvePlan, entry: p.Entry, facts: Facts, rows: TableRows, 
         counted_so = dict.fromkeys(("threshold", "decided", *CELLS)) if whole is None else _cells(None, whole)
         of_rows = {"test_set": entry.test_set.name, "system": baseline.name}
         rows.add(**of_rows, **counted_so, **_measure_cells(values))
-        summary.add(**_summary(plan, **of_rows, own_value=_none_if_nan(found[plan.chosen])))
+        summary.add(**_summary(plan, **of_rows, own_value=none_if_nan(found[plan.chosen])))
 
 
 SUMMARY = (
@@ -219,9 +214,9 @@ def summarize(plan: CurvePlan, one: Curved, summary: TableRows) -> None:
     for what, number in known.items():
         if number is not None:
             cells |= {
-                what: _none_if_nan(number.value),
-                f"{what}_low": _none_if_nan(number.low),
-                f"{what}_high": _none_if_nan(number.high),
+                what: none_if_nan(number.value),
+                f"{what}_low": none_if_nan(number.low),
+                f"{what}_high": none_if_nan(number.high),
             }
     summary.add(**_summary(plan, **cells))
 
@@ -553,7 +548,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         f"{labels} at every threshold on {on(plan.entries)}",
         table,
         how=how,
-        deciding=(f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"),
+        settings=(f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"),
         p_values=p_values,
         notes=notes,
         summary_table=summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts))),

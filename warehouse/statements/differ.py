@@ -22,7 +22,7 @@ from evalhouse.warehouse.plans.labels import Size, difference_text, on, sizes, s
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, exchanging, pairs_of
-from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
+from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Cut, Slices, Split
@@ -161,7 +161,7 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
         f"where {what} on {on(plan.entries)} {'comes' if one else 'come'} from",
         table,
         how=how,
-        deciding=_deciding(plan, families),
+        settings=_settings(plan, families),
         p_values=[p for taken in families for p in _p_values(taken.slices)],
         notes=notes,
         summary_table=summary.table(_summary_columns(plan, families)),
@@ -221,14 +221,14 @@ def _add(plan: DifferPlan, taken: Taken, rows: TableRows) -> None:
             system_b=taken.systems[1],
             slice=cut.said(number),
             documents=int(found.documents[place]),
-            value_a=_none_if_nan(found.first[place]),
-            value_b=_none_if_nan(found.second[place]),
-            difference=_none_if_nan(found.difference[place]),
+            value_a=none_if_nan(found.first[place]),
+            value_b=none_if_nan(found.second[place]),
+            difference=none_if_nan(found.difference[place]),
             share=None if found.whole is None else float(found.contributed[place]) / found.whole + 0.0,
-            p=_none_if_nan(found.p[place]),
-            p_adjusted=_none_if_nan(found.adjusted[place]),
-            shrunken=_none_if_nan(found.shrunken[place]),
-            se=_none_if_nan(found.error[place]),
+            p=none_if_nan(found.p[place]),
+            p_adjusted=none_if_nan(found.adjusted[place]),
+            shrunken=none_if_nan(found.shrunken[place]),
+            se=none_if_nan(found.error[place]),
         )
 
 
@@ -254,10 +254,6 @@ def _in_order(taken: Taken) -> list[tuple[int, Cut, int]]:
 def _last(level: float) -> float:
     """A level to sort by; what was not tested stands last."""
     return 2.0 if level != level else float(level)
-
-
-def _none_if_nan(number: float) -> float | None:
-    return None if number != number else float(number)
 
 
 def _summarize(taken: Taken, summary: TableRows) -> None:
@@ -313,7 +309,7 @@ def _shuffles(families: Sequence[Taken]) -> list[int]:
     return [of.slices.shuffles for of in families if of.slices.shuffles is not None]
 
 
-def _deciding(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
+def _settings(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
     exchanged = dict.fromkeys(entry.units.exchange.name for entry in plan.entries)
     shuffled = _shuffles(families)
     return [

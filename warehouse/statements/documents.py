@@ -29,6 +29,7 @@ from evalhouse.warehouse.significance.arrays import Places
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Listed
+
 SHOWN = 20
 """This many documents of each pair are shown on screen and on paper by default."""
 
@@ -145,7 +146,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         f"{what} on {on(plan.entries)}{only}",
         table,
         how=how,
-        deciding=(f"missing {plan.how.missing}",),
+        settings=(f"missing {plan.how.missing}",),
         notes=notes,
         sections=_sections(plan, pairs, table, ends),
         one_by_one=True,

@@ -164,7 +164,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
         f"power for {', '.join(labels)} on {on(plan.entries)}",
         rows.table(columns),
         how=_how(plan, known, ways),
-        deciding=_deciding(plan),
+        settings=_settings(plan),
         notes=notes,
         summary_table=summary.table(summary_columns),
     )
@@ -348,7 +348,7 @@ def _how(plan: PowerPlan, known: Sequence[tuple[str, Size]], ways: Sequence[str]
     )
 
 
-def _deciding(plan: PowerPlan) -> list[str]:
+def _settings(plan: PowerPlan) -> list[str]:
     how = plan.how
     exchanged = dict.fromkeys(entry.units.exchange.name for entry in plan.entries)
     return [

@@ -337,20 +337,20 @@ class MeanRanks(Struct, frozen=True):
 
 def mean_ranks(over: Over, place: int, facts: Facts) -> MeanRanks:
     """The mean ranks by the measure at a place of the statement. Raises QueryError where a value is undefined."""
-    from evalhouse.warehouse.significance import independent as tests
+    from evalhouse.warehouse.significance import independent
 
     statistic = over.entries[0].statistics[place]
     values = np.array([_values(over, entry, entry.statistics[place], facts) for entry in over.entries]).T
     if statistic.measure.lower_is_better:
         values = -values
-    mean = tests.ranks(values).mean(axis=1)
+    mean = independent.ranks(values).mean(axis=1)
     critical = None
     if over.post_hoc == POST_HOC[0]:
-        better = tests.wilcoxon_holm(values, float(over.how.level))
+        better = independent.wilcoxon_holm(values, float(over.how.level))
     else:
-        critical = tests.critical_difference(len(values), len(over.entries), float(over.how.level))
-        better = tests.better_by(mean, critical)
-    return MeanRanks(mean, better, tests.friedman(values), critical)
+        critical = independent.critical_difference(len(values), len(over.entries), float(over.how.level))
+        better = independent.better_by(mean, critical)
+    return MeanRanks(mean, better, independent.friedman(values), critical)
 
 
 def _values(over: Over, entry: p.Entry, statistic: Statistic, facts: Facts) -> list[float]:
@@ -410,7 +410,7 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
         f"{', '.join(labels)} over {on(over.entries)}",
         rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
         how=said,
-        deciding=("rank over test sets", f"adjust {over.post_hoc}"),
+        settings=("rank over test sets", f"adjust {over.post_hoc}"),
         p_values=[p for p in summary.cells("p") if isinstance(p, float)],
         notes=_hopeless(over, pairs),
         summary_table=summary.table(SUMMARY),

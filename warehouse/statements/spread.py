@@ -28,6 +28,7 @@ from evalhouse.warehouse.statements.score_corrected import resampled_entries
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.significance.components import Components
+
 FEW = 5
 """With fewer replicates than this, their variation is poorly known."""
 

@@ -415,15 +415,16 @@ def _ranks(ranked: Result) -> dict[GridKey, dict[str, Cell]]:
 
 def _signature(text: str, scored: Result, compared: Result | None, ranked: Result | None) -> str:
     """The statement, and what decides the numbers of any of the answers, once; data and version come last."""
-    *said, data, version = _deciding(scored)
+    *said, data, version = _signature_parts(scored)
     if compared is not None:
-        said += _deciding(compared)[:-2]
+        said += _signature_parts(compared)[:-2]
     if ranked is not None:
-        said += [part if part in said or compared is None else f"ranks {part}" for part in _deciding(ranked)[:-2]]
+        parts = _signature_parts(ranked)[:-2]
+        said += [part if part in said or compared is None else f"ranks {part}" for part in parts]
     return " | ".join([text, *dict.fromkeys(said), data, version])
 
 
-def _deciding(result: Result) -> list[str]:
+def _signature_parts(result: Result) -> list[str]:
     """What a signature says behind the statement."""
     return result.signature.removeprefix(f"{result.statement} | ").split(" | ")
 

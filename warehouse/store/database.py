@@ -29,7 +29,7 @@ from evalhouse.warehouse.store.files import (
     while_writing,
 )
 from evalhouse.warehouse.store.schema import DATABASE
-from evalhouse.warehouse.store.sql import PLACEHOLDER, Sql, join, name, pattern_of
+from evalhouse.warehouse.store.sql import PLACEHOLDER, Sql, join, literal, name, pattern_of
 
 if TYPE_CHECKING:
     import numpy
@@ -202,7 +202,7 @@ class Database:
             options += ", compression gzip"
         try:
             with while_writing(self.path):
-                self._connection.execute(f"copy temp.written to {_literal(to.absolute())} ({options})")
+                self._connection.execute(f"copy temp.written to {literal(to.absolute())} ({options})")
         finally:
             self.run(Sql("drop table temp.written"))
 
@@ -213,7 +213,7 @@ class Database:
         """
         options = f"format parquet, compression zstd, overwrite_or_ignore, partition_by ({name(by).text})"
         with while_writing(self.path):
-            self._connection.execute(f"copy ({select.text}) to {_literal(to.absolute())} ({options})", select.params)
+            self._connection.execute(f"copy ({select.text}) to {literal(to.absolute())} ({options})", select.params)
 
     def write_parquet(self, select: Sql, to: Path, *, delta: bool = False) -> None:
         """Writes the rows of a query to a new Parquet file, in their order. With `delta`, whole numbers are written as
@@ -224,7 +224,7 @@ class Database:
         encoding = "parquet_version v2, compression uncompressed" if delta else "compression zstd"
         options = f"format parquet, row_group_size {ROW_GROUP}, {encoding}"
         with while_writing(self.path):
-            self._connection.execute(f"copy ({select.text}) to {_literal(to.absolute())} ({options})", select.params)
+            self._connection.execute(f"copy ({select.text}) to {literal(to.absolute())} ({options})", select.params)
 
     def hold_in_files(self, table: str, select: Sql) -> None:
         """From here on, the table also has the rows of a query that reads files. It stays open for new rows under the
@@ -328,7 +328,7 @@ class Database:
         if block_size is not None:
             options += f", block_size {block_size}"
         # The full name is needed, because a file may contain a schema with the same name as the database.
-        attaching = f"attach {_literal(path.absolute())} as {DATABASE} ({options}); use {DATABASE}.main"
+        attaching = f"attach {literal(path.absolute())} as {DATABASE} ({options}); use {DATABASE}.main"
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -341,7 +341,7 @@ class Database:
 
     def copy_from(self, path: Path) -> None:
         """Copies everything that another database file holds into this empty one. Raises WarehouseError."""
-        self.run(Sql(f"attach {_literal(path.absolute())} as former (type duckdb, read_only)"))
+        self.run(Sql(f"attach {literal(path.absolute())} as former (type duckdb, read_only)"))
         self.run(Sql(f"copy from database former to {DATABASE}"))
         self.run(Sql("detach former"))
 
@@ -359,7 +359,7 @@ class Database:
             ],
         }
         for setting, paths in settings.items():
-            self.run(Sql(f"set {setting} = [" + ", ".join(map(_literal, paths)) + "]"))
+            self.run(Sql(f"set {setting} = [" + ", ".join(map(literal, paths)) + "]"))
         self.run(Sql("set enable_external_access = false"))
 
     def lock(self) -> None:
@@ -427,7 +427,3 @@ def _size(value: Any) -> int:
 
 def _refusal(why: str) -> DataError:
     return DataError((Fault("sql", None, why),))
-
-
-def _literal(text: object) -> str:
-    return "'" + str(text).replace("'", "''") + "'"

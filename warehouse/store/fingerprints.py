@@ -16,7 +16,7 @@ from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.records import FACT_TABLES
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.files import duckdb
-from evalhouse.warehouse.store.sql import Sql, join, name, value, values
+from evalhouse.warehouse.store.sql import Sql, join, literal, name, value, values
 
 # === sums over rows ===================================================================================================
 # A fingerprint is a sum over rows, mod 2^64, so it does not depend on the order of the rows. For tables that grow with
@@ -237,7 +237,7 @@ def write_frame(frame: Any, path: Path) -> None:
     try:
         rows = "frame"
         if isinstance(frame, Path):
-            rows = f"read_parquet({_literal(frame)})"
+            rows = f"read_parquet({literal(frame)})"
         else:
             connection.register("frame", frame)
         described = connection.execute(f"select column_name, column_type from (describe from {rows})").fetchall()
@@ -245,16 +245,12 @@ def write_frame(frame: Any, path: Path) -> None:
         # The rows go through a table: rows that are copied while they are read are written in the chunks in which they
         # are read.
         connection.execute(f"create table rows as select {columns} from {rows}")
-        connection.execute(f"copy rows to {_literal(path)} (format parquet)")
+        connection.execute(f"copy rows to {literal(path)} (format parquet)")
     except duckdb.Error as error:
         why = str(error).partition("\n")[0]
         raise DataError((Fault(path.stem, None, f"the table cannot be read: {why}"),)) from None
     finally:
         connection.close()
-
-
-def _literal(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _column(name: str, kind: str) -> str:

@@ -49,6 +49,11 @@ def values(them: Iterable[Value]) -> Sql:
     return "(" + join(", ", listed or [Sql("null")]) + ")"
 
 
+def literal(text: object) -> str:
+    """A text in quotes, for what takes no parameters."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
 def pattern_of(file: Path) -> str:
     """A path for DuckDB, which treats paths as patterns: each special character is put in brackets."""
     return re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
@@ -58,7 +63,7 @@ def parquet(files: Iterable[Path]) -> Sql:
     """The rows of Parquet files with the same columns. The paths are written into the text, because views, which take
     no parameters, use it.
     """
-    listed = ("'" + pattern_of(file).replace("'", "''") + "'" for file in files)
+    listed = (literal(pattern_of(file)) for file in files)
     return Sql("read_parquet([" + ", ".join(listed) + "])")
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec import field as dataclass_field
+from msgspec import field as struct_field
 
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import FactForm, Field
@@ -103,7 +103,7 @@ class Start(Struct, frozen=True):
     whole: bool = True
     path: Path = Path()
     beside: frozenset[str] = frozenset()
-    options: Mapping[str, str] = dataclass_field(default_factory=dict)
+    options: Mapping[str, str] = struct_field(default_factory=dict)
     rows: tuple[dict[str, str], ...] = ()
 
     @property
@@ -199,11 +199,11 @@ class Reader(Struct, frozen=True):
     """What one document of such a file is called; empty if it may be anything."""
     cluster: str = ""
     """The attribute that dependent documents share, if the file has it."""
-    observed_in: Mapping[str, Observed] = dataclass_field(default_factory=dict)
+    observed_in: Mapping[str, Observed] = struct_field(default_factory=dict)
     """For forms whose documents differ from `noun`, what they are, by the name of the form."""
     recognizes: Callable[[Start], Recognition | str | None] = lambda start: None
     evidence: Evidence = Evidence.SHAPE
-    unsaid: Mapping[str, str] = dataclass_field(default_factory=lambda: {"test_set": "{stem}"})
+    unsaid: Mapping[str, str] = struct_field(default_factory=lambda: {"test_set": "{stem}"})
     """Templates for the values of fields that neither a setting nor the file gives: {"test_set": "{parent}"}."""
     whole_archives: bool = False
     """Whether this reader reads a tar archive as one file. Otherwise archives are unpacked and loaded like a folder."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from msgspec import Struct
-from msgspec import field as dataclass_field
+from msgspec import field as struct_field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault
@@ -149,12 +149,12 @@ class Staging(Struct, frozen=True):
     form: FactForm
     fields: Mapping[str, str]
     columns: Mapping[str, str]
-    options: Mapping[str, str | None] = dataclass_field(default_factory=dict)
+    options: Mapping[str, str | None] = struct_field(default_factory=dict)
     door: Door = EVERYWHERE
-    unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
+    unsaid: Mapping[str, str] = struct_field(default_factory=dict)
     keys: tuple[Path, ...] = ()
     called: str = ""
-    runs: Brought = dataclass_field(default_factory=dict)
+    runs: Brought = struct_field(default_factory=dict)
     texts: bool = False
     cluster: str = ""
 
@@ -299,7 +299,7 @@ class Staged(Struct, frozen=True):
     in_order: bool = False
     """Whether the rows of one document of a system are together already. Such rows are stored in the order they have.
     """
-    directions: Mapping[str, bool] = dataclass_field(default_factory=dict)
+    directions: Mapping[str, bool] = struct_field(default_factory=dict)
     """For each measure whose direction the file states, whether lower values are better."""
     accuracy: str = ""
     """The file's own name for the accuracy, with its filter if it has filters."""
@@ -333,7 +333,7 @@ class Matching(Struct, frozen=True):
     positions: Mapping[str, int]
     attributes: tuple[int, ...]
     notes: tuple[str, ...]
-    unsaid: Mapping[str, str] = dataclass_field(default_factory=dict)
+    unsaid: Mapping[str, str] = struct_field(default_factory=dict)
     """The values of required fields that neither the file nor a setting gives."""
     texts: frozenset[int] = frozenset()
     """The attributes that are texts, which stay unchanged."""

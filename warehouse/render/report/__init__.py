@@ -26,8 +26,8 @@ DrawReport = Callable[[Report, str, Style], Files]
 
 REPORTS: dict[str, DrawReport] = {
     ".html": lazy("evalhouse.warehouse.render.report.page:draw"),
-    ".md": lazy("evalhouse.warehouse.render.report.typeset:draw_plain"),
-    ".tex": lazy("evalhouse.warehouse.render.report.typeset:draw_typeset"),
+    ".md": lazy("evalhouse.warehouse.render.report.typeset:draw_markdown"),
+    ".tex": lazy("evalhouse.warehouse.render.report.typeset:draw_latex"),
 }
 """What draws a report, by file extension: as a self-contained page, as Markdown with its pictures as SVG files, or as a
 LaTeX document with its pictures as PDF files. The modules that draw are imported only then.

@@ -66,7 +66,7 @@ _MATHEMATICS = {letter: codepoint2name[ord(letter)] for letter in _GREEK} | {
 """The commands for letters of mathematics."""
 
 
-def draw_typeset(report: Report, name: str, style: Style) -> dict[str, bytes]:
+def draw_latex(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The document and its pictures. Raises WarehouseError where pictures cannot be drawn."""
     report = shorten_report(report)
     pictures: dict[str, bytes] = {}
@@ -154,7 +154,7 @@ def _instead(letter: str) -> str:
 # Pictures are SVG files.
 
 
-def draw_plain(report: Report, name: str, style: Style) -> dict[str, bytes]:
+def draw_markdown(report: Report, name: str, style: Style) -> dict[str, bytes]:
     """The text and its pictures. Raises WarehouseError where pictures cannot be drawn."""
     report = shorten_report(report)
     pictures: dict[str, bytes] = {}
@@ -163,7 +163,7 @@ def draw_plain(report: Report, name: str, style: Style) -> dict[str, bytes]:
         if isinstance(section, MarkdownText):
             parts.append(section.markdown())
         else:
-            parts += _plain_statement(section, level + 1, name, style, pictures)
+            parts += _markdown_statement(section, level + 1, name, style, pictures)
     parts += [f"## {SOURCES}", *(escape_markup(sentence) for sentence in provenance(report))]
     if report.sources:
         parts.append(grid(sources_rectangle(report.sources)))
@@ -171,7 +171,7 @@ def draw_plain(report: Report, name: str, style: Style) -> dict[str, bytes]:
     return {name: ("\n\n".join(parts) + "\n").encode(), **pictures}
 
 
-def _plain_statement(
+def _markdown_statement(
     statement: ReportedStatement, level: int, name: str, style: Style, pictures: dict[str, bytes]
 ) -> list[str]:
     parts = (

@@ -14,7 +14,7 @@ from html import escape
 from importlib.resources import files as resources
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.render import vegalite as dark
+from evalhouse.warehouse.render import vegalite
 from evalhouse.warehouse.render.html import NUMBERS, SORTING, text
 from evalhouse.warehouse.render.site.contents import (
     Beside,
@@ -71,7 +71,7 @@ def head(title: str, first: Sequence[str], last: Sequence[str]) -> list[str]:
 
 def looks() -> str:
     """The style sheet that all pages share."""
-    return resource("page.css") + dark.rules(".picture svg")
+    return resource("page.css") + vegalite.rules(".picture svg")
 
 
 def resource(name: str) -> str:

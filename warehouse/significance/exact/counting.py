@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.significance.distributions import binomial_tail
 from evalhouse.warehouse.significance.draws import Outcome, Sides
 from evalhouse.warehouse.significance.exact import dynamic, fourier
-from evalhouse.warehouse.significance.exact import lattice as enumeration
-from evalhouse.warehouse.significance.exact.lattice import Cost, Lattice, Way
+from evalhouse.warehouse.significance.exact.lattice import MOST_UNITS, Cost, Lattice, Way, enumerate_exchanges, halves
 from evalhouse.warehouse.significance.extreme import Extreme
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.two_systems import Distinct
@@ -72,9 +71,9 @@ def _cost(paired: Sums, observed: Extreme) -> tuple[Cost, Lattice | None]:
     else:
         table = priced("table", np.inf, 0)
     offers = [table, priced("transform", *fourier.operations(lattice, fourier.standard_errors(lattice, observed)))]
-    if units <= enumeration.MOST_UNITS:
+    if units <= MOST_UNITS:
         offers.append(priced("listing", 30.0 * 2.0**units, 40 * 2**units))
-    if observed.flat and units <= 2 * enumeration.MOST_UNITS:
+    if observed.flat and units <= 2 * MOST_UNITS:
         half = (units + 1) // 2
         offers.append(priced("halves", 200.0 * 2**half, 40 * 2**half))
     return min(offers, key=lambda offer: (not offer.possible, offer.operations)), lattice
@@ -90,7 +89,7 @@ def _tail(way: Way, lattice: Lattice, extreme: Extreme, strict: bool) -> Fractio
     if way == "table":
         return dynamic.tail(lattice, extreme, strict)
     if way == "halves":
-        return enumeration.halves(lattice, extreme, strict)
+        return halves(lattice, extreme, strict)
     if way == "listing":
-        return enumeration.enumerate_exchanges(lattice, extreme, strict)
+        return enumerate_exchanges(lattice, extreme, strict)
     return fourier.tail(lattice, extreme, strict)

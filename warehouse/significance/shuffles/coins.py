@@ -225,11 +225,11 @@ number gives the same sums.
 
 
 def memory_of_own_coins(differing: int) -> int:
-    """The approximate number of bytes that `sums_over_exchanged` holds at once, for at most two columns."""
+    """The approximate number of bytes that `sums_with_own_coins` holds at once, for at most two columns."""
     return 2 * -(-differing // OWN_WIDTH) * (8 << OWN_WIDTH) + 8 * 8 * CHUNKS_AT_ONCE * CHUNK
 
 
-def sums_by_own_coins(columns: Sequence[Integers], draws: Draws, threads: int = 1) -> Iterator[list[Integers]]:
+def sums_with_own_coins(columns: Sequence[Integers], draws: Draws, threads: int = 1) -> Iterator[list[Integers]]:
     """For some chunks of shuffles at a time the sums of columns of shape (units,) over the units that change places,
     each of shape (shuffles in these chunks,). Threads divide the chunks among them; each holds its own memory.
     """

@@ -175,7 +175,7 @@ def _differences(
     if common is not None:
         sums.append(coins.sums_over_exchanged(paired.differences(), common, threads))
     if own is not None:
-        sums.append(coins.sums_by_own_coins(paired.differences(), own, threads))
+        sums.append(coins.sums_with_own_coins(paired.differences(), own, threads))
     for numerator, denominator in chain(*sums):
         yield extreme.u - 2 * numerator, extreme.v - 2 * denominator
 

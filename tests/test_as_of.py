@@ -22,7 +22,7 @@ from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.verification import claims, verify
 from evalhouse.warehouse.statements import statements
 from evalhouse.warehouse.statements.questions import OnlyQuestions
-from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.catalog import store_definition
 from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -46,7 +46,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     paths = [folder / f"{loads}.duckdb" for loads in range(len(files) + 1)]
     for loads, path in enumerate(paths):
         with create(path) as database:
-            keep(database, "twice", "define measure twice = a * 2")
+            store_definition(database, "twice", "define measure twice = a * 2")
             for file in files[:loads]:
                 load(database, file, "values")
     return paths

@@ -18,7 +18,7 @@ import pytest
 import cli
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.loading.ingest import load
-from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.catalog import store_definition
 from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.replacement import create, making, replacing
 from evalhouse.warehouse.store.sql import Sql
@@ -40,7 +40,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         load(database, folder / "three.csv", "scores")
     with replacing(folder / "w.duckdb", [folder / "values.csv"]) as database:
         load(database, folder / "values.csv", "values")
-        keep(database, "twice", "define measure twice = 2 * recall")
+        store_definition(database, "twice", "define measure twice = 2 * recall")
     return folder / "w.duckdb"
 
 

@@ -17,7 +17,7 @@ from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.loading.sample import fill
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store import fingerprints
-from evalhouse.warehouse.store.catalog import keep
+from evalhouse.warehouse.store.catalog import store_definition
 from evalhouse.warehouse.store.connecting import in_memory, open_database
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.fingerprints import wrong
@@ -132,7 +132,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
             )
         )
         fingerprints.keep(database, (1,))
-        keep(database, "m", "define measure m = recall")
+        store_definition(database, "m", "define measure m = recall")
         yield database
 
 

@@ -97,7 +97,9 @@ def list_pairs(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]
             for pair in comparison.pairs:
                 contributed = contributions_to(comparison, pair)
                 first, second = (comparison.sums.own_values(place) for place in pair)
-                yield Listed(comparison, pair, names, first, second, contributed, whole(comparison, pair, contributed))
+                yield Listed(
+                    comparison, pair, names, first, second, contributed, whole_difference(comparison, pair, contributed)
+                )
 
 
 def contributions_to(comparison: Comparison, pair: Pair) -> Floats:
@@ -108,7 +110,7 @@ def contributions_to(comparison: Comparison, pair: Pair) -> Floats:
     return np.where(np.abs(found) > ROUNDING * np.abs(found).max(initial=0.0), found, 0.0)
 
 
-def whole(comparison: Comparison, pair: Pair, contributed: Floats) -> float | None:
+def whole_difference(comparison: Comparison, pair: Pair, contributed: Floats) -> float | None:
     """The difference of two systems, None where they are equal."""
     difference = comparison.difference(*pair) or 0.0
     return difference if abs(difference) > ROUNDING * float(np.abs(contributed).sum()) else None
@@ -390,7 +392,7 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     single = [cut.partition for cut in cuts if not cut.pair]
     varying, within = _heterogeneity(two, single, unit, documents, draws, work.part(1, 2))
     parts = np.concatenate([np.bincount(part.place, weights=contributed, minlength=part.slices) for part in partitions])
-    known = whole(comparison, pair, contributed)
+    known = whole_difference(comparison, pair, contributed)
     return Slices(
         documents=np.concatenate([units_of(part, documents) for part in partitions]),
         first=first,

@@ -188,7 +188,7 @@ def load(
             measures = planning.measures_of(parts)
             stated = planning.stated_directions(database, parts) | dict(lower_is_better or {})
             directed = planning.declared_directions(measures, stated)
-            planning.check(database, called or str(source), directed)
+            planning.check_directions(database, called or str(source), directed)
             if alone:
                 notes += planning.notes_on_declarations(database, said)
             known = planning.knows_declaration(database, said) and planning.knows_direction(database, directed)

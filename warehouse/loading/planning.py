@@ -73,7 +73,7 @@ def stated_directions(database: Database, parts: Iterable[FilePart]) -> dict[str
     }
 
 
-def check(database: Database, source: str, said: Directions) -> None:
+def check_directions(database: Database, source: str, said: Directions) -> None:
     """Raises DataError if another import declared the opposite."""
     stored = database.rows(
         Sql("select d.measure, d.lower_is_better, d.import_id, i.source from direction d join import i ")

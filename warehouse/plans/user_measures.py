@@ -143,7 +143,7 @@ CountsByTask = Mapping[str, Sequence[Sequence[str]]]
 """By the names of tasks their counts, those of each test set."""
 
 
-def check(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Kind, ...]:
+def check_definition(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Kind, ...]:
     """The tasks that a new definition is a measure of on some test set. Raises QueryError if it is of none, or takes a
     name that is taken.
     """

@@ -14,7 +14,7 @@ from evalhouse.warehouse.faults import DataError, WarehouseError
 from evalhouse.warehouse.kinds import COUNTED
 from evalhouse.warehouse.plans.past import AsOf, PastState, PastStates
 from evalhouse.warehouse.plans.path import Engine
-from evalhouse.warehouse.plans.user_measures import check
+from evalhouse.warehouse.plans.user_measures import check_definition
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.storage import (
     change_warehouse,
@@ -25,7 +25,7 @@ from evalhouse.warehouse.session.storage import (
     stamp,
     warehouse_name,
 )
-from evalhouse.warehouse.store.catalog import Catalog, keep
+from evalhouse.warehouse.store.catalog import Catalog, store_definition
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import WAIT, Tell
 
@@ -93,14 +93,14 @@ class SessionWarehouse:
         """Keeps the definition of a measure. Raises QueryError."""
         name, text = statement.name.text, to_text(statement)
         counts = {task: self.catalog.counts_apart(task) for task in COUNTED}
-        check(statement, self.catalog.definitions, counts, text)
+        check_definition(statement, self.catalog.definitions, counts, text)
         if self.path is None and not self.changeable:
             # The sample data, and lakes on Spark, are not changed; there the definition lasts as long as the session.
             known = {other: of for other, of in self.catalog.definitions.items() if other.casefold() != name.casefold()}
             # In a warehouse they are in the order of their names.
             self.catalog.definitions = dict(sorted({**known, name: text}.items()))
         else:
-            self.change(lambda database: keep(database, name, text), statement.span, kind="define")
+            self.change(lambda database: store_definition(database, name, text), statement.span, kind="define")
 
     def forget(self, statement: n.Forget, number: int) -> Result:
         """Removes what an import brought, and reports it. Raises QueryError."""

@@ -195,32 +195,6 @@ def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Co
     )
 
 
-def weigh(plan: RankPlan, facts: Facts) -> Iterator[Line]:
-    from evalhouse.warehouse.comparing.explanation import explain_tests
-
-    if plan.over is not None:
-        return weigh_over(plan.over)
-    return explain_tests(_batches(plan, facts), plan.how)
-
-
-RANK = Statement(
-    node=n.Rank,
-    usage=Usage(
-        "rank MEASURE, …",
-        "each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks",
-        "rank F for all on TST3",
-        of_rows="""\
->>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
-[('new', 1, 2), ('base', 1, 2)]
-""",
-    ),
-    resolve=resolve,
-    compile=compile,
-    answer=answer,
-    weigh=weigh,
-)
-
-
 # === over test sets ===================================================================================================
 # Mean ranks over test sets, Friedman's test, and which pairs differ (Demšar 2006). A value on a test set is one
 # observation, whatever its size, so nothing is shuffled.
@@ -446,3 +420,32 @@ def weigh_over(over: Over) -> Iterator[Line]:
 def systems_told_apart(found: MeanRanks) -> Booleans:
     """Which pairs differ, either way; of shape (systems, systems)."""
     return found.better | found.better.T
+
+
+# === the statement ====================================================================================================
+
+
+def weigh(plan: RankPlan, facts: Facts) -> Iterator[Line]:
+    from evalhouse.warehouse.comparing.explanation import explain_tests
+
+    if plan.over is not None:
+        return weigh_over(plan.over)
+    return explain_tests(_batches(plan, facts), plan.how)
+
+
+RANK = Statement(
+    node=n.Rank,
+    usage=Usage(
+        "rank MEASURE, …",
+        "each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks",
+        "rank F for all on TST3",
+        of_rows="""\
+>>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]
+[('new', 1, 2), ('base', 1, 2)]
+""",
+    ),
+    resolve=resolve,
+    compile=compile,
+    answer=answer,
+    weigh=weigh,
+)

@@ -75,7 +75,7 @@ def declared_in(declared: Iterable[Declaration], task: str, test_set: int) -> Ob
 # known here.
 
 
-def keep(database: Database, name: str, text: str) -> None:
+def store_definition(database: Database, name: str, text: str) -> None:
     """Stores a definition. It replaces one of the same name, ignoring case."""
     with database.transaction():
         database.run(Sql("delete from definition where lower(name) = lower(?)", (name,)))

@@ -30,7 +30,7 @@ LONG = {ALL_TESTS: "five measures of all 136 pairs, 9,999 shuffles (680 tests, 6
 
 COMMANDS: dict[str, Callable[[Path], Spent]] = {
     "python -c pass": partial(spent, python("pass")),
-    "import numpy, duckdb": partial(spent, python("import numpy, duckdb")),
+    "what it stands on": partial(spent, python("import duckdb, numpy, lark, rich.table; duckdb.connect()")),
     "evalhouse --help": partial(spent, evalhouse("--help")),
     **{LONG.get(text, text): partial(spent, evalhouse("query", text)) for text in (SCORE, PAIR, RANK, ALL_TESTS)},
     "evalhouse serve, its first page": first_page,

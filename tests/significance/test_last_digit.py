@@ -85,7 +85,7 @@ def test_the_transform_of_up_to_44_units_gives_the_fraction_of_the_table() -> No
     source = np.random.default_rng(3)
     compared = 0
     for trial in range(80):
-        paired = drawn(source, int(source.integers(5, fourier.WHOLE + 1)), (9, 200)[trial % 2], trial % 2 == 1)
+        paired = drawn(source, int(source.integers(5, fourier.WHOLE_UNITS + 1)), (9, 200)[trial % 2], trial % 2 == 1)
         lattice, seen = upper(paired)
         if seen.sign and lattice.count.size:
             share = fourier.tail(lattice, seen, False)
@@ -99,9 +99,9 @@ def test_the_transform_is_right_to_14_decimals_where_it_is_not_tilted() -> None:
     """What the bound of 44 units rests on: half of 2^-44 is 2.8e-14."""
     source = np.random.default_rng(4)
     for trial in range(40):
-        paired = drawn(source, int(source.integers(fourier.WHOLE + 1, 63)), (5, 200)[trial % 2], trial % 2 == 1)
+        paired = drawn(source, int(source.integers(fourier.WHOLE_UNITS + 1, 63)), (5, 200)[trial % 2], trial % 2 == 1)
         lattice, seen = upper(paired)
-        if seen.sign and lattice.count.size and lattice.units > fourier.WHOLE:
+        if seen.sign and lattice.count.size and lattice.units > fourier.WHOLE_UNITS:
             share = Fraction(fourier.tail(lattice, seen, False))
             assert abs(share - Fraction(dynamic.tail(lattice, seen, False))) < Fraction(1, 10**14)
 

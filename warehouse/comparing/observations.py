@@ -39,7 +39,7 @@ class Observations(Struct, frozen=True):
 
     `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a
     count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
-    ones, None for the other tasks; `confidences` are there where they were asked for, NaN where a system has none.
+    ones, None for the other kinds; `confidences` are there where they were asked for, NaN where a system has none.
     `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
     systems had. `document` is the place of each observation's document in the order of names, where documents were
     read one by one.

@@ -1,6 +1,6 @@
 """What a kind of stored rows is: a `Kind`, as data, and what its observations are called.
 
-The table of kinds lists the tasks. This module must not know about files or the database.
+The table KINDS lists them. This module must not know about files or the database.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-# === tasks ============================================================================================================
-
-if TYPE_CHECKING:
     Decide = Callable[[Mapping[str, NDArray[Any]], int, NDArray[np.intp], bool, int], None]
     Grids = Mapping[str, NDArray[Any]]
     Completing = Callable[[Grids, NDArray[np.bool_], int], list[Grids]]
+
+
+# === kinds ============================================================================================================
 
 
 class Kind(Struct, frozen=True):

@@ -54,7 +54,7 @@ VALUES = Kind(
 
 # === correctness over replicates ======================================================================================
 # Values that say whether an answer is right, counted over replicates: the number of attempts and the number that
-# passed. These counts are not stored rows, so they are not in the table of tasks.
+# passed. These counts are not stored rows, so they are not in the table of kinds.
 
 REPLICATED = Kind(
     name=VALUES.name,

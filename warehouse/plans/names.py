@@ -199,7 +199,7 @@ class Scope(Struct, frozen=True):
         return KINDS[word]
 
     def tasks_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
-        """The tasks that have all the measures on a test set; raises for a measure that none has."""
+        """The kinds of rows that have all the measures on a test set; raises for a measure that none has."""
         possible = list(KINDS.values())
         for node in measures:
             measure = node.measure if isinstance(node, n.Mean) else node
@@ -286,7 +286,7 @@ class Scope(Struct, frozen=True):
         return any(len(runs) > 1 for runs in self.catalog.runs(attribute, there).values())
 
     def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
-        """Those of the tasks with the measures that have rows on a test set."""
+        """Those of the kinds with the measures that have rows on a test set."""
         possible = self.tasks_with(measures, test_set)
         return [task for task in possible if self.catalog.has_rows(task.name, test_set.id)]
 

@@ -144,7 +144,7 @@ CountsByTask = Mapping[str, Sequence[Sequence[str]]]
 
 
 def check_definition(node: n.Define, definitions: Definitions, counts: CountsByTask, text: str) -> tuple[Kind, ...]:
-    """The tasks that a new definition is a measure of on some test set. Raises QueryError if it is of none, or takes a
+    """The kinds that a new definition is a measure of on some test set. Raises QueryError if it is of none, or takes a
     name that is taken.
     """
     taken = [measure.name for measure in MEASURES if measure.name.casefold() == node.name.text.casefold()]

@@ -24,13 +24,13 @@ from evalhouse.warehouse.significance.two_systems import distinct_columns
 
 # === a table of all sums ==============================================================================================
 # The table is built up unit by unit, as by Pagano & Tritchler (1983) and for ratios by Zmigrod, Vieira & Cotterell
-# (2022). It has a cell for each reachable (X, Y) of the lattice in the requested tail. Up to WHOLE units exchanges are
-# counted in integers.
+# (2022). It has a cell for each reachable (X, Y) of the lattice in the requested tail. Up to WHOLE_UNITS units
+# exchanges are counted in integers.
 
 MOST_UNITS = 1000
 """Above this many differing units the number of exchanges, 2^units, would leave the range of floating point."""
 
-WHOLE = 62
+WHOLE_UNITS = 62
 """Up to this many differing units, int64 holds the number of all exchanges."""
 
 
@@ -46,7 +46,7 @@ def operations(lattice: Lattice) -> tuple[float, int]:
 
 def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
-    a fraction for up to WHOLE units.
+    a fraction for up to WHOLE_UNITS units.
 
     The observed difference must be at least 0.
     """
@@ -62,7 +62,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     columns = int(last.max()) + 1
     if not columns:
         return 0.0
-    whole = lattice.units <= WHOLE
+    whole = lattice.units <= WHOLE_UNITS
     table: NDArray[Any] = np.zeros((rows, columns), dtype=np.int64 if whole else np.float64)
     spare = np.zeros_like(table)
     table[-lowest, 0] = 1
@@ -109,9 +109,6 @@ affordable by default.
 
 AT_ONCE = 1 << 16
 """Combinations worked on at once."""
-
-WHOLE_UNITS = 62
-"""Up to this many differing units, int64 holds the number of all exchanges."""
 
 _MANY = 10**300
 

@@ -44,7 +44,7 @@ ROWS = 256
 BATCH = 8
 """The number of distinct steps that are multiplied in before a tile is checked again."""
 
-WHOLE = 44
+WHOLE_UNITS = 44
 """Up to this many differing units, the error is less than half of the probability of one exchange."""
 
 Plane: TypeAlias = NDArray[Any]
@@ -77,7 +77,7 @@ def operations(lattice: Lattice, standard_errors: float) -> tuple[float, int]:
 
 def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
     """The probability of an exchange whose signed difference is at least the observed one, or more than it if `strict`;
-    a fraction for up to WHOLE units.
+    a fraction for up to WHOLE_UNITS units.
 
     The observed difference must be at least 0.
     """
@@ -109,7 +109,7 @@ def tail(lattice: Lattice, extreme: Extreme, strict: bool) -> Fraction | float:
             x = columns.top - 2.0 * (columns.first + np.arange(stop))
             reached = lattice.across * x + (lattice.slant - lattice.down * slope) * y
             total += float(probabilities[:stop] @ np.exp(log_scale - tilt * reached))
-    if lattice.units <= WHOLE:
+    if lattice.units <= WHOLE_UNITS:
         exchanges = 1 << lattice.units
         return Fraction(max(0, round(total * exchanges)), exchanges)
     return total

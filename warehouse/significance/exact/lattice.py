@@ -82,8 +82,8 @@ def affordable_together(costs: Iterable[Cost]) -> bool:
 
 
 class Lattice(Struct, frozen=True, eq=False):
-    """The steps x and y and the number of units with each, all of shape (distinct,). The module docstring defines the
-    other fields.
+    """The steps x and y and the number of units with each, all of shape (distinct,); u = across·X + slant·Y and v =
+    down·Y.
 
     x is never negative. This loses nothing, because a difference and its opposite have the same null distribution.
     `across` is 0 if all x are 0, and `down` is 0 if all y are 0.

@@ -45,7 +45,7 @@ from evalhouse.warehouse.significance.standardized import (
 )
 from evalhouse.warehouse.significance.sums import Sums
 
-# === one pair, and all pairs ==========================================================================================
+# === one pair =========================================================================================================
 
 _PRODUCT = 2.0**51
 """Sums in a matrix product stay below this, so that floating point adds and subtracts integers without rounding."""
@@ -146,7 +146,7 @@ def steady(many: Sums) -> bool:
     return bool((many.denominators == many.denominators[0]).all())
 
 
-# --- all pairs --------------------------------------------------------------------------------------------------------
+# === all pairs ========================================================================================================
 
 
 def all_pairs_studentized(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from evalhouse.grammar.errors import EvalhouseError
@@ -40,6 +42,11 @@ class DataError(EvalhouseError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.faults, self.total, self.hints), {"drawn": self.drawn}
+
+
+def file_error(path: Path, message: str) -> DataError:
+    """What is wrong with a file as a whole."""
+    return DataError((Fault(str(path), None, message),))
 
 
 class UnreadableError(Exception):

@@ -12,9 +12,9 @@ from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepare_session
 from evalhouse.warehouse.commands.loading import say_stored
 from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, shows_colours, text_of
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.process.publishing import files_in
-from evalhouse.warehouse.render.files import fault
 from evalhouse.warehouse.render.style import clean
 
 # === the interactive shell ============================================================================================
@@ -95,7 +95,7 @@ def script(file: Path) -> str:
         with file.open("rb") as opened:
             return text_of(opened.read(LARGEST_TEXT + 1), str(file))
     except OSError as error:
-        raise fault(file, (error.strerror or "cannot be read").lower()) from None
+        raise file_error(file, (error.strerror or "cannot be read").lower()) from None
 
 
 def lay_out(args: argparse.Namespace) -> int:
@@ -131,7 +131,7 @@ def _rewrite(file: Path, text: str) -> None:
         with files_in(real.parent, [real.name]) as draft:
             (draft / real.name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise fault(file, f"cannot be written: {(error.strerror or 'why is not known').lower()}") from None
+        raise file_error(file, f"cannot be written: {(error.strerror or 'why is not known').lower()}") from None
 
 
 # === the command completion ===========================================================================================

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
@@ -105,11 +105,11 @@ def _common_declaration(database: Database, form: FactForm) -> Observed:
 
 def _check(file: Path, force: bool) -> None:
     if not file.name.endswith(ENDINGS):
-        raise _refusal(file, f"its ending does not name a format; the endings are {', '.join(ENDINGS)}")
+        raise file_error(file, f"its ending does not name a format; the endings are {', '.join(ENDINGS)}")
     if not file.parent.is_dir():
-        raise _refusal(file, f"there is no folder {file.parent}")
+        raise file_error(file, f"there is no folder {file.parent}")
     if file.exists() and not force:
-        raise _refusal(file, "already exists; --force overwrites it")
+        raise file_error(file, "already exists; --force overwrites it")
 
 
 def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
@@ -122,7 +122,7 @@ def _write(database: Database, tables: list[tuple[Sql, Path]]) -> None:
             for select, file in tables:
                 database.write(select, draft / file.name)
     except OSError as error:
-        raise _refusal(file, f"cannot be written: {error.strerror or error}") from None
+        raise file_error(file, f"cannot be written: {error.strerror or error}") from None
 
 
 def _count(database: Database, form: FactForm, simulated: bool) -> int:
@@ -165,7 +165,3 @@ def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path
         cell_of = "max(" + Sql(written("f.value")) + ") filter (f.name = " + value(attribute) + ") as "
         columns.append(cell_of + name(column_for_spreadsheets(attribute) if is_text else attribute))
     return "select " + join(", ", columns) + tables + where + " group by all" + sorting
-
-
-def _refusal(file: Path, why: str) -> DataError:
-    return DataError((Fault(str(file), None, why),))

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.kinds.records import INPUT, OUTPUT, REFERENCE
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.values import ACCURACY
@@ -77,14 +77,14 @@ def export_eee(database: Database, folder: Path, source: Evaluator) -> RecordsWr
     Raises DataError if the folder exists already or cannot be written.
     """
     if folder.exists() or folder.is_symlink():
-        raise _refusal(folder, "already exists")
+        raise file_error(folder, "already exists")
     if not folder.absolute().parent.is_dir():
-        raise _refusal(folder, f"there is no folder {folder.absolute().parent}")
+        raise file_error(folder, f"there is no folder {folder.absolute().parent}")
     try:
         with folder_at(folder.absolute()) as draft:
             samples = [_write(database, draft, run, source) for run in _runs(database)]
     except OSError as error:
-        raise _refusal(folder, f"cannot be written: {error.strerror or error}") from None
+        raise file_error(folder, f"cannot be written: {error.strerror or error}") from None
     return RecordsWritten(len(samples), sum(samples))
 
 
@@ -271,7 +271,3 @@ def _timestamp(date: str) -> str:
     except ValueError:
         return date
     return _seconds(time) if time.tzinfo is None else str(int(time.timestamp()))
-
-
-def _refusal(path: Path, why: str) -> DataError:
-    return DataError((Fault(str(path), None, why),))

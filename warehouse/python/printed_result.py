@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.faults import WarehouseError
+from evalhouse.warehouse.faults import WarehouseError, file_error
 from evalhouse.warehouse.python.text import in_full, plot_text
 from evalhouse.warehouse.render import Style, format_for, render
 from evalhouse.warehouse.render.style import Theme
@@ -376,7 +376,7 @@ class ResultPicture:
         >>> json.loads(Path("scores.json").read_text())["$schema"]
         'https://vega.github.io/schema/vega-lite/v5.json'
         """
-        from evalhouse.warehouse.render.files import check_free, fault, write_all
+        from evalhouse.warehouse.render.files import check_free, write_all
         from evalhouse.warehouse.render.vegalite import FILES
 
         to = Path(path)
@@ -384,7 +384,7 @@ class ResultPicture:
         def written() -> None:
             draw = FILES.get(to.suffix.casefold())
             if draw is None:
-                raise fault(to, f"has no ending that names a kind of picture; there are {', '.join(FILES)}")
+                raise file_error(to, f"has no ending that names a kind of picture; there are {', '.join(FILES)}")
             check_free(to, force)
             drawn = draw(self.chart, theme)
             write_all({to: drawn if isinstance(drawn, bytes) else drawn.encode()})

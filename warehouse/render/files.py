@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.process.publishing import files_in
 from evalhouse.warehouse.render import FORMATS, WORKBOOK, Style, format_for, render_all
 from evalhouse.warehouse.results import Result
@@ -21,7 +21,7 @@ def check(path: Path, format: str | None, force: bool) -> str:
     wanted = WORKBOOK if path.suffix.casefold() == WORKBOOK else format or format_for(path.suffix)
     if wanted is None:
         endings = ", ".join([*(known.suffix for known in FORMATS), WORKBOOK])
-        raise fault(path, f"has no ending of a known format; the endings are {endings}")
+        raise file_error(path, f"has no ending of a known format; the endings are {endings}")
     check_free(path, force)
     return wanted
 
@@ -29,9 +29,9 @@ def check(path: Path, format: str | None, force: bool) -> str:
 def check_free(path: Path, force: bool) -> None:
     """Raises DataError for a folder, and for an existing file unless `force`."""
     if path.is_dir():
-        raise fault(path, "is a folder")
+        raise file_error(path, "is a folder")
     if path.exists() and not force:
-        raise fault(path, "already exists; --force overwrites it")
+        raise file_error(path, "already exists; --force overwrites it")
 
 
 def write(results: Sequence[Result], path: Path, format: str, style: Style) -> None:
@@ -50,9 +50,4 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
             for path, content in contents.items():
                 (draft / path.name).write_bytes(content)
     except OSError as error:
-        raise fault(path, f"cannot be written: {(error.strerror or 'unknown reason').lower()}") from None
-
-
-def fault(path: Path, message: str) -> DataError:
-    """What is wrong with a file as a whole."""
-    return DataError((Fault(str(path), None, message),))
+        raise file_error(path, f"cannot be written: {(error.strerror or 'unknown reason').lower()}") from None

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.process.publishing import temporary
 from evalhouse.warehouse.render import FORMATS, files
 from evalhouse.warehouse.results import Result
@@ -111,7 +112,7 @@ def _read(console: Console, name: str) -> None:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or "cannot be read").lower() if isinstance(error, OSError) else "is not UTF-8"
-        raise files.fault(path, reason) from None
+        raise file_error(path, reason) from None
     console.statements(text, str(path))
 
 

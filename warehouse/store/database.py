@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.process import publishing, stopping
 from evalhouse.warehouse.process.memory import of_database
-from evalhouse.warehouse.store import files as duckdb_errors
 from evalhouse.warehouse.store.files import (
     RELEASE,
     as_warehouse_error,
@@ -27,6 +26,7 @@ from evalhouse.warehouse.store.files import (
     sentences,
     while_reading,
     while_writing,
+    why_not_opened,
 )
 from evalhouse.warehouse.store.schema import DATABASE
 from evalhouse.warehouse.store.sql import PLACEHOLDER, Sql, join, literal, name, pattern_of
@@ -336,7 +336,7 @@ class Database:
                 return
             except duckdb.Error as error:
                 if "lock" not in str(error).lower() or time.monotonic() > until:
-                    raise duckdb_errors.why_not_opened(error, path, writable) from None
+                    raise why_not_opened(error, path, writable) from None
                 time.sleep(0.02)
 
     def copy_from(self, path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.process.lazy import lazy
 from evalhouse.warehouse.render import files
 from evalhouse.warehouse.render.report.prose import Passage, Report, ReportedStatement, Section, Source
@@ -39,7 +40,7 @@ def check(path: Path, force: bool) -> None:
     not set.
     """
     if path.suffix.casefold() not in REPORTS:
-        raise files.fault(path, f"a report must end in one of {', '.join(REPORTS)}")
+        raise file_error(path, f"a report must end in one of {', '.join(REPORTS)}")
     files.check_free(path, force)
 
 

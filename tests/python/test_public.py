@@ -117,6 +117,14 @@ WRONG = {
 }
 
 
+def test_what_the_package_offers_is_what_its_interface_defines() -> None:
+    """Both are written out: the package for those who type, the interface for type checkers."""
+    from evalhouse.warehouse.python import interface
+
+    assert eh.__all__ == interface.__all__
+    assert all(getattr(eh, name) is getattr(interface, name) for name in eh.__all__)
+
+
 @pytest.mark.long
 def test_type_checkers_know_the_clauses(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")

@@ -6,6 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
@@ -30,34 +32,53 @@ def test_sign_is_the_binomial_test_of_scipy(sides: Sides, alternative: str) -> N
 
 
 @pytest.mark.parametrize(("sides", "alternative"), ALTERNATIVES)
-@pytest.mark.parametrize("units", [1, 5, 9, 14, 30, 50, 51, 200])
-@pytest.mark.parametrize("kind", ["plain", "ties", "zeros"])
-def test_wilcoxon_is_that_of_scipy(kind: str, units: int, sides: Sides, alternative: str) -> None:
+@pytest.mark.parametrize("units", [1, 5, 9, 14, 30, 50, 51, 200, 1000])
+def test_wilcoxon_without_ties_is_that_of_scipy(units: int, sides: Sides, alternative: str) -> None:
     source = np.random.default_rng(units)
     for _ in range(2):
         values = source.normal(0.2, 1, units)
-        if kind == "ties":
-            values = np.where(np.round(2 * values) == 0, 1.0, np.round(2 * values))
-        elif kind == "zeros" and units > 1:
-            values[: units // 4 + 1] = 0
-        oracle = stats.wilcoxon(values, alternative=alternative)
+        oracle = stats.wilcoxon(values, alternative=alternative, method="exact")
         found = matched.wilcoxon(values, sides)
-        assert found.p == pytest.approx(oracle.pvalue, rel=1e-9)
+        assert (found.p, found.method) == (pytest.approx(oracle.pvalue, rel=1e-9), "exact")
         assert found.statistic == pytest.approx(oracle.statistic)
 
 
-def test_wilcoxon_of_few_ties_is_exact() -> None:
-    """Up to 13 units with ties every choice of signs is counted."""
-    values = np.array([1, 1, 2, -2, 3, 3, 3, -4, 5, 5, -5, 6, 0])
-    ranks = stats.rankdata(np.abs(values[values != 0]))
-    signs = (np.arange(2**12)[:, None] >> np.arange(12)) & 1
-    wins = float(ranks[values[values != 0] > 0].sum())
-    found = matched.wilcoxon(values, "one-sided")
+@pytest.mark.parametrize(("sides", "alternative"), ALTERNATIVES)
+@pytest.mark.parametrize("kind", ["ties", "zeros"])
+def test_wilcoxon_beyond_a_thousand_units_is_that_of_scipy(kind: str, sides: Sides, alternative: str) -> None:
+    values = np.random.default_rng(3).normal(0.02, 1, 1400)
+    values = np.round(2 * values) if kind == "ties" else np.where(np.abs(values) < 0.2, 0, values)
+    found = matched.wilcoxon(values, sides)
+    assert np.count_nonzero(values) > 1000
+    assert found.method == "analytic"
+    assert found.p == pytest.approx(stats.wilcoxon(values, alternative=alternative).pvalue, rel=1e-9)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=12))
+@example([1, 1, 2, -2, 3, 3, 3, -4, 5, 5, -5, 6, 0])
+def test_wilcoxon_with_ties_counts_every_choice_of_signs(values: list[int]) -> None:
+    found = matched.wilcoxon(np.array(values), "one-sided")
+    differ = np.array([value for value in values if value])
+    ranks = stats.rankdata(np.abs(differ))
+    signs = (np.arange(2**differ.size)[:, None] >> np.arange(differ.size)) & 1
+    wins = float(ranks[differ > 0].sum())
     assert found.p == np.mean(signs @ ranks >= wins)
     assert (found.method, found.statistic) == ("exact", wins)
-    assert matched.wilcoxon(np.append(values, 7), "one-sided").method == "analytic"
-    assert matched.wilcoxon(np.arange(1, 51)).method == "exact"
-    assert matched.wilcoxon(np.arange(1, 52)).method == "analytic"
+
+
+@given(st.lists(st.integers(-6, 6), min_size=60, max_size=200))
+def test_wilcoxon_with_many_ties_is_exact(values: list[int]) -> None:
+    """As Python's whole numbers count it."""
+    differ = np.array([value for value in values if value])
+    sizes = np.rint(2 * stats.rankdata(np.abs(differ))).astype(int)
+    ways = np.zeros(int(sizes.sum()) + 1, dtype=object)
+    ways[0] = 1
+    for size in sizes:
+        ways[size:] += ways[:-size].copy()
+    wins = int(sizes[differ > 0].sum())
+    found = matched.wilcoxon(np.array(values), "one-sided")
+    assert found.p == pytest.approx(int(ways[wins:].sum()) / 2**differ.size, rel=1e-12)
+    assert found.method == "exact"
 
 
 @pytest.mark.parametrize(("sides", "alternative"), ALTERNATIVES)

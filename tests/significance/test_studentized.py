@@ -11,6 +11,8 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -102,6 +104,30 @@ def test_p_estimates_the_share_of_all_exchanges(sides: Sides) -> None:
         level = extreme(units_of(paired), brute.all_exchanges(units), sides) / 2**units
         estimate = (studentized_test(paired, Draws(20_000, stream=units), sides).nge or 0) / 20_000
         assert abs(estimate - level) <= 4 * sqrt(level * (1 - level) / 20_000)
+
+
+@given(
+    st.integers(1_000_000, 100_000_000),
+    st.fractions(0, 1, max_denominator=97),
+    st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=4, max_size=6),
+)
+@example(3_000_000, Fraction(1), [(1, 3, 2, 0), (4, 0, 1, 1), (2, 1, 0, 2), (5, 2, 1, 0)])
+def test_large_counts_of_which_all_but_a_few_are_alike(count: int, ratio: Fraction, apart: list[Unit]) -> None:
+    """Sums of squares would cancel in all digits: of two systems by themselves, and beside a third of another ratio."""
+    units = []
+    for wrong_a, fewer_a, wrong_b, fewer_b in apart:
+        under_a, under_b = count - fewer_a, count - fewer_b
+        units.append((int(ratio * under_a) - wrong_a, under_a, int(ratio * under_b) - wrong_b, under_b))
+    columns = np.array(units, dtype=np.int64).T
+    paired, draws = Sums.of_two(*columns), Draws(999, 5)
+    if squared_t(units) is not None:
+        nge = extreme(units, iter(coins_of(len(units), draws)), "two-sided")
+        assert studentized_test(paired, draws).p == (nge + 1) / 1000
+        third = np.stack((columns[1] // 3, columns[1]))
+        many = Sums.of_ratios(
+            np.stack((columns[0], columns[2], third[0])), np.stack((columns[1], columns[3], third[1]))
+        )
+        assert all_pairs_studentized([many], draws)[0, 0, 1] == nge
 
 
 def test_for_denominators_of_1_it_is_students_t_and_randomization() -> None:

@@ -28,7 +28,7 @@ from evalhouse.warehouse.significance.distributions import normal_tail
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.replicates import smallest
 from evalhouse.warehouse.significance.shuffles.sequential import confidence
-from evalhouse.warehouse.significance.standardized import RatioPairs
+from evalhouse.warehouse.significance.standardized import RatioPairs, centred
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import OF_ORDERS, Adjustment, Test
 
@@ -310,7 +310,7 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
     if not unequal:
         return
     label, level = comparison.statistic.label, float(comparison.how.level)
-    ratios = RatioPairs.of(comparison.many, [comparison.in_order(pair) for pair in unequal])
+    ratios = RatioPairs.of(centred(comparison.many), [comparison.in_order(pair) for pair in unequal])
     doubtful: dict[Pair, bool] = {}
     for pair, widening, t in zip(unequal, ratios.widening.tolist(), ratios.t.tolist(), strict=True):
         found = decisions[label, pair]

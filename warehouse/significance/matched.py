@@ -7,7 +7,7 @@ Wilcoxon tests ignore units without a difference. If no unit differs, p is 1.
 
 from __future__ import annotations
 
-from math import frexp, sqrt
+from math import frexp, ldexp, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,9 @@ from evalhouse.warehouse.significance.distributions import binomial_tail, normal
 from evalhouse.warehouse.significance.draws import Outcome, Sides, check_sides
 from evalhouse.warehouse.significance.sums import Sums
 
-EXACT_UNITS = 50
-"""Up to this many units without zeros or ties, Wilcoxon's distribution is exact."""
-
-EXACT_TIED_UNITS = 13
-"""Up to this many units it is exact even with zeros or ties."""
+EXACT_UNITS = 1000
+"""Up to this many units that differ, Wilcoxon's distribution is exact, with ties or without. The number of ways of
+choosing signs, 2**1000, still fits into a double."""
 
 
 def differences(paired: Sums) -> Integers:
@@ -76,14 +74,13 @@ def mcnemar(only_first: int, only_second: int, sides: Sides = "two-sided") -> Ou
 def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     """Wilcoxon's signed-rank test of differences of shape (units,) (Wilcoxon 1945, Biometrics Bulletin 1, 80-83).
 
-    Zeros are left out and ties share their mean rank. Exact where there are at most EXACT_UNITS units without zeros or
-    ties, or at most EXACT_TIED_UNITS; otherwise by the normal approximation, its variance corrected for ties, without
-    correction for continuity (as scipy.stats.wilcoxon decides). The statistic is the smaller of the two rank sums,
-    one-sided that of the units in which the first system is ahead.
+    Zeros are left out and ties share their mean rank. Given these ranks every choice of signs is counted where at most
+    EXACT_UNITS units differ; otherwise p is that of the normal approximation, its variance corrected for ties, without
+    correction for continuity (as in scipy.stats.wilcoxon). The statistic is the smaller of the two rank sums, one-sided
+    that of the units in which the first system is ahead.
     """
     check_sides(sides)
     values = _values(differences)
-    given = int(values.size)
     values = values[values != 0]
     units = int(values.size)
     if not units:
@@ -92,11 +89,10 @@ def wilcoxon(differences: ArrayLike, sides: Sides = "two-sided") -> Outcome:
     doubled = (2 * np.cumsum(ties) - ties + 1)[place]  # twice the mean ranks, which are whole or half
     wins = int(doubled[values > 0].sum())
     total = units * (units + 1)
-    plain = given == units == ties.size
     upper = wins if sides == "one-sided" else max(wins, total - wins)
     statistic = wins / 2 if sides == "one-sided" else (total - upper) / 2
-    if given <= EXACT_TIED_UNITS or (plain and given <= EXACT_UNITS):
-        p = _signed_sum_tail(doubled.tolist(), upper)
+    if units <= EXACT_UNITS:
+        p = _signed_sum_tail(doubled, upper)
         return Outcome(p if sides == "one-sided" else min(1.0, 2 * p), "exact", statistic=statistic)
     float_ties = ties.astype(np.float64)
     variance = units * (units + 1) * (2 * units + 1) / 24 - float((float_ties**3 - float_ties).sum()) / 48
@@ -154,12 +150,18 @@ def _binomial(wins: int, losses: int, sides: Sides) -> Outcome:
     return Outcome(p, "exact", statistic=float(wins))
 
 
-def _signed_sum_tail(sizes: list[int], least: int) -> float:
-    """The probability that the sum of the sizes is at least `least` if a fair coin decides for each size whether it
-    counts.
+def _signed_sum_tail(sizes: NDArray[np.int64], least: int) -> float:
+    """The probability that the sum of the sizes, of shape (units,), is at least `least` if a fair coin decides for each
+    size whether it counts.
+
+    Counted are the ways to a sum of at most Σ sizes − least, which are as many: the other sides of the coins. They are
+    whole numbers, exact up to 2**53; beyond, additions of positive numbers lose at most `units` roundings.
     """
-    ways = [1] + [0] * sum(sizes)
-    for size in sizes:
-        for total in range(len(ways) - 1, size - 1, -1):
-            ways[total] += ways[total - size]
-    return float(sum(ways[least:]) / (1 << len(sizes)))
+    step = int(np.gcd.reduce(sizes))
+    most = (int(sizes.sum()) - least) // step
+    ways, reached = np.zeros(most + 1), 0
+    ways[0] = 1.0
+    for size in np.sort(sizes // step).tolist():
+        reached = min(reached + size, most)
+        ways[size : reached + 1] += ways[: max(reached + 1 - size, 0)]
+    return ldexp(float(ways.sum()), -len(sizes))

@@ -9,13 +9,15 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import ceil, inf, log2
+from math import ceil, inf, isqrt, log2
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.arrays import SUM_LIMIT, Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 # === ratios of sums ===================================================================================================
@@ -31,6 +33,25 @@ from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
+
+CANCELLED = 2.0**-20
+"""Where the rounding error of Σδ² may be more than this share of it, sums that many systems have in common are too
+coarse for the pair."""
+
+
+def centred(many: Sums) -> Sums:
+    """The same systems with the whole numbers q·N − p·D in place of N, where p/q is near the ratio of all sums.
+
+    The measure becomes q times the old one less p, so t is the same. But where N and D are large and their ratio varies
+    little, e is small beside them, and Σe² would be the difference of numbers that are equal in nearly all their
+    digits. With q up to √D, q·N − p·D is of the size of √D·(|e| + 1).
+    """
+    over, under = (int(column.sum()) for column in many.columns)
+    largest, bound = int(many.denominators.max(initial=0)), int(np.abs(many.numerators).sum()) + under
+    most = max(1, min(isqrt(largest), SUM_LIMIT // (4 * max(bound, 1))))
+    near = Fraction(over, under).limit_denominator(most) if under else Fraction(0)
+    p, q = near.numerator, near.denominator
+    return replace(many, columns=(q * many.numerators - p * many.denominators, many.denominators))
 
 
 class RatioPairs(Struct, frozen=True, eq=False):
@@ -83,7 +104,9 @@ class RatioPairs(Struct, frozen=True, eq=False):
         # M of an exchange is at most 2·(Σδ² + Σσ²), a multiple of the observed M, on which the error of t² depends.
         times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
         reach = np.abs(over).sum(axis=1)
-        bound = reach[first] + reach[second] + np.abs(slope) * total
+        # Only ties matter, where |U| is |t|·√M.
+        distance_of_ties = np.sqrt(np.abs(square) * 2 * (fixed + spread))
+        error = rounding * (reach[first] + reach[second] + np.abs(slope) * total)
         # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
         shared = _products(under > 0, under > 0, first, second)
         return cls(
@@ -95,9 +118,14 @@ class RatioPairs(Struct, frozen=True, eq=False):
             square=square,
             widening=np.sqrt(rate) / (1 - share**2),
             lost=lost,
-            band=(2 * rounding * bound**2 + np.abs(square) * lost) * times,
+            band=(2 * error * distance_of_ties + error**2 + np.abs(square) * lost) * times,
             edge=np.where(shared > 0, np.inf, (1 - rounding) * total),
         )
+
+    @property
+    def cancelled(self) -> list[int]:
+        """The pairs whose sums of squares are mostly rounding error."""
+        return np.flatnonzero(self.lost > CANCELLED * self.fixed).tolist()
 
     @property
     def t(self) -> Floats:

@@ -41,6 +41,7 @@ from evalhouse.warehouse.significance.standardized import (
     RatioPairs,
     beyond,
     centre,
+    centred,
     whole,
 )
 from evalhouse.warehouse.significance.sums import Sums
@@ -72,16 +73,19 @@ def studentized_test(paired: Sums, draws: Draws, sides: Sides = "two-sided", wor
     check_sides(sides)
     if paired.is_ratio and steady(paired):
         return replace(randomization_test(paired, draws, sides, work), statistic=float(student(paired, [(0, 1)])[0]))
-    if paired.is_ratio:
-        extremes = _of_ratio(paired, draws, sides, work.threads)
-    else:
-        extremes = _of_function(paired, draws, sides, work.threads)
+    nge = _extreme_shuffles(paired, draws, sides, work)
+    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired, [(0, 1)])[0]))
+
+
+def _extreme_shuffles(paired: Sums, draws: Draws, sides: Sides, work: Work = ALONE) -> int:
+    """How many of the shuffles are extreme."""
+    extremes = (_of_ratio if paired.is_ratio else _of_function)(paired, draws, sides, work.threads)
     nge = done = 0
     for extreme in extremes:
         nge += int(np.count_nonzero(extreme))
         done += extreme.size
         work.progress(done / draws.shuffles)
-    return replace(approximate(nge, draws.shuffles), statistic=float(student(paired, [(0, 1)])[0]))
+    return nge
 
 
 def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -89,7 +93,7 @@ def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     for denominators of 1. It is infinite if all units add the same amount to the difference and that is not 0.
     """
     if many.is_ratio:
-        return RatioPairs.of(many, pairs).t
+        return np.array([RatioPairs.of(centred(many.pair(a, b)), [(0, 1)]).t[0] for a, b in pairs])
     observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
     return centre(observed * np.abs(observed), many.units)
 
@@ -102,14 +106,23 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
         pair = FunctionPair.of(paired)
         statistics = np.concatenate([pair.statistics(sums) for sums in _exchange_sums(pair, draws, 1)])
         return np.where(np.isnan(statistics), pair.observed, statistics)
+    paired = centred(paired)
     pairs = RatioPairs.of(paired, [(0, 1)])
     return np.concatenate(
         [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed_sums(paired, draws, 1)]
     )
 
 
+def _observed(paired: Sums) -> float:
+    """The observed t, not centred."""
+    if paired.is_function:
+        return FunctionPair.of(paired).observed
+    return float(RatioPairs.of(centred(paired), [(0, 1)]).observed[0])
+
+
 def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
+    paired = centred(paired)
     pairs = RatioPairs.of(paired, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
     for u, v, w in _signed_sums(paired, draws, threads):
         yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
@@ -167,9 +180,10 @@ def all_pairs_studentized(
     if plain:
         part = work.part(0, len(measures), len(plain))
         nge[plain] = all_pairs_test([measures[index] for index in plain], draws, sides, part)
-    moments = Moments([measures[index] for index in others])
+    ratios = [centred(measures[index]) for index in others]
+    moments = Moments(ratios)
     pairs = list(combinations(range(systems), 2))
-    families = [RatioPairs.of(measures[index], pairs, moments.rounding) for index in others]
+    families = [RatioPairs.of(many, pairs, moments.rounding) for many in ratios]
 
     def counted(part: Slice) -> tuple[Integers, int]:
         nge_here = np.zeros((len(others), systems, systems), dtype=np.int64)
@@ -178,14 +192,19 @@ def all_pairs_studentized(
         return nge_here, part.shuffles
 
     width = min(_WIDTH, max(1, _SUMS // systems))
-    ratios, done = work.part(len(plain), len(measures), len(others)), 0
+    rest, done = work.part(len(plain), len(measures), len(others)), 0
     for nge_here, shuffles in in_order(counted, moments.shuffler.slices(draws, width), work.threads):
         nge[others] += nge_here
         done += shuffles
-        ratios.progress(done / draws.shuffles)
+        rest.progress(done / draws.shuffles)
     if sides == "two-sided":
         nge[others] += nge[others].transpose(0, 2, 1)
-    for index in others:
+    for index, family in zip(others, families, strict=True):
+        for a, b in (pairs[place] for place in family.cancelled):
+            nge[index, a, b] = _extreme_shuffles(measures[index].pair(a, b), draws, sides)
+            nge[index, b, a] = nge[index, a, b]
+            if sides == "one-sided":
+                nge[index, b, a] = _extreme_shuffles(measures[index].pair(b, a), draws, sides)
         # With equal denominators the test is randomization, so it uses the same draws.
         alike = [pair for pair in pairs_by_themselves(measures[index]) if steady(measures[index].pair(*pair))]
         draw_by_themselves(measures[index], alike, draws, sides, nge[index])
@@ -276,8 +295,11 @@ def studentized_family(many: Sums, pairs: Sequence[tuple[int, int]], sides: Side
     order.
     """
     if many.is_function:
-        return _Functions(many, pairs, sides)
-    return SpreadFamily(many, pairs, sides) if steady(many) else _Ratios(many, pairs, sides)
+        return _PairByPair(many, pairs, sides)
+    if steady(many):
+        return SpreadFamily(many, pairs, sides)
+    ratios = _Ratios(many, pairs, sides)
+    return _PairByPair(many, pairs, sides) if ratios.cancelled else ratios
 
 
 class _Ratios:
@@ -285,8 +307,10 @@ class _Ratios:
 
     def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
+        many = centred(many)
         self._moments = Moments([many])
         self._pairs = RatioPairs.of(many, pairs, self._moments.rounding)
+        self.cancelled = bool(self._pairs.cancelled)
         self._first, self._second = np.array(pairs, dtype=np.intp).T
         self.observed = np.abs(self._pairs.observed) if self._two_sided else self._pairs.observed
         self.bounds = self.observed - MAXIMUM_TIE * np.maximum(np.abs(self.observed), 1.0)
@@ -303,13 +327,13 @@ class _Ratios:
         return self._pairs.statistics(u, v, w, self._two_sided)
 
 
-class _Functions:
-    """The family for functions of sums."""
+class _PairByPair:
+    """The family for functions of sums, and for ratios of which a pair is lost in the sums of all."""
 
     def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
         self._pairs = [many.pair(a, b) for a, b in pairs]
-        observed = np.array([FunctionPair.of(pair).observed for pair in self._pairs])
+        observed = np.array([_observed(pair) for pair in self._pairs])
         self.observed = np.abs(observed) if self._two_sided else observed
         self.bounds = self.observed - FUNCTION_TIE * np.maximum(np.abs(self.observed), 1.0)
 

@@ -1,6 +1,6 @@
 """How often intervals contain the true difference, and how often they contradict the verdict of the randomization test.
 
-    python benchmarks/coverage.py [--sets 4000] [--designs WORD] [--averages]
+    python benchmarks/coverage.py [--sets 4000] [--designs WORD] [--averages] [--shares]
 
 generates evaluations of two systems whose true difference is known, with fixed seeds, and prints Markdown tables: the
 share of 95% intervals that contain it, for the three kinds of interval and each number of documents. A set in which a
@@ -8,7 +8,8 @@ system has no value is generated again. If a kind gives no interval for some set
 that exist, and their number follows in brackets. With --averages, there are also intervals of the average over three
 test sets, the second and third with two and three times as many documents as the first. The last table has the systems
 of whole evaluations, with each pair compared at 100 documents: the share of pairs whose interval contradicts the
-verdict of the randomization test.
+verdict of the randomization test. With --shares there is only the table of one system's share of right items, which is
+summed over all numbers of right items, not simulated.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from math import lgamma
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +31,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON, ShareInterval
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.sums import Sums
 
@@ -251,6 +255,40 @@ def row(*cells: object) -> None:
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
+# --- one system's share of right items --------------------------------------------------------------------------------
+
+ITEMS = (6, 10, 20, 50, 100, 1000)
+TRUE_SHARES = (0.5, 0.75, 0.9, 0.95, 0.99)
+WORST_AMONG = np.arange(1, 1000) / 1000
+"""True shares, of which the table gives the worst."""
+
+
+def print_shares() -> None:
+    """Prints how often both kinds of interval contain the true share, and how often their lower limit is above it."""
+    row("true share", "interval", *ITEMS)
+    row(*["---"] * (2 + len(ITEMS)))
+    for kind in (WILSON, CLOPPER_PEARSON):
+        worst = [_misses(kind, items, WORST_AMONG) for items in ITEMS]
+        row("worst", kind.name, *(f"{1 - (above + below).max():.3f}" for above, below in worst))
+        row("lower limit above it, worst", kind.name, *(f"{above.max():.3f}" for above, _ in worst))
+        for share in TRUE_SHARES:
+            of_each = [_misses(kind, items, np.array([share])) for items in ITEMS]
+            row(share, kind.name, *(f"{1 - float((above + below)[0]):.3f}" for above, below in of_each))
+
+
+def _misses(kind: ShareInterval, items: int, true: Floats) -> tuple[Floats, Floats]:
+    """How often the interval lies above the true shares, and below them."""
+    above, below = np.zeros((2, len(true)))
+    logs = np.log(true), np.log1p(-true)
+    for right in range(items + 1):
+        low, high = kind.limits(right, items, LEVEL)
+        ways = lgamma(items + 1) - lgamma(right + 1) - lgamma(items - right + 1)
+        chances = np.exp(ways + right * logs[0] + (items - right) * logs[1])
+        above += np.where(low > true, chances, 0.0)
+        below += np.where(high < true, chances, 0.0)
+    return above, below
+
+
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description="measures the coverage of intervals")
@@ -258,7 +296,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40, help="whole evaluations compared")
     parser.add_argument("--designs", default="", help="only the designs that are called so")
     parser.add_argument("--averages", action="store_true", help="also averages over three test sets of each design")
+    parser.add_argument("--shares", action="store_true", help="only the intervals of one system's share of right items")
     args = parser.parse_args()
+    if args.shares:
+        print_shares()
+        return
     kinds: Sequence[str] = [kind.name for kind in INTERVALS]
     row("design", "documents", *kinds)
     row(*["---"] * (2 + len(kinds)))

@@ -89,15 +89,19 @@ def test_an_interval_holds_its_value(sample: Session, kind: str, measure: str) -
         assert number(row[f"se({measure})"]) > 0
 
 
-def test_of_a_mean_the_standard_error_is_that_of_the_mean(session: Session) -> None:
-    """And the interval is at least Student's."""
+def test_of_a_share_the_standard_error_is_that_of_the_mean_and_the_interval_wilsons(session: Session) -> None:
     (row,) = session.run("score accuracy for bert.0 on qa interval level 0.10").rows
     values = [right(0, 0, document) for document in range(DOCUMENTS)]
-    error = statistics.pstdev(values) / sqrt(DOCUMENTS)
-    assert row["se(accuracy)"] == pytest.approx(error, rel=1e-5)
-    half = stats.t.isf(0.05, DOCUMENTS - 1) * error * sqrt(DOCUMENTS / (DOCUMENTS - 1))
-    assert number(row["ci_high(accuracy)"]) - number(row["accuracy"]) >= half * (1 - 1e-5)
-    assert number(row["ci_high(accuracy)"]) - number(row["accuracy"]) < 1.2 * half
+    assert row["se(accuracy)"] == pytest.approx(statistics.pstdev(values) / sqrt(DOCUMENTS), rel=1e-5)
+    oracle = stats.binomtest(sum(values), DOCUMENTS).proportion_ci(0.9, "wilson")
+    assert (row["ci_low(accuracy)"], row["ci_high(accuracy)"]) == (pytest.approx(oracle[0]), pytest.approx(oracle[1]))
+
+
+def test_of_a_mean_the_interval_is_at_least_students(session: Session) -> None:
+    (row,) = session.run("score percent for gpt.0 on graded interval level 0.10").rows
+    half = stats.t.isf(0.05, number(row["documents"]) - 1) * number(row["se(percent)"])
+    assert number(row["ci_high(percent)"]) - number(row["percent"]) >= half * (1 - 1e-5)
+    assert number(row["ci_high(percent)"]) - number(row["percent"]) < 1.2 * half
 
 
 def test_clusters_are_resampled_as_a_whole(session: Session) -> None:
@@ -148,8 +152,11 @@ def test_a_system_is_resampled_on_its_own_documents(session: Session) -> None:
     assert rows["half"]["se(accuracy)"] == pytest.approx(statistics.pstdev(values) / sqrt(len(values)), rel=1e-5)
     (alone,) = session.run("score accuracy for half on qa interval").rows
     assert rows["half"] == alone
-    assert (rows["oracle"]["se(accuracy)"], rows["oracle"]["ci_low(accuracy)"]) == (0.0, None)
-    assert "accuracy on qa: the value is the same in every resample, so there is no interval for oracle" in result.notes
+    assert rows["oracle"]["se(accuracy)"] == 0.0
+    low = stats.binomtest(DOCUMENTS, DOCUMENTS).proportion_ci(0.95, "wilson")[0]
+    assert (rows["oracle"]["ci_low(accuracy)"], rows["oracle"]["ci_high(accuracy)"]) == (pytest.approx(low), 1.0)
+    (resampled,) = session.run("score accuracy for oracle on qa interval percentile").rows
+    assert resampled["ci_low(accuracy)"] is None
 
 
 def test_who_has_no_interval_and_why(sample: Session) -> None:

@@ -43,6 +43,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     Simultaneous,
 )
 from evalhouse.warehouse.significance.draws import Draws, Work
+from evalhouse.warehouse.significance.proportions import WILSON, ShareInterval, right_or_wrong
 from evalhouse.warehouse.significance.replicates import replicate_intervals
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import OF_ORDERS
@@ -58,7 +59,7 @@ RESAMPLES = 2000
 class Interval(Struct, frozen=True):
     """The limits of a difference or a value, None where there is none, and its standard error. So many of the
     `resamples` were `undefined`; none were drawn where the standard error alone decides. `by_formula` says that too few
-    units differ for resamples to tell.
+    units differ for resamples to tell. `kind` is its name if it is of another kind than was asked for.
     """
 
     low: float | None
@@ -67,6 +68,7 @@ class Interval(Struct, frozen=True):
     undefined: int
     resamples: int
     by_formula: bool
+    kind: str = ""
 
     @property
     def nothing(self) -> bool:
@@ -292,6 +294,10 @@ class OwnIntervals(Struct, frozen=True):
 
     intervals: Mapping[tuple[str, str], Interval]
 
+    def kinds(self, asked: str) -> list[str]:
+        """What they are called; `asked` is the kind that was asked for."""
+        return [interval.kind or asked for interval in self.intervals.values()]
+
 
 def with_parts(entry: p.Entry) -> p.Entry | None:
     """The systems with documents of their own and the statistics that follow from sums; None where there are none.
@@ -314,9 +320,16 @@ def own_interval_queries(how: p.Testing, entry: p.Entry) -> Queries:
     return () if resampled is None else observation_queries(replace(how, missing="zero"), resampled.in_runs())
 
 
-def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce = ONE_THREAD) -> OwnIntervals:
+def own_intervals(
+    how: p.Testing,
+    entry: p.Entry,
+    facts: Facts,
+    workforce: Workforce = ONE_THREAD,
+    of_shares: ShareInterval = WILSON,
+) -> OwnIntervals:
     """The intervals of the systems with documents of their own, each on the documents that it has, over the same
-    resamples of a test set.
+    resamples of a test set. The share of items that are right has the interval `of_shares`, where no other kind than
+    the default was asked for.
 
     Figures that were only printed have none, nor has a measure of an order.
     """
@@ -335,9 +348,25 @@ def own_intervals(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workf
                 for of, found in zip(groups_of_systems, _limits_of_values(requests, bootstrap, workforce), strict=True):
                     limits = found if of.over is None else over_runs(found, *of.over, plan.level)
                     # A system paired with itself appears twice.
-                    by_name = zip(of.names, single(limits, within), strict=False)
+                    of_systems = single(limits, within)
+                    if of.over is None and plan.kind.studentizes:
+                        of_systems = list(_with_shares(of, of_systems, of_shares, plan.level))
+                    by_name = zip(of.names, of_systems, strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in by_name})
     return OwnIntervals(intervals)
+
+
+def _with_shares(
+    of: _Resampled, resampled: Sequence[Interval], kind: ShareInterval, level: float
+) -> Iterator[Interval]:
+    """The intervals, those of shares of right items by their numbers."""
+    for place, shares in enumerate(right_or_wrong(of.many, of.factor).tolist()):
+        if shares:
+            right, items = (int(column[place].sum()) for column in of.many.columns)
+            low, high = kind.limits(round(of.factor * right), items, level)
+            yield Interval(low, high, resampled[place].error, 0, 0, False, kind.name)
+        else:
+            yield resampled[place]
 
 
 class _Resampled(Struct, frozen=True, eq=False):

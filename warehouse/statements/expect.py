@@ -22,6 +22,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
 from evalhouse.warehouse.statements.questions import question
+from evalhouse.warehouse.statements.score import ScorePlan
 
 COMPARED = (
     Column("test_set", "name"),
@@ -60,6 +61,8 @@ def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
     statement = question(type(node.question))
     _check(node)
     plan = statement.resolve(node.question, scope)
+    if isinstance(plan, ScorePlan):
+        plan = replace(plan, decides=True)
     low, high = (scope.number(bound, Decimal(0)) if bound else None for bound in (node.at_least, node.at_most))
     if low is not None and high is not None and low > high and node.at_most is not None:
         raise QueryError("at least is above at most, so no value can meet both", node.at_most.span)

@@ -14,7 +14,7 @@ from evalhouse.grammar.editing.hints import listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.intervals import OwnIntervals
+from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_intervals
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
@@ -29,6 +29,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
 from evalhouse.warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table, TableRows
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
 from evalhouse.warehouse.statements.score_corrected import (
     CORRECTED_EXECUTOR,
     CorrectedPlan,
@@ -40,7 +41,6 @@ from evalhouse.warehouse.statements.score_corrected import (
     interval_columns,
     interval_names,
     interval_queries,
-    own_intervals_of,
     resampled_entries,
     resampling_of,
     score_interval_notes,
@@ -143,7 +143,8 @@ Key = tuple[Cell, ...]
 class ScorePlan(Struct, frozen=True):
     """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
     of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
-    `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for.
+    `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for, and
+    `decides` whether something depends on them, so that none of a share may be too narrow.
     """
 
     text: str
@@ -154,6 +155,7 @@ class ScorePlan(Struct, frozen=True):
     descending: bool
     limit: int | None
     interval: bool = False
+    decides: bool = False
     everyone: tuple[p.Entry, ...] = ()
 
     @property
@@ -302,7 +304,8 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
             notes += documents_notes(entry, plan.by, on_unlike)
             counted = True
         if plan.interval:
-            spreads.append(own_intervals_of(plan.how, entry, facts, workforce))
+            of_shares = CLOPPER_PEARSON if plan.decides else WILSON
+            spreads.append(own_intervals(plan.how, entry, facts, workforce, of_shares))
             notes += score_interval_notes(entry, spreads[-1])
         if plan.standardized:
             everyone = [line for wanted in _of_everyone(plan, entry) for line in wanted.lines(facts)]

@@ -20,7 +20,6 @@ from evalhouse.warehouse.comparing.intervals import (
     OwnIntervals,
     interval_heading,
     own_interval_queries,
-    own_intervals,
 )
 from evalhouse.warehouse.comparing.notes import interval_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
@@ -31,7 +30,7 @@ from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import noun_of, on, some
 from evalhouse.warehouse.plans.names import Scope, matching
-from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
+from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.plans.testing import interval_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows
 
@@ -98,11 +97,6 @@ def interval_queries(how: p.Testing, entries: Sequence[p.Entry]) -> Queries:
     return tuple(query for entry in entries for query in own_interval_queries(how, entry))
 
 
-def own_intervals_of(how: p.Testing, entry: p.Entry, facts: Facts, workforce: Workforce) -> OwnIntervals:
-    """The intervals of an entry."""
-    return own_intervals(how, entry, facts, workforce)
-
-
 # --- columns and cells ------------------------------------------------------------------------------------------------
 
 
@@ -134,7 +128,10 @@ def interval_caption(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequen
     drawn = max((interval.resamples for spread in spreads for interval in spread.intervals.values()), default=0)
     resamples = f", {drawn:,} resamples, seed {how.seed}" if drawn else ""
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries))
-    return f"{interval_heading(how.level)} {how.interval.name} over {units}{resamples}"
+    kinds = dict.fromkeys(
+        interval.kind or how.interval.name for spread in spreads for interval in spread.intervals.values()
+    )
+    return f"{interval_heading(how.level)} {' and '.join(kinds) or how.interval.name} over {units}{resamples}"
 
 
 def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:

@@ -26,6 +26,9 @@ from evalhouse.warehouse.significance.distributions import t_quantile
 STEP = 1e-5
 """The step of a numerical gradient, as a share of the sum or of the number of units."""
 
+MOVED = 2.0**-44
+"""Two values that differ by no larger share than this differ by rounding."""
+
 ROUNDING = 1e-9
 """A variance computed as a difference counts as rounding error if it is no larger than this share of the terms."""
 
@@ -117,12 +120,24 @@ def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: In
         return numerical_gradient(value, sums, units)
 
     totals = (scaled * times).sum(axis=2, keepdims=True)
-    observed, gradients = value(totals), gradient(totals)
-    influences = np.zeros((systems, counts.shape[2]))
-    for column in range(columns):
-        influences += gradients[:, column] * scaled[:, column]
-    influences -= (gradients * totals).sum(axis=1) / units
+    observed, influences = value(totals), numerical_influences(value, scaled, times)
     return Smooth(scaled, times, lambda sums: value(sums) - observed, gradient, influences)
+
+
+def numerical_influences(value: Callable[[Floats], Floats], columns: Floats, times: Integers) -> Floats:
+    """The influences of units on the values of systems, of shape (systems, units), for counts of shape (systems,
+    columns, units): the numerical gradient times the counts, less the mean. A unit without which the value is the same
+    has none, whatever the error of the gradient.
+    """
+    totals, units = (columns * times).sum(axis=2, keepdims=True), int(times.sum())
+    gradients = numerical_gradient(value, totals, units)
+    influences = np.zeros((len(columns), columns.shape[2]))
+    for column in range(columns.shape[1]):
+        influences += gradients[:, column] * columns[:, column]
+    influences -= (gradients * totals).sum(axis=1) / units
+    observed = value(totals)
+    influences[np.abs(value(totals - columns) - observed) <= MOVED * np.abs(observed)] = 0.0
+    return influences
 
 
 def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: int) -> Floats:

@@ -341,6 +341,8 @@ class _Search(Struct, frozen=True, eq=False):
                 low[places] = found[:, 0]
             if self.plan.bounds != "lower":
                 high[places] = found[:, 1]
+        # All resamples alike do not say how far the truth may be.
+        low[errors == 0], high[errors == 0] = np.nan, np.nan
         nowhere = np.zeros(size, dtype=np.bool_)
         return ConfidenceLimits(
             low, high, errors, undefined, 0 * undefined, nowhere, draws.shuffles if len(wanted) else 0

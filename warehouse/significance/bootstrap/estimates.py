@@ -20,7 +20,7 @@ from evalhouse.warehouse.significance.bootstrap.bootstrap_t import (
     Student,
     functions,
     near_student,
-    numerical_gradient,
+    numerical_influences,
     of_differences,
     ratio_influences,
     ratios,
@@ -511,10 +511,9 @@ def influences_of(runs: Sums, factor: float) -> Floats:
     def value(sums: Floats) -> Floats:
         return runs.valuation.values(sums[0])[None]
 
-    totals = np.array([column.sum() for column in runs.columns], dtype=np.float64)[None, :, None]
-    gradient = numerical_gradient(value, totals, runs.units)[0, :, 0]
-    influences = sum(weight * column for weight, column in zip(gradient.tolist(), runs.columns, strict=True))
-    return np.asarray(factor * (influences - np.mean(influences)))
+    columns = np.stack([column.ravel() for column in runs.columns])[None].astype(np.float64)
+    influences = numerical_influences(value, columns, np.ones(columns.shape[2], dtype=np.int64))
+    return np.asarray(factor * influences.reshape(runs.columns[0].shape))
 
 
 def _noise(influences: Floats, present: Booleans) -> float:

@@ -50,10 +50,13 @@ def intervals_of(label: str, known: OwnIntervals) -> dict[str, tuple[float, floa
     }
 
 
-def lines_of(how: p.Testing, entries: Sequence[p.Entry]) -> str:
+def lines_of(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[OwnIntervals]) -> str:
     """What the interval lines mean: their level, their kind, and what was resampled."""
+    resampled = f"{how.interval.name} bootstrap"
+    kinds = dict.fromkeys(kind for spread in spreads for kind in spread.kinds(resampled))
+    seed = f", seed {how.seed}" if resampled in kinds else ""
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries))
-    return f"{percent(how.level)} {how.interval.name} bootstrap intervals over {units}, seed {how.seed}"
+    return f"{percent(how.level)} {' and '.join(kinds)} intervals over {units}{seed}"
 
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:

@@ -52,6 +52,7 @@ def group_queries(plan: GroupPlan) -> Queries:
 def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
     panels: list[Panel] = []
     said: list[str] = []
+    spreads: list[OwnIntervals] = []
     measures = labels(plan.entries)
 
     def key(row: dict[str, Cell]) -> tuple[Cell, Cell]:
@@ -61,6 +62,7 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
     rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
     for entry in plan.entries:
         known = own_intervals(plan.how, entry, facts, workforce)
+        spreads.append(known)
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
             ranked = [(str(row["system"]), number(row["value"]) or 0.0) for row in rows]
@@ -75,7 +77,7 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
-    legend = (SHARED_LETTER, f"lines: {lines_of(plan.how, plan.entries)}", *hollow(plan.entries))
+    legend = (SHARED_LETTER, f"lines: {lines_of(plan.how, plan.entries, spreads)}", *hollow(plan.entries))
     return Drawn(plan.entries, tuple(panels), f"Ranking with significance groups. {'; '.join(said)}.", legend)
 
 
@@ -164,11 +166,11 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
     if _is_plane(plan):
         return _planes(plan, result, facts)
     panels: list[Panel] = []
-    with_intervals = False
+    spreads: list[OwnIntervals] = []
     for entry in plan.entries:
         known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts, workforce)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
-        with_intervals |= bool(known.intervals)
+        spreads.append(known)
         scale: Unit = "number" if plan.standardized else entry.unit
         for label in measures:
             title = panel_title(plan.entries, measures, entry, label)
@@ -177,7 +179,9 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
                 panels.append(
                     ranking(of_part, label, scale, named, intervals_of(label, known), expected_systems(entry))
                 )
-    legend = ((f"lines: {lines_of(plan.how, plan.entries)}",) if with_intervals else ()) + hollow(plan.entries)
+    legend = hollow(plan.entries)
+    if any(spread.intervals for spread in spreads):
+        legend = (f"lines: {lines_of(plan.how, plan.entries, spreads)}", *legend)
     return Drawn(plan.entries, tuple(panels), _read_out(panels), legend)
 
 

@@ -1,0 +1,70 @@
+"""The interval of a share of items that are right or wrong: Wilson's, and Clopper and Pearson's.
+
+Nothing is resampled, so items that are all right, or all wrong, have an interval too, and no limit leaves [0, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from msgspec import Struct
+
+from evalhouse.warehouse.significance.arrays import Booleans
+from evalhouse.warehouse.significance.distributions import incomplete
+from evalhouse.warehouse.significance.sums import Sums
+
+
+class ShareInterval(Struct, frozen=True):
+    """A kind of interval of a share, and how its two limits follow from the number of right items, the number of items
+    and the probability that it misses.
+    """
+
+    name: str
+    source: str
+    limits: Callable[[int, int, float], tuple[float, float]]
+
+
+def right_or_wrong(many: Sums, factor: float) -> Booleans:
+    """For which systems factor · value is a share of items, at most one of them in a unit; of shape (systems,)."""
+    if many.is_function:
+        return np.zeros(many.systems, dtype=np.bool_)
+    right = factor * many.numerators
+    items = np.isin(many.denominators, (0, 1)) & ((right == 0) | ((right == 1) & (many.denominators == 1)))
+    return np.asarray(items.all(axis=1))
+
+
+def wilson(right: int, items: int, level: float) -> tuple[float, float]:
+    """The shares from which the observed one is less than z standard errors away, the standard error being that of the
+    share itself (Wilson 1927, Journal of the American Statistical Association 22, 209-212).
+    """
+    square = NormalDist().inv_cdf(1 - level / 2) ** 2
+    middle = (right + square / 2) / (items + square)
+    half = sqrt(square * (right * (items - right) / items + square / 4)) / (items + square)
+    return (0.0 if right == 0 else middle - half), (1.0 if right == items else middle + half)
+
+
+def clopper_pearson(right: int, items: int, level: float) -> tuple[float, float]:
+    """The shares of which neither so many right items nor so few would be improbable: it misses the true share at most
+    as often as promised, however few items there are (Clopper and Pearson 1934, Biometrika 26, 404-413).
+    """
+    low = 0.0 if right == 0 else _beta_quantile(level / 2, right, items - right + 1)
+    high = 1.0 if right == items else 1.0 - _beta_quantile(level / 2, items - right, right + 1)
+    return low, high
+
+
+def _beta_quantile(below: float, a: int, b: int) -> float:
+    """The x with I_x(a, b) = below, by bisection to the last digit of a double."""
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if incomplete(middle, a, b) < below else (low, middle)
+    return low
+
+
+WILSON = ShareInterval("Wilson", "Wilson 1927", wilson)
+"""The interval that is shown: near its level on average over shares."""
+
+CLOPPER_PEARSON = ShareInterval("Clopper-Pearson", "Clopper and Pearson 1934", clopper_pearson)
+"""The interval that decides whether a share is beyond a bound: its level is never exceeded."""

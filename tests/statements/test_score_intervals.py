@@ -99,7 +99,8 @@ def test_of_a_share_the_standard_error_is_that_of_the_mean_and_the_interval_wils
 
 def test_of_a_mean_the_interval_is_at_least_students(session: Session) -> None:
     (row,) = session.run("score percent for gpt.0 on graded interval level 0.10").rows
-    half = stats.t.isf(0.05, number(row["documents"]) - 1) * number(row["se(percent)"])
+    assert isinstance(row["documents"], int)
+    half = stats.t.isf(0.05, row["documents"] - 1) * number(row["se(percent)"])
     assert number(row["ci_high(percent)"]) - number(row["percent"]) >= half * (1 - 1e-5)
     assert number(row["ci_high(percent)"]) - number(row["percent"]) < 1.2 * half
 

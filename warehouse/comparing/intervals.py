@@ -251,12 +251,13 @@ def draws_of_intervals(how: p.Testing, entry: p.Entry) -> Draws:
 
 
 def plan_of(how: p.Testing, lower_is_better: bool = False) -> IntervalPlan:
-    """How a statement asks for the intervals of differences: one-sided the limit is that on the side of the worse."""
+    """How a statement asks for the intervals of differences: one-sided the limit is that on the side of the worse, and
+    beside a margin the level is outside on each side."""
     bounds: LimitSides = "both"
     if how.sides == "one-sided":
         bounds = "upper" if lower_is_better else "lower"
     family: Simultaneous = "together" if how.test.whole_family else how.adjustment.intervals
-    return IntervalPlan(float(how.level), how.interval, bounds, family)
+    return IntervalPlan(float(how.interval_level), how.interval, bounds, family)
 
 
 # --- what intervals are called ----------------------------------------------------------------------------------------
@@ -281,7 +282,7 @@ def interval_title(how: p.Testing, entries: Sequence[p.Entry], drawn: int) -> st
     called = [OF_ORDERS.name] if any(ordered) else []
     if not ordered or not all(ordered):
         called.append(plan.kind.name)
-    return f"{interval_heading(how.level)} {' and '.join(called)}{resamples}{family}"
+    return f"{interval_heading(how.interval_level)} {' and '.join(called)}{resamples}{family}"
 
 
 # === intervals of systems =============================================================================================

@@ -1,9 +1,11 @@
 """Two one-sided tests against a margin: that one system is not worse by so much than another, and that it is not better
 by so much (Schuirmann 1987; Berger and Hsu 1996).
 
-Where the two systems have the same denominators on every unit, one of them is raised by the margin on each, and the
-test of the statement is made of that. Elsewhere the BCa interval with twice the level outside decides. The two-sided
-test itself is made elsewhere; here its verdict is read beside the two.
+The interval that is shown decides: the one with the level outside on each side has to lie within the margin. Where the
+two systems have the same denominators on every unit, one of them is raised by the margin on each, the test of the
+statement is made of that, and both have to show it. Where few units differ, neither can: what decides is how large the
+difference may be of units of which so few were seen to differ. The two-sided test itself is made elsewhere; here its
+verdict is read beside the two.
 """
 
 from __future__ import annotations
@@ -19,20 +21,21 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, decisions
-from evalhouse.warehouse.comparing.intervals import Intervals, intervals_by, percent
+from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, percent
 from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.sums import average_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
-from evalhouse.warehouse.plans.path import Workforce
-from evalhouse.warehouse.significance.bootstrap.interval_kinds import CORRECTED, INTERVALS, IntervalPlan
+from evalhouse.warehouse.measures.measure import SHARE
+from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON
 
 FAMILIES = 3
 """How many verdicts each pair takes: that the systems differ, and the two about the margin."""
 
-EASILY = 10
-"""With fewer differing units than this among others that tie, such as items right or wrong, systems that differ by the
-margin are found within it in more than 7% at the level 0.05: raised by it, all that tie speak for one of them."""
+ENOUGH = 10
+"""With fewer differing units than this among others that tie, such as items right or wrong, tests and resamples would
+find systems that differ by the margin within it too often: raised by it, all that tie speak for one of them."""
 
 MarginVerdict = Literal["equivalent", "better", "worse", "not worse", "inconclusive", "undecided"]
 """Of the first system against the second."""
@@ -68,9 +71,11 @@ Margins = dict[tuple[str, Pair], Margined]
 """Keyed by the label of the statistic and the places of the two systems."""
 
 
-def decide_margins(batch: Sequence[Comparison], decided: Decisions, workforce: Workforce, pairs: int) -> Margins:
-    """The verdict on each pair of comparisons of one test set, which were `decided` without the margin. The statement
-    makes so many verdicts on `pairs` in all.
+def decide_margins(
+    batch: Sequence[Comparison], decided: Decisions, limits: Intervals, workforce: Workforce, pairs: int
+) -> Margins:
+    """The verdict on each pair of comparisons of one test set, which were `decided` without the margin; `limits` are
+    their `margin_intervals`. The statement makes so many verdicts on `pairs` in all.
 
     Raises QueryError where a test refuses a pair.
     """
@@ -91,12 +96,12 @@ def decide_margins(batch: Sequence[Comparison], decided: Decisions, workforce: W
                 not_worse[label, raise_pair(comparison, pair, True)],
                 not_better[label, raise_pair(comparison, pair, False)],
             )
-            found[label, pair] = _by_tests(decided[label, pair], tests, first_is_better(comparison, pair))
-    limits = _limits(by_interval, workforce)
+            shown = _within(limits[label, pair], comparison)
+            found[label, pair] = _by_tests(decided[label, pair], tests, shown, first_is_better(comparison, pair))
     for comparison in by_interval:
         for pair in comparison.pairs:
             key = comparison.statistic.label, pair
-            passed = _within(limits, key, float(margin), comparison.statistic.measure.lower_is_better)
+            passed = _within(limits[key], comparison)
             possible = {
                 _verdict(*passed, differs, first_is_better(comparison, pair)) for differs in _sides(decided[key])
             }
@@ -149,32 +154,37 @@ def raise_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
 
 
 def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
-    """Why a margin can never be met here, and where one is met too easily."""
-    if comparison.how.margin is None or not can_be_raised(comparison):
+    """Why a margin can never be met here, and where too few units differ to show that one is."""
+    if comparison.how.margin is None:
         return
-    yield from (f"against the margin, {note}" for note in hopeless(against_margin(comparison, True)))
-    units = comparison.observations.units
-    easily = [
+    if can_be_raised(comparison):
+        yield from (f"against the margin, {note}" for note in hopeless(against_margin(comparison, True)))
+    units, noun = comparison.observations.units, comparison.entry.units.exchange_noun
+    few = [
         (pair, differing)
-        for pair, differing in zip(comparison.pairs, comparison.differing, strict=True)
-        if differing < min(EASILY, units)
-        and margins[comparison.statistic.label, pair].verdict in ("equivalent", "not worse")
+        for pair, differing in few_differing(comparison)
+        if margins[comparison.statistic.label, pair].verdict == INCONCLUSIVE
     ]
-    noun, why = (
-        comparison.entry.units.exchange_noun,
-        "too few to rely on: systems that differ by the margin would too often seem closer",
-    )
-    if len(easily) <= ONE_BY_ONE:
-        for pair, differing in easily:
+    if len(few) <= ONE_BY_ONE:
+        for pair, differing in few:
             differ = "differs" if differing == 1 else "differ"
-            yield f"{who(comparison, pair)}: {differing} of {quantity(units, noun)} {differ}, {why}"
+            so_many = f"{who(comparison, pair)}: {differing} of {quantity(units, noun)} {differ}"
+            bound = bound_of(comparison, differing)
+            if bound is None:
+                yield f"{so_many}, too few to show that a difference is within the margin"
+            else:
+                written = format_margin(Decimal(f"{bound:.2g}"), comparison.entry.unit)
+                yield f"{so_many}, which systems may that differ by up to {written}"
     else:
-        yield f"{len(easily):,} pairs within the margin differ in fewer than {EASILY} {plural(noun)}, {why}"
+        show = "too few to show that a difference is within the margin"
+        yield f"{len(few):,} pairs differ in fewer than {ENOUGH} {plural(noun)}, {show}"
 
 
-def _by_tests(decided: Decided, tests: tuple[Decided, Decided], first_is_better: bool) -> Margined:
+def _by_tests(
+    decided: Decided, tests: tuple[Decided, Decided], shown: tuple[bool, bool], first_is_better: bool
+) -> Margined:
     possible = {
-        _verdict(not_worse, not_better, differs, first_is_better)
+        _verdict(not_worse and shown[0], not_better and shown[1], differs, first_is_better)
         for not_worse, not_better, differs in product(*map(_sides, (*tests, decided)))
     }
     levels = [test.outcome.p if test.adjusted is None else test.adjusted for test in tests]
@@ -185,24 +195,62 @@ def _by_tests(decided: Decided, tests: tuple[Decided, Decided], first_is_better:
 # --- by an interval ---------------------------------------------------------------------------------------------------
 
 
-def _limits(comparisons: Sequence[Comparison], workforce: Workforce) -> Intervals:
-    """The intervals that decide: with them outside the margin on either side at the level, two-sided at twice that."""
-    return intervals_by(comparisons, plan_of_margin, workforce)
+def margin_intervals(comparisons: Sequence[Comparison], workforce: Workforce = ONE_THREAD) -> Intervals:
+    """The intervals that are shown and decide: with the level outside on either side, so with twice that in all. Where
+    few units differ it is what differences these are compatible with, if the measure has a range.
+    """
+    limits = intervals(comparisons, workforce)
+    for comparison in comparisons:
+        for pair, differing in few_differing(comparison):
+            key, bound = (comparison.statistic.label, pair), bound_of(comparison, differing)
+            low, high = (None, None) if bound is None else (-bound, bound)
+            limits[key] = Interval(low, high, limits[key].error, 0, 0, False, CLOPPER_PEARSON.name)
+    return limits
 
 
-def plan_of_margin(comparison: Comparison) -> IntervalPlan:
-    """How the interval is made that decides. That of replicates is not resampled, and has no bias to correct."""
-    how = comparison.how
-    kind = INTERVALS[0] if comparison.replicates else CORRECTED
-    return IntervalPlan(2 * float(how.level), kind, family=how.adjustment.intervals)
+def few_differing(comparison: Comparison) -> Iterator[tuple[Pair, int]]:
+    """The pairs that differ in fewer than ENOUGH units and tie in others, and in how many. Runs of a system are not
+    exchange units.
+    """
+    if comparison.how.margin is None or comparison.replicates or comparison.statistic.ordered:
+        return
+    for pair, differing in zip(comparison.pairs, comparison.differing, strict=True):
+        if differing < min(ENOUGH, comparison.observations.units):
+            yield pair, differing
 
 
-def _within(limits: Intervals, key: tuple[str, Pair], margin: float, lower_is_better: bool) -> tuple[bool, bool]:
+def bound_of(comparison: Comparison, differing: int) -> float | None:
+    """The largest difference that is compatible with so few differing units: the one-sided limit of Clopper and Pearson
+    (1934) of the share that differs, times the range of the measure. With none that differ it is 1 − level^(1/units).
+    None for a ratio whose denominators differ, for an average over test sets and where the range is not known.
+    """
+    measure = comparison.statistic.measure
+    if comparison.over or not can_be_raised(comparison):
+        return None
+    if measure.within is not None:
+        lowest, highest = measure.within
+    elif measure.named_share and _are_shares(comparison):
+        lowest, highest = SHARE
+    else:
+        return None
+    level, units = float(comparison.how.level), comparison.observations.units
+    share = CLOPPER_PEARSON.limits(differing, units, 2 * level)[1]
+    return share * (highest - lowest)
+
+
+def _are_shares(comparison: Comparison) -> bool:
+    """Whether no observation is below 0 or above 1: values by the name of a share may be percentages."""
+    over = comparison.factor * comparison.ratios.numerators
+    return bool(((over >= 0) & (over <= comparison.ratios.denominators)).all())
+
+
+def _within(interval: Interval, comparison: Comparison) -> tuple[bool, bool]:
     """Whether the interval shows that the first system is not worse by the margin, and that it is not better."""
-    interval = limits[key]
+    assert comparison.how.margin is not None
+    margin = float(comparison.how.margin)
     above = interval.low is not None and interval.low > -margin
     below = interval.high is not None and interval.high < margin
-    return (below, above) if lower_is_better else (above, below)
+    return (below, above) if comparison.statistic.measure.lower_is_better else (above, below)
 
 
 # --- the verdict ------------------------------------------------------------------------------------------------------
@@ -237,12 +285,13 @@ def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
 
 
 def margin_caption(margin: Decimal, level: Decimal, unit: str, margins: Margins) -> str:
-    """margin 2%, by 90% bca intervals. `unit` is that of the measures."""
+    """margin 2%, by 90% intervals. `unit` is that of the measures."""
     written = format_margin(margin, unit)
     by_interval = [of_pair.by_interval for of_pair in margins.values()]
-    if not any(by_interval):
-        return f"margin {written}"
-    return f"margin {written}, {'' if all(by_interval) else 'in part '}by {percent(2 * level)} intervals"
+    tests = (
+        "" if all(by_interval) else "by two one-sided tests and " if not any(by_interval) else "in part by tests and "
+    )
+    return f"margin {written}, {tests}by {percent(2 * level)} intervals"
 
 
 def margin_line(comparison: Comparison) -> str:
@@ -251,10 +300,12 @@ def margin_line(comparison: Comparison) -> str:
     assert how.margin is not None
     margin = format_margin(how.margin, comparison.entry.unit)
     if can_be_raised(comparison):
-        return f"{label}: {margin}, two one-sided tests, with the margin added to one system (Schuirmann 1987)"
-    plan = plan_of_margin(comparison)
+        return (
+            f"{label}: {margin}, two one-sided tests, with the margin added to one system (Schuirmann 1987), and the "
+            f"{percent(how.interval_level)} {how.interval.name} interval"
+        )
     why = "the margin cannot be added to replicates" if comparison.replicates else "the systems' denominators differ"
-    return f"{label}: {margin}, by the {percent(2 * how.level)} {plan.kind.name} interval, since {why}"
+    return f"{label}: {margin}, by the {percent(how.interval_level)} {how.interval.name} interval, since {why}"
 
 
 def format_margin(margin: Decimal, unit: str) -> str:

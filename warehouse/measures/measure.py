@@ -130,6 +130,8 @@ class Measure(Struct, frozen=True):
     """The formula for a single document, if it differs from that of a test set."""
     by_document: bool = False
     """Whether each document has a value of its own and a system has the mean of these values."""
+    named_share: bool = False
+    """Whether imported values have the name of a share: between 0 and 1, unless they are percentages."""
 
     @property
     def called(self) -> str:

@@ -31,7 +31,16 @@ def mean_of_values() -> Ratio:
 def imported_measure(name: str, lower_is_better: bool = False) -> Measure:
     """The measure of the imported values of this name: their mean over documents."""
     meaning = "mean of the imported values over documents"
-    return Measure(name, "values", meaning, "imported", mean_of_values, steady=True, lower_is_better=lower_is_better)
+    return Measure(
+        name,
+        "values",
+        meaning,
+        "imported",
+        mean_of_values,
+        steady=True,
+        lower_is_better=lower_is_better,
+        named_share=says_share(name),
+    )
 
 
 def printed_measure(called: str, task: str, name: str, lower_is_better: bool = False) -> Measure:
@@ -84,6 +93,27 @@ SAME = (
 def says_right(metric: str) -> bool:
     """Whether a metric of this name states that an answer is right or wrong."""
     return metric.casefold() in SAME
+
+
+SHARES = (
+    *SAME,
+    "f1",
+    "f1_score",
+    "f-score",
+    "precision",
+    "recall",
+    "success",
+    "success_rate",
+    "pass",
+    "passed",
+    "win_rate",
+)
+"""Names of shares: they lie between 0 and 1. Metrics that only happen to do so in the data are none."""
+
+
+def says_share(metric: str) -> bool:
+    """Whether a metric of this name is a share."""
+    return metric.casefold() in SHARES
 
 
 def foremost(metrics: Iterable[str]) -> str | None:

@@ -408,6 +408,13 @@ class Testing(Struct, frozen=True):
         return next((word for word in self.adjustment.synonyms if word in self.spoken), self.adjustment.name)
 
     @property
+    def interval_level(self) -> Decimal:
+        """How often an interval may miss the true difference. With a margin that is the level on each side, as two
+        one-sided tests have it (Schuirmann 1987).
+        """
+        return self.level if self.margin is None else 2 * self.level
+
+    @property
     def drawn(self) -> str:
         """What shuffles are called in the statement."""
         return as_typed("shuffles", self.spoken)

@@ -24,6 +24,7 @@ from evalhouse.warehouse.comparing.margins import (
     Margins,
     decide_margins,
     margin_caption,
+    margin_intervals,
     margin_notes,
 )
 from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions
@@ -217,8 +218,10 @@ def batch_of(
     Raises QueryError where a test refuses a pair.
     """
     bounds = bounds_of(comparisons, decisions(comparisons, workforce, pairs), facts, workforce, pairs)
-    margins = decide_margins(comparisons, bounds.decided, workforce, pairs)
-    return Batch(comparisons, bounds, margins, intervals(comparisons, workforce) if with_intervals else {})
+    if comparisons and comparisons[0].how.margin is not None:
+        limits = margin_intervals(comparisons, workforce)
+        return Batch(comparisons, bounds, decide_margins(comparisons, bounds.decided, limits, workforce, pairs), limits)
+    return Batch(comparisons, bounds, {}, intervals(comparisons, workforce) if with_intervals else {})
 
 
 def _of_all(comparison: Comparison) -> dict[str, Cell]:
@@ -407,7 +410,7 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
     varies.
     """
     pair = [set(rows.cells(name)) for name in ("system_a", "system_b")]
-    headings = {"ci_low": interval_heading(plan.how.level)}
+    headings = {"ci_low": interval_heading(plan.how.interval_level)}
     hidden: set[str] = set()
     spare: dict[str, int] = {}
     if [len(names) for names in pair] == [1, 1]:

@@ -169,7 +169,7 @@ def _against_margin(expected: str, verdict: str) -> bool | None:
 
 def _margin_reason(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
     if row["p_not_worse"] is None:
-        return f"by the {percent(2 * plan.question.how.level)} interval"
+        return f"by the {percent(plan.question.how.interval_level)} interval"
     level = plan.question.how.level
     levels = [("worse", row["p_not_worse"])] + (
         [("better", row["p_not_better"])] if plan.expected == "equivalent" else []

@@ -58,9 +58,6 @@ INTERVALS: tuple[IntervalKind, ...] = (
 )
 """The first is the default."""
 
-CORRECTED = next(kind for kind in INTERVALS if kind.corrects)
-"""The kind of interval that decides about a margin."""
-
 
 def find_interval(name: str) -> IntervalKind:
     """The kind with this name, in lower case. Raises KeyError if there is none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from math import inf, log10
 from typing import TYPE_CHECKING, Any
@@ -186,7 +187,20 @@ def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
     sums = comparison.data_of(a, b)
     equal = sums.is_ratio and bool((sums.denominators[0] == sums.denominators[1]).all())
     of_values = comparison.statistic.averaged or comparison.observations.values is not None
-    return population_of(sums, float(sums.factor), of_values and equal and not sums.all_counted)
+    factor = float(sums.factor / Fraction(10) ** exponent_of_pair(comparison, pair))
+    return population_of(sums, factor, of_values and equal and not sums.all_counted)
+
+
+TINY, HUGE = -60, 60
+"""Exponents of ten between which fourth powers of values neither vanish nor overflow."""
+
+
+def exponent_of_pair(comparison: Comparison, pair: Pair) -> int:
+    """The power of ten in which a population has the values of a pair: 0 unless they are very small or very large."""
+    sums = comparison.data_of(*pair)
+    largest = abs(sums.factor) * int(abs(sums.columns[0]).max(initial=1))
+    exponent = len(str(largest.numerator)) - len(str(largest.denominator))
+    return 0 if TINY <= exponent <= HUGE else exponent
 
 
 def _add(
@@ -208,14 +222,18 @@ def _add(
         "system_b": a_and_b[1],
     }
     there = observations.documents
-    detect = [float(amount) for amount in plan.detect] or _round_amounts(simulation, observations.units, plan.wanted)
+    exponent = exponent_of_pair(comparison, pair)
+    # What is simulated is in units of 10^exponent.
+    simulated = [float(amount.scaleb(-exponent)) for amount in plan.detect]
+    simulated = simulated or _round_amounts(simulation, observations.units, plan.wanted)
+    detect = [_times_ten_to(exponent, amount) for amount in simulated]
     documents = plan.documents or tuple(dict.fromkeys(max(1, round(share * there)) for share in SHARES))
     units = [max(1, round(number * observations.units / there)) for number in documents]
     wanted = float(plan.wanted)
     questions: list[partial[Any]] = [
         partial(simulation.detectable, observations.units, wanted),
-        *(partial(simulation.powers, many, detect) for many in units),
-        *(partial(simulation.needed, amount, wanted) for amount in detect),
+        *(partial(simulation.powers, many, simulated) for many in units),
+        *(partial(simulation.needed, amount, wanted) for amount in simulated),
     ]
     detectable, *found_apart = workforce.done(_simulate, questions)
     powers, needs = found_apart[: len(units)], found_apart[len(units) :]
@@ -237,15 +255,16 @@ def _add(
             detect=amount,
             documents=there,
             documents_needed=None if needed is None else -(-needed * there // observations.units),
-            detectable=detectable,
+            detectable=None if detectable is None else _times_ten_to(exponent, detectable),
         )
+    reach = _times_ten_to(exponent, population.reach)
     named, unit = who(comparison, pair), comparison.entry.unit
-    if too_large := [amount for amount in detect if amount > population.reach]:
+    if too_large := [amount for amount in detect if amount > reach]:
         verb = "is" if len(too_large) == 1 else "are"
         yield (
             f"{named}: {_amounts(too_large, unit)} {verb} out of reach; even if every "
             f"{comparison.entry.units.exchange_noun} in which they differ favoured {a_and_b[0]}, they would differ "
-            f"by only {_amounts([population.reach], unit)}"
+            f"by only {_amounts([reach], unit)}"
         )
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
         yield (
@@ -253,11 +272,19 @@ def _add(
             f"{' or fewer' if len(hopeless) > 1 else ''}, usually too few differ for a p of {plan.how.level}"
         )
     observed = abs(comparison.difference(*pair) or 0.0)
-    if any(abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9) for amount in map(float, plan.detect)):
+    if any(
+        abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9 * observed)
+        for amount in map(float, plan.detect)
+    ):
         yield (
             f"{named}: {_amounts([observed], unit)} is the observed difference; its power follows from its p and says "
             "nothing more (Hoenig and Heisey 2001), so choose a difference that would matter"
         )
+
+
+def _times_ten_to(exponent: int, amount: float) -> float:
+    """An amount times 10^exponent, with the digits that it has."""
+    return float(Decimal(repr(amount)).scaleb(exponent))
 
 
 def _simulate(question: partial[Any]) -> Any:
@@ -417,10 +444,11 @@ def weigh(plan: PowerPlan, facts: Facts) -> Iterator[Line]:
         elif _way(population) == "shifted":
             yield "simulation", f"{label}: the differences of {plural(noun)}, centred, shifted and resampled"
         else:
+            reach = _times_ten_to(exponent_of_pair(comparison, pair), population.reach)
             yield (
                 "simulation",
                 f"{label}: {plural(noun)} resampled, each with the chance of favouring the first system at which they "
-                f"differ by as much as asked, {_amounts([population.reach], comparison.entry.unit)} at most",
+                f"differ by as much as asked, {_amounts([reach], comparison.entry.unit)} at most",
             )
     yield from (("exchange", f"{entry.test_set.name}: by {entry.units.exchange.name}") for entry in plan.entries)
     sizes_asked = len(plan.documents) or len(SHARES)

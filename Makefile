@@ -26,6 +26,8 @@ BIN := .venv/bin
 TESTS ?= tests
 PIP := -m pip install --quiet --disable-pip-version-check
 PARALLEL := -n logical --dist loadgroup
+# The fast tests are many, and one after another where they stand together; who is done takes over from the others.
+PARALLEL_FAST := -n logical --dist worksteal
 # The tests start hundreds of processes, which would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 SLOW_MARKS := (spark or browser or crash or fuzz or terminal or docs or long)
@@ -53,7 +55,7 @@ generate: .venv/installed-dev built
 	$(COG) -r $(PAGES)
 
 test: .venv/installed-test built
-	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
+	$(BIN)/python -m pytest $(PARALLEL_FAST) $(FAST) $(TESTS)
 
 test-slow: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) $(SLOW) $(TESTS)
@@ -71,19 +73,19 @@ check: lint docs
 	@$(MAKE) --no-print-directory test-all
 
 test-oldest: .venv-oldest/installed built
-	.venv-oldest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
+	.venv-oldest/bin/python -m pytest $(PARALLEL_FAST) $(FAST) $(TESTS)
 
 test-versions: test-oldest
 	test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable ".[test]"
-	.venv-newest/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS)
+	.venv-newest/bin/python -m pytest $(PARALLEL_FAST) $(FAST) $(TESTS)
 
 test-pythons: built
 	@for python in $$(.ci/pythons); do \
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
 	  echo "Python $$version" && \
 	  $(MAKE) --no-print-directory .venv-$$version/installed INTERPRETER=$$python && \
-	  .venv-$$version/bin/python -m pytest $(PARALLEL) $(FAST) $(TESTS) || exit 1; \
+	  .venv-$$version/bin/python -m pytest $(PARALLEL_FAST) $(FAST) $(TESTS) || exit 1; \
 	done
 
 bench: .venv/installed-test built

@@ -54,9 +54,10 @@ os.environ["EVALHOUSE_SAMPLE"] = "yes"
 REAL = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
-TOGETHER = ("spark", "browser", "crash", "terminal")
-"""Tests with one of these marks run one after the other in one process, because they share what takes long to start, or
-wait for seconds that other tests should not use up. Those of crashes share nothing but what their file makes.
+TOGETHER = ("spark", "browser", "terminal")
+"""Slow tests with one of these marks run one after the other in one process, because they share what takes long to
+start, or wait for seconds that other tests should not use up. The others run file by file, as long as what a file
+makes for all its tests is made once.
 """
 
 
@@ -81,11 +82,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in others]
         config.hook.pytest_deselected(items=others)
     for item in items:
-        for mark in TOGETHER:
-            if item.get_closest_marker(mark):
-                group = f"crash in {item.path.stem}" if mark == "crash" else mark
-                item.add_marker(pytest.mark.xdist_group(group))
-                break
+        if not item.get_closest_marker("xdist_group"):
+            group = next((mark for mark in TOGETHER if item.get_closest_marker(mark)), _file(item))
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

@@ -16,10 +16,13 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable, Iterator
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
+
+from tests.commands import forked_commands
 
 pytestmark = pytest.mark.docs
 
@@ -30,16 +33,42 @@ WIPED = re.compile(r"[^\n]*\r\x1b\[K")
 PYTHON = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
-def on_a_terminal(command: list[str], folder: Path) -> str:
+Start = Callable[[list[str], Path, dict[str, str], int], Callable[[], object]]
+"""Starts evalhouse with words, in a folder, with an environment and both streams; what it returns waits for the end."""
+
+
+def as_installed(words: list[str], folder: Path, environment: dict[str, str], output: int) -> Callable[[], object]:
+    """Starts a process as the installed command does."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "cli.py"), *words],
+        stdout=output,
+        stderr=output,
+        stdin=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment,
+    ).wait
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Start]:
+    """Starts a process that has imported the program already: there are hundreds of commands."""
+    with forked_commands() as commands:
+
+        def start(words: list[str], folder: Path, environment: dict[str, str], output: int) -> Callable[[], object]:
+            commands.start(words, folder, environment, output)
+            return commands.ended
+
+        yield start
+
+
+def on_a_terminal(words: list[str], folder: Path, start: Start) -> str:
     """What a command prints, both streams, on a terminal of 100 columns without colour."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     settings = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}
     for name in ("EVALHOUSE_DB", "EVALHOUSE_SAMPLE", "CI"):
         settings.pop(name, None)
-    process = subprocess.Popen(
-        command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=folder, env=settings
-    )
+    wait = start(words, folder, settings, theirs)
     os.close(theirs)
     printed = b""
     while True:
@@ -51,12 +80,12 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
             break
         printed += chunk
     os.close(ours)
-    process.wait()
+    wait()
     # What was drawn to pass the time was wiped away again, as a person sees it.
     return WIPED.sub("", printed.decode().replace("\r\n", "\n"))
 
 
-def replay(block: str, folder: Path) -> str:
+def replay(block: str, folder: Path, start: Start) -> str:
     """The block with each command's output as it is now."""
     lines = block.split("\n")
     replayed = []
@@ -75,7 +104,7 @@ def replay(block: str, folder: Path) -> str:
                 file.write_text("\n".join(shown).rstrip("\n") + "\n", encoding="utf-8")
             replayed += [text for text in shown if text]
         elif words[:1] == ["evalhouse"]:
-            printed = on_a_terminal([sys.executable, str(ROOT / "cli.py"), *words[1:]], folder)
+            printed = on_a_terminal(words[1:], folder, start)
             replayed += printed.rstrip("\n").split("\n") if printed.strip() else []
         elif line:
             pytest.fail(f"a transcript may use cat and evalhouse, not: {line}")
@@ -90,12 +119,15 @@ def copy_examples(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_transcripts_are_true(page: Path, tmp_path: Path, accept: bool, warehouses: dict[str, Path]) -> None:
+def test_transcripts_are_true(
+    page: Path, tmp_path: Path, accept: bool, warehouses: dict[str, Path], forked: Start
+) -> None:
+    start = as_installed if page.name == "README.md" else forked
     text = page.read_text(encoding="utf-8")
     if page.parent.name == "language" and "evalhouse init evalhouse.duckdb" not in text:
         shutil.copy(warehouses["sample"], tmp_path / "evalhouse.duckdb")
     copy_examples(text, tmp_path)
-    replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path)}```", text)
+    replayed = CONSOLE.sub(lambda found: f"```console\n{replay(found[1], tmp_path, start)}```", text)
     if accept:
         page.write_text(replayed, encoding="utf-8")
     else:

@@ -27,7 +27,7 @@ from evalhouse.warehouse.store.database import Database
 from tests.conftest import write_csv
 from tests.empty import create
 
-EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "1500"))
+EXAMPLES = int(os.environ.get("EVALHOUSE_EXAMPLES", "750"))
 
 SYSTEMS = ("GE", "NMSU/Brandeis", "gpt-4.1-mini")
 DOCUMENTS = tuple(f"D{place}" for place in range(8))

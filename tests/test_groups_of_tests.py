@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.long  # only the slow tests run in groups
 @pytest.mark.xdist_group("together")
 def test_xdist_knows_the_groups_of_tests(request: pytest.FixtureRequest) -> None:
     if not request.config.getoption("loadgroup", default=False):

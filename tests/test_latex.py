@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ STATEMENTS = (
 )
 
 
+pytestmark = pytest.mark.xdist_group("typeset")  # the answers for all, with those of test_typst.py
+
+
+@cache
+def answers() -> tuple[Result, ...]:
+    """The results of the statements, of which some take seconds."""
+    with Session.open() as session:
+        return tuple(session.run(statement) for statement in STATEMENTS)
+
+
 @pytest.fixture(scope="module")
 def sample() -> Iterator[Session]:
     with Session.open() as session:
@@ -85,17 +96,15 @@ def too_large(log: str) -> list[str]:
 @pytest.mark.long
 @needs_latex
 @pytest.mark.parametrize("paper", ["", "[a4paper]"])
-def test_no_table_is_wider_than_the_text_or_taller_than_a_page(sample: Session, tmp_path: Path, paper: str) -> None:
-    results = [sample.run(statement) for statement in STATEMENTS]
-    assert too_large(compiled(results, tmp_path, paper)) == []
+def test_no_table_is_wider_than_the_text_or_taller_than_a_page(tmp_path: Path, paper: str) -> None:
+    assert too_large(compiled(answers(), tmp_path, paper)) == []
 
 
 @pytest.mark.long
 @needs_latex
-def test_floats_fit_one_of_two_columns_of_text(sample: Session, tmp_path: Path) -> None:
-    results = [sample.run(statement) for statement in STATEMENTS]
-    floats = [result for result in results if "longtable" not in latex(result, Style())]
-    assert len(floats) > len(results) / 2
+def test_floats_fit_one_of_two_columns_of_text(tmp_path: Path) -> None:
+    floats = [result for result in answers() if "longtable" not in latex(result, Style())]
+    assert len(floats) > len(answers()) / 2
     assert too_large(compiled(floats, tmp_path, "[twocolumn]")) == []
 
 
@@ -127,9 +136,9 @@ def test_nor_is_one_with_the_longest_names_there_can_be(with_values: WithValues,
 
 
 @pytest.mark.long
-def test_panels_have_every_column_and_few_enough_characters(sample: Session) -> None:
-    for statement in STATEMENTS[:12]:
-        for rectangle in unbounded_rectangles(sample.run(statement), Style()):
+def test_panels_have_every_column_and_few_enough_characters() -> None:
+    for statement, result in zip(STATEMENTS[:12], answers(), strict=False):
+        for rectangle in unbounded_rectangles(result, Style()):
             panels = on_paper(rectangle)
             assert all(panel.width <= LINE for panel in panels), statement
             shown = [heading for panel in panels for heading in panel.headings[rectangle.keys :]]

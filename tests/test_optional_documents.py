@@ -70,11 +70,12 @@ def test_the_extremes_are_those_of_every_labelling(measure: Measure, cells: Cell
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("most", [2, pytest.param(3, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", ["MCC", "kappa", "T11SU"])
-def test_the_extremes_are_those_of_every_small_table(name: str) -> None:
-    """What is neither linear nor a ratio, on all tables with up to three documents a cell."""
+def test_the_extremes_are_those_of_every_small_table(name: str, most: int) -> None:
+    """What is neither linear nor a ratio, on all tables with up to so many documents a cell."""
     (measure,) = (measure for measure in BOUNDED if measure.name == name)
-    for numbers in product(range(4), repeat=6):
+    for numbers in product(range(most + 1), repeat=6):
         cells = dict(zip(COLUMNS, numbers, strict=True))
         values = [value(measure, labelled, "excluded") for labelled in labellings(cells)]
         known = [of for of in values if of is not None]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from evalhouse.warehouse.render.rectangle import unbounded_rectangles
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
 from tests.test_formats import RESULTS
-from tests.test_latex import STATEMENTS
+from tests.test_latex import answers
+
+pytestmark = pytest.mark.xdist_group("typeset")  # the answers for all, with those of test_latex.py
 
 TEXT_WIDTH = 453.6
 """Points of a line where nothing is said of the page."""
@@ -27,7 +30,7 @@ MEASURING = (
 """Has the compiler note how wide each table is on a line."""
 
 
-def widths(results: list[Result], folder: Path) -> list[float]:
+def widths(results: Sequence[Result], folder: Path) -> list[float]:
     """The widths of the tables of some results. Raises an error of the compiler where one is wrong."""
     typst = pytest.importorskip("typst")
     document = folder / "tables.typ"
@@ -40,10 +43,8 @@ def widths(results: list[Result], folder: Path) -> list[float]:
 
 @pytest.mark.long
 def test_no_table_is_wider_than_the_text(tmp_path: Path) -> None:
-    with Session.open() as session:
-        results = [session.run(statement) for statement in STATEMENTS]
-    measured = widths(results, tmp_path)
-    assert len(measured) >= len(results)
+    measured = widths(answers(), tmp_path)
+    assert len(measured) >= len(answers())
     assert max(measured) <= TEXT_WIDTH
 
 

@@ -168,7 +168,7 @@ def is_clear(said: str, fault: str) -> bool:
 
 
 def test_loads_killed_at_random_moments(original: Folder, tmp_path: Path, count: Count) -> None:
-    kills(original, tmp_path, 4, count)
+    kills(original, tmp_path, 2, count)
 
 
 @pytest.mark.soak

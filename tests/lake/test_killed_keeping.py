@@ -124,7 +124,7 @@ def faults(job: str, failing: Failing, original: Folder, folder: Path, fault: st
 
 @pytest.mark.parametrize("job", [COMPACT, AND_FORGET, FORGET, DEFINE])
 def test_killed_at_random_moments(job: str, original: Folder, tmp_path: Path, count: Count) -> None:
-    killed(job, original, tmp_path, 2, count)
+    killed(job, original, tmp_path, 1, count)
 
 
 @pytest.mark.soak
@@ -139,7 +139,7 @@ def test_often_killed_at_random_moments(job: str, original: Folder, tmp_path: Pa
 def test_compacted_or_not(
     job: str, failing: Failing, original: Folder, tmp_path: Path, fault: str, count: Count
 ) -> None:
-    faults(job, failing, original, tmp_path, fault, 360, count)
+    faults(job, failing, original, tmp_path, fault, 720, count)
 
 
 @pytest.mark.soak
@@ -151,7 +151,7 @@ def test_at_every_call(job: str, failing: Failing, original: Folder, tmp_path: P
 
 @pytest.mark.parametrize("job", [COPY, COPY_TO_A_FILE])
 def test_a_copy_is_there_or_not(job: str, failing: Failing, original: Folder, tmp_path: Path, count: Count) -> None:
-    copies(job, failing, original, tmp_path, 4, count)
+    copies(job, failing, original, tmp_path, 2, count)
 
 
 @pytest.mark.soak

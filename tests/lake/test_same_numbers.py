@@ -51,10 +51,23 @@ def test_a_lake_gives_the_numbers_of_the_file(pair_of: Callable[[str], Pair], da
     compared(pair_of(data), query)
 
 
+DATA = pytest.mark.parametrize("data", sorted({data for data, _ in ASKED}))
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("data", sorted({data for data, _ in ASKED}))
+@DATA
+def test_every_second_case_gives_the_same(pair_of: Callable[[str], Pair], data: str) -> None:
+    compare_all(pair_of, data, ASKED[::2])
+
+
+@pytest.mark.soak
+@DATA
 def test_every_case_gives_the_same(pair_of: Callable[[str], Pair], data: str) -> None:
-    for of, query in ASKED:
+    compare_all(pair_of, data, ASKED)
+
+
+def compare_all(pair_of: Callable[[str], Pair], data: str, asked: list[tuple[str, str]]) -> None:
+    for of, query in asked:
         if of == data:
             compared(pair_of(data), query)
 

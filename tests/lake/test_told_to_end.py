@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 import pytest
@@ -84,9 +85,11 @@ def test_while_it_waits(shared: Folder, number: signal.Signals, count: Count) ->
 
 
 @NUMBERS
-def test_while_it_has_its_turn(shared: Folder, number: signal.Signals, count: Count) -> None:
+@pytest.mark.parametrize("turns", [(0, 2), pytest.param(range(8), marks=pytest.mark.soak)], ids=["twice", "often"])
+def test_while_it_has_its_turn(shared: Folder, number: signal.Signals, turns: Iterable[int], count: Count) -> None:
+    """In each turn the signal comes a little later."""
     chance, unfinished = random.Random(number), 0
-    for turn in range(4):
+    for turn in turns:
         before, system = systems(shared), f"turn-{number}-{turn}"
         process = loading(shared, system)
         while not has_its_turn(shared, process):

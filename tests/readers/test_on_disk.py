@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -85,18 +85,43 @@ def test_the_page_has_an_example_of_each_reader() -> None:
     }
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("files", "words"), EXAMPLES, ids=[next(iter(files)) for files, _ in EXAMPLES])
-def test_an_example_loads_however_it_is_stored(
-    files: dict[str, str], words: list[str], tried: Callable[[dict[str, bytes], list[str]], str]
+WAYS = [("UTF-8", ending) for ending in COMPRESSIONS if ending]
+WAYS += [(encoding, "") for encoding in ENCODINGS if encoding != "UTF-8"]
+"""How else an example may be stored."""
+
+BY_NAME = [pytest.param(number, *example, id=next(iter(example[0]))) for number, example in enumerate(EXAMPLES)]
+
+
+def loads_as_it_is(
+    files: dict[str, str],
+    words: list[str],
+    ways: Iterable[tuple[str, str]],
+    tried: Callable[[dict[str, bytes], list[str]], str],
 ) -> None:
     expected = tried({name: text.encode() for name, text in files.items()}, words)
     assert re.search(r" rows( and \d+ texts)? would be stored", expected)
-    for encoding, encoded in ENCODINGS.items():
-        for ending, compressed in COMPRESSIONS.items() if encoding == "UTF-8" else [("", COMPRESSIONS[""])]:
-            stored = {name + ending: compressed(encoded(text)) for name, text in files.items()}
-            named = [word + ending if word in files else word for word in words]
-            assert tried(stored, named) == expected, (encoding, ending)
+    for encoding, ending in ways:
+        stored = {name + ending: COMPRESSIONS[ending](ENCODINGS[encoding](text)) for name, text in files.items()}
+        named = [word + ending if word in files else word for word in words]
+        assert tried(stored, named) == expected, (encoding, ending)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "files", "words"), BY_NAME)
+def test_an_example_loads_however_it_is_stored(
+    number: int, files: dict[str, str], words: list[str], tried: Callable[[dict[str, bytes], list[str]], str]
+) -> None:
+    """In two ways, not the same ones as the examples beside it."""
+    ways = [WAYS[(2 * number + turn) % len(WAYS)] for turn in range(2)]
+    loads_as_it_is(files, words, ways, tried)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("number", "files", "words"), BY_NAME)
+def test_an_example_loads_in_every_way(
+    number: int, files: dict[str, str], words: list[str], tried: Callable[[dict[str, bytes], list[str]], str]
+) -> None:
+    loads_as_it_is(files, words, WAYS, tried)
 
 
 def tables(text: str, folder: Path) -> Iterator[tuple[str, bytes]]:

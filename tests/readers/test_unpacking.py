@@ -8,6 +8,8 @@ import gzip
 import io
 import os
 import tarfile
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -108,9 +110,19 @@ def test_pipes_and_devices_are_no_files(reader: str, w: Path, capsys: pytest.Cap
         assert f"{endless}: is a pipe or a device, not a file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("size", [1, 1_999_900, 17_000_000, 40_000_000, 100_000_000])
-@pytest.mark.parametrize("where", ["first", "middle", "last without an end"])
-@pytest.mark.parametrize("kind", ["csv", "csv.zst", "jsonl", "json", "txt"])
+SIZES = (1, 1_999_900, 17_000_000, 40_000_000, 100_000_000)
+PLACES = ("first", "middle", "last without an end")
+KINDS = ("csv", "csv.zst", "jsonl", "json", "txt")
+
+
+def lines() -> Iterator[object]:
+    """Every size with every kind, and either at every place; all three combined only by `make soak`."""
+    for (number, size), (turn, where), (kind_number, kind) in product(*map(enumerate, (SIZES, PLACES, KINDS))):
+        marks = [] if (number + kind_number) % len(PLACES) == turn else [pytest.mark.soak]
+        yield pytest.param(size, where, kind, marks=marks)
+
+
+@pytest.mark.parametrize(("size", "where", "kind"), list(lines()))
 @pytest.mark.long
 def test_a_long_line_is_stored_or_refused_wherever_it_is(
     size: int, where: str, kind: str, w: Path, capsys: pytest.CaptureFixture[str]

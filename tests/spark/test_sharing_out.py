@@ -4,6 +4,7 @@ blocks are computed one after another.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -105,14 +106,14 @@ def test_every_part_of_a_statement_is_shared_out(paths: dict[str, Path], data: s
 
 @pytest.mark.long
 def test_few_of_the_statements_are_errors(paths: dict[str, Path], tmp_path: Path) -> None:
-    # Copies, since some statements define.
+    # Copies, since some statements define. What is wrong does not depend on the number of shuffles.
     copies = {name: shutil.copy(path, tmp_path) for name, path in paths.items()}
     wrong = []
     parted = [("sample", statement) for statement in PARTED if statement not in SAMPLE]
     for data, statement in [*STATEMENTS, *parted, *APART]:
         with Session.open(copies[data]) as session:
             try:
-                list(session.results(statement))
+                list(session.results(re.sub("shuffles [0-9]+", "shuffles 9", statement)))
             except QueryError as error:
                 wrong.append((statement, error.message))
     assert [statement for statement, _ in wrong] == REFUSED, wrong

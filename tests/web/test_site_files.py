@@ -362,7 +362,8 @@ def test_hostile_names_become_pages_with_links_that_lead_to_them(tmp_path: Path)
     names = [name for name in dict.fromkeys(LOADED) if name == unicodedata.normalize("NFC", name.strip("' "))]
     names = list(dict.fromkeys((*names[::4], "ge", "GE")))
     rows = [("of documents", system, name, 4, 4, k, 0) for name in names for k, system in enumerate(names[:2])]
-    rows += [("of systems", name, "d", 4, 4, k % 5, 0) for k, name in enumerate(names)]
+    # Few on each test set, since each pair of its systems has a page.
+    rows += [(f"of systems {k // 4}", name, "d", 4, 4, k % 5, 0) for k, name in enumerate(names)]
     rows += [(name, system, "d", 4, 4, k, 0) for name in names[:5] for k, system in enumerate(names[:2])]
     header = "test_set system document possible actual correct partial"
     path = tmp_path / "<img src=x onerror=alert(1)>.duckdb"

@@ -54,6 +54,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "inspect": "sample",
         "every-eval-ever": "sample",
         "alpaca-eval": "instruction",
+        "mqm": "segment",
         "mteb": "",
         "swe-bench": "instance",
         "sacrebleu": "segment",

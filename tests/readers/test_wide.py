@@ -198,7 +198,7 @@ def test_what_has_no_value_and_what_is_long_is_left_out(database: Database, load
                       options={"measures": "acc"}).notes  # fmt: skip
     assert values(database) == [("base", "Q0", "acc", 0.5)]
     assert notes[1:] == (
-        "left out (long texts, or not constant within documents or systems): output",
+        "left out (texts, which --texts stores): output",
         "3 cells of acc without a value",
     )
 

@@ -57,7 +57,7 @@ def _sqlite(path: Path, whole: Path) -> None:
 def _newer_schema(path: Path, whole: Path) -> None:
     path.unlink(missing_ok=True)
     with create(path) as database:
-        database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
+        database.run(Sql("update meta set value = '10' where key = 'schema_version'"))
 
 
 def _checksum(content: bytes | bytearray) -> bytes:
@@ -116,7 +116,7 @@ BAD = {
     "a part of a header": (_header, "is cut off"),
     "an SQLite database": (_sqlite, "is an SQLite database, not a warehouse"),
     "a folder": (_folder, "is a folder"),
-    "a newer schema": (_newer_schema, "has schema version 9"),
+    "a newer schema": (_newer_schema, "has schema version 10"),
     "a newer DuckDB": (_version(12345, b"v99.0.0"), "was written by DuckDB 99.0.0"),
     "an older DuckDB": (_version(51, b"v0.8.1"), "was written by DuckDB 0.8.1"),
     "noise behind the header": (_noise_behind_the_header, "is damaged"),

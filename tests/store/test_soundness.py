@@ -202,6 +202,7 @@ NEW_IN = {
     6: "drop view counts; drop table counted;",
     7: "drop view rankings; drop view judgments; drop table ranking; drop table judgment; drop table item;",
     8: "drop view texts; drop table document_text; drop table system_text;",
+    9: "drop table column_role;",
 }
 """What takes back what each version of the schema brought."""
 
@@ -216,7 +217,7 @@ def make_older(database: Database, version: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -224,9 +225,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 8"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 9"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 8)
+    assert upgrade(path) == (version, 9)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -235,7 +236,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (8, 8)
+    assert upgrade(path) == (9, 9)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -247,9 +248,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
 def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "new.duckdb"
     with create(path) as database:
-        database.run(Sql("update meta set value = '9'"))
+        database.run(Sql("update meta set value = '10'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 9, from which nothing leads to 8"):
+    with pytest.raises(WarehouseError, match="has schema version 10, from which nothing leads to 9"):
         upgrade(path)
     assert path.read_bytes() == before
 

@@ -215,6 +215,11 @@ SYSTEM_TEXTS = FactForm(
     "system_texts", "system_text", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, *_WHICH), content=(_LENGTH,)
 )
 """Outputs and inputs of systems. An input of a system is stored only if it differs from the input of the document."""
+ColumnUse = Literal["document", "not of documents", "not of systems"]
+"""What a column of a table is on a test set: the one that names the documents, or one that is no attribute of
+documents, or of systems.
+"""
+
 INPUT, REFERENCE, OUTPUT = "input", "reference", "output"
 """The kinds of texts."""
 TEXT_FORMS = (DOCUMENT_TEXTS, SYSTEM_TEXTS)

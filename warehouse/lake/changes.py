@@ -51,7 +51,7 @@ _NAMED = ("evaluation", "test_set", "system", "unit", "annotator", "item", "docu
 _WITHIN = {"test_set": "evaluation", "document": "test_set"}
 """Tables whose names are unique only within a name of another table: two test sets may both have a document d1."""
 
-_CARRIED = ("import", "observed", "direction")
+_CARRIED = ("import", "observed", "column_role", "direction")
 """Imports, and what belongs to them."""
 
 _ABOUT = ("test_set_id", "system_id"), ("document_id",), ("system_id",)
@@ -160,6 +160,7 @@ def _both_about(working: Working, base: LakeState, state: LakeState) -> bool:
     """Whether the load and the others, since the base, added facts about the same systems or documents."""
     known = {file.path for file in base.files}
     database = working.database
+    has_roles = working.count(Sql("from theirs.mine_column_role")) > 0
     for table in FACT_TABLES:
         theirs = tuple(file for file in state.of(table) if file.path not in known)
         if not theirs or not working.count("from " + here(table)):
@@ -171,6 +172,9 @@ def _both_about(working: Working, base: LakeState, state: LakeState) -> bool:
         checked: list[tuple[str, ...]] = [about]
         if "model" in there:
             checked.append(("model",))
+        if has_roles and "test_set_id" in there:
+            # What the columns of a table are taken for depends on what is stored of the test set.
+            checked.append(("test_set_id",))
         if "count" in there:
             checked.append(("test_set_id",))
         for columns in checked:
@@ -201,6 +205,13 @@ def _move(working: Working, shift: int) -> None:
         Sql(
             "insert into main.observed select coalesce(moved.now, mine.test_set_id), task, noun, cluster, by_setting, "
             f"(import_id + {shift})::integer from theirs.mine_observed as mine "
+            "left join theirs.moved_test_set as moved on moved.was = mine.test_set_id"
+        )
+    )
+    database.run(
+        Sql(
+            "insert into main.column_role select coalesce(moved.now, mine.test_set_id), heading, role, "
+            f"(import_id + {shift})::integer from theirs.mine_column_role as mine "
             "left join theirs.moved_test_set as moved on moved.was = mine.test_set_id"
         )
     )

@@ -33,8 +33,8 @@ LARGE = (*FACT_TABLES, "document", "item")
 """The tables that are read from their files by each query. The others are small and are kept in memory."""
 
 SMALL = (
-    *("meta", "import", "evaluation", "test_set", "observed", "system", "unit", "annotator", "direction"),
-    *("definition", "run", "failure", "system_attribute"),
+    *("meta", "import", "evaluation", "test_set", "observed", "column_role", "system", "unit", "annotator"),
+    *("direction", "definition", "run", "failure", "system_attribute"),
 )
 """The tables that are kept in memory."""
 
@@ -376,9 +376,16 @@ def _more_names(working: Working, table: str) -> tuple[Sql, bool]:
 
 
 def _without(working: Working, forgotten: set[int]) -> Iterator[tuple[DataFile, Sql | None]]:
-    """The files with rows of imports that were forgotten, each with the rows that are left; None if none are."""
+    """The files with rows that were removed, or of imports that were forgotten, each with the rows that are left; None
+    if none are.
+    """
     for file in working.base.files:
         # Declarations belong to imports, too, but their table was compared as a whole.
-        if file.table in FACT_TABLES and forgotten & {*file.imports}:
-            rest = "from " + parquet([working.folder / file.path]) + " where import_id not in "
-            yield file, rest + values(sorted(forgotten)) if {*file.imports} - forgotten else None
+        if file.table not in FACT_TABLES:
+            continue
+        rows = "from " + parquet([working.folder / file.path])
+        gone = [f"({condition}) is true" for condition in working.database.removed.get(file.table, ())]
+        if forgotten & {*file.imports}:
+            gone.append("import_id in (" + ", ".join(map(str, sorted(forgotten))) + ")")
+        if gone and (left := working.count(rows + f" where not ({' or '.join(gone)})")) < file.rows:
+            yield file, rows + f" where not ({' or '.join(gone)})" if left else None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec import field as struct_field
@@ -23,15 +24,18 @@ from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, SYST
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
+from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
 from evalhouse.warehouse.loading.staging.cells import quote_cell
+from evalhouse.warehouse.loading.staging.columns import Findings
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.reader import filled
 from evalhouse.warehouse.loading.staging.sheets import text_tables
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging, list_of
 from evalhouse.warehouse.loading.texts import notes_of, store_texts, texts_of
 from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.column_roles import forget_roles, knows_roles, store_roles
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, join, name, values
 from evalhouse.warehouse.version import __version__
@@ -109,6 +113,7 @@ def load(
     keys: tuple[Path, ...] = (),
     door: Door = EVERYWHERE,
     texts: bool = False,
+    findings: Findings | None = None,
     alone: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
@@ -119,28 +124,28 @@ def load(
     has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by.
     `columns` maps fields to the names of their columns. `options` are the reader's options. `door` opens the files.
     `lower_is_better` declares directions for measures of the file. `texts` also stores inputs, references and outputs,
-    if the reader finds them. `alone` is false if other files of the load may have attributes of these documents.
+    if the reader finds them. `findings` are what was decided about the columns of all tables of the load together.
+    `alone` is false if other files of the load may have attributes of these documents.
     `progress` is called with the share that is done, from 0 to 1. Facts that are already stored are not stored again.
     Raises DataError, with up to 20 faults, if a row is invalid, if rows contradict each other or stored rows, or if a
     declaration contradicts a stored one. Raises WarehouseError if the rows cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
     progress = progress or (lambda share: None)
-    staging = Staging(
+    staging, declared = _staging(
         database,
         source,
-        reader.forms[0],
-        dict(fields or {}),
-        dict(columns or {}),
-        door=door,
-        unsaid=filled(reader.unsaid, source) if unsaid is None else dict(unsaid),
-        keys=keys,
+        reader,
+        fields=fields or {},
+        columns=columns or {},
+        options=options or {},
         called=called or "",
+        unsaid=filled(reader.unsaid, source) if unsaid is None else unsaid,
+        keys=keys,
+        door=door,
         texts=texts,
     )
-    staging = _with_options(staging, reader, options or {})
-    fixed, declared = planning.split_settings(staging, reader)
-    staging = replace(staging, fields=fixed, cluster=declared.attribute)
+    staging = replace(staging, findings=findings)
     progress(0.0)
     as_it_was = _stamp(source)
     try:
@@ -161,12 +166,13 @@ def load(
         with database.transaction(keep=not dry_run):
             [(last,)] = database.rows(Sql("select coalesce(max(id), 0) from import"))
             number = max(int(last), database.imports_given) + 1
+            late = LateAnswers(database, reader.name)
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
                     continue
                 try:
-                    stored, more_notes = _store(part, int(number))
+                    stored, more_notes = _store(part, int(number), late)
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
@@ -192,17 +198,20 @@ def load(
             if alone:
                 notes += planning.notes_on_declarations(database, said)
             known = planning.knows_declaration(database, said) and planning.knows_direction(database, directed)
+            notes += late.notes
+            known = known and not late.imports and knows_roles(database, late.roles)
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = int(number)
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
                 _record_import(staging, reader, import_id, called or str(source), rows_new, simulated, accuracy)
                 planning.store_declarations(database, said, import_id)
                 planning.store_directions(database, directed, import_id)
+                store_roles(database, late.roles, import_id)
             if rows_new:
                 notes += planning.notes_on_directions(
                     database, (measure for measure in measures if measure not in directed)
                 )
-            fingerprints.keep(database, (int(number),), new_names)
+            fingerprints.keep(database, (int(number), *late.imports), new_names)
     except MemoryShortError as error:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
         raise WarehouseError(much, ("split it into files of fewer rows and load those", *error.hints)) from None
@@ -261,6 +270,38 @@ def _reader(named: str, source: Path) -> Reader:
     return readers[named]
 
 
+def _staging(
+    database: Database,
+    source: Path,
+    reader: Reader,
+    *,
+    fields: Mapping[str, str],
+    columns: Mapping[str, str],
+    options: Mapping[str, str],
+    called: str,
+    unsaid: Mapping[str, str],
+    keys: tuple[Path, ...],
+    door: Door,
+    texts: bool,
+) -> tuple[Staging, planning.Declaring]:
+    """A file to stage, and what is declared about its documents. Raises DataError for a wrong option or setting."""
+    staging = Staging(
+        database,
+        source,
+        reader.forms[0],
+        dict(fields),
+        dict(columns),
+        door=door,
+        unsaid=dict(unsaid),
+        keys=keys,
+        called=called,
+        texts=texts,
+    )
+    staging = _with_options(staging, reader, options)
+    fixed, declared = planning.split_settings(staging, reader)
+    return replace(staging, fields=fixed, cluster=declared.attribute), declared
+
+
 def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) -> Staging:
     """The staging with the reader's options. Raises DataError for an option that the reader does not have, or for a
     value that is not among the choices of an option.
@@ -275,13 +316,16 @@ def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) 
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
-def _store(part: FilePart, import_id: int) -> tuple[LoadedPart, tuple[str, ...]]:
-    """Stores the new facts of one form unless something is wrong with them. Returns counts, first rows, and notes."""
+def _store(part: FilePart, import_id: int, late: LateAnswers) -> tuple[LoadedPart, tuple[str, ...]]:
+    """Stores the new facts of one form unless something is wrong with them. Returns counts, first rows, and notes.
+    Attributes that turn out to be none are removed.
+    """
     staging, staged = part.staging, part.staged
     known = checks.last_numbers(staging)
     notes = number_names(staging, staged)
     checks.check_new_names(part, known)
     make_facts(staging, staged)
+    late.recognize(part)
     systems, test_sets = _named_in_facts(staging, staged)
     read, new, more_notes = checks.leave_only_new(part)
     fields = tuple(field.name for field in given_fields(staging, staged))
@@ -330,6 +374,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
         planning.forget_directions(database, import_id)
         _prune(database)
         planning.forget_declarations(database, import_id)
+        forget_roles(database, import_id)
         fingerprints.keep(database, (import_id,))
     return Forgotten(int(rows[import_id]), texts)
 
@@ -417,6 +462,7 @@ def carry_out(
     done: list[tuple[PlannedFile, Loaded]] = []
     bad = list(plan.bad)
     rows = 0
+    findings = _survey(database, request, plan)
     for place, file in enumerate(plan.files):
         words = f"file {place + 1:,} of {len(plan.files):,}, {rows:,} rows"
         try:
@@ -424,16 +470,10 @@ def carry_out(
                 database,
                 file.found.path,
                 file.reader,
-                fields=filled(_fields(request, file, plan), file.found.path),
-                columns=request.columns,
-                options=_options(request, file, len(plan.files)),
+                **_arguments(request, file, plan),
                 lower_is_better=request.lower_is_better,
                 simulated=request.simulated,
-                called=file.found.called,
-                unsaid=filled(file.reader.unsaid, file.found.path, file.folder),
-                keys=file.keys,
-                door=file.found.door,
-                texts=request.texts,
+                findings=findings.get(place),
                 alone=len(plan.files) == 1,
                 progress=partial(_overall, advance, place, len(plan.files), words),
             )
@@ -453,6 +493,38 @@ def carry_out(
     said = [row for _, loaded in done for row in loaded.said]
     notes = planning.notes_on_declarations(database, said) if len(plan.files) > 1 else []
     return CarriedOut(tuple(done), tuple(bad), tuple(notes))
+
+
+def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[str, Any]:
+    """How a file is read."""
+    return {
+        "fields": filled(_fields(request, file, plan), file.found.path),
+        "columns": request.columns,
+        "options": _options(request, file, len(plan.files)),
+        "called": file.found.called,
+        "unsaid": filled(file.reader.unsaid, file.found.path, file.folder),
+        "keys": file.keys,
+        "door": file.found.door,
+        "texts": request.texts,
+    }
+
+
+def _survey(database: Database, request: LoadRequest, plan: LoadPlan) -> dict[int, Findings | None]:
+    """What the columns of tables mean, by the place of each file: it is decided over all files of a reader together.
+    Files that cannot be read are left out here, because their own load says why.
+    """
+    stagings: dict[str, dict[int, Staging]] = {}
+    for place, file in enumerate(plan.files):
+        if file.reader.survey:
+            with contextlib.suppress(DataError):
+                staging, _ = _staging(database, file.found.path, file.reader, **_arguments(request, file, plan))
+                stagings.setdefault(file.reader.name, {})[place] = staging
+    findings: dict[int, Findings | None] = {}
+    for of_reader in stagings.values():
+        survey = plan.files[next(iter(of_reader))].reader.survey
+        if survey and len(of_reader) > 1:
+            findings |= zip(of_reader, survey(list(of_reader.values())), strict=True)
+    return findings
 
 
 def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:

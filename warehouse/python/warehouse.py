@@ -25,8 +25,8 @@ from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.loading.planning import LoadRequest
 from evalhouse.warehouse.loading.readers.wide import TAKEN_FOR
+from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
-from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
 from evalhouse.warehouse.python.methods import StatementMethods

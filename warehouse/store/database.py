@@ -89,6 +89,8 @@ class Database:
         self._views: dict[str, str] = {}
         self._shown: dict[str, str] = {}
         self._in_files: dict[str, str] = {}
+        self.removed: dict[str, list[str]] = {}
+        """The conditions of `remove_rows`, by table."""
         self.imports_given = 0
         self._remove_spill = weakref.finalize(self, publishing.discard, spill)
 
@@ -245,25 +247,40 @@ class Database:
 
     def remove_facts(self, table: str, import_id: int) -> None:
         """Removes the rows of an import from a table."""
-        where = f" where import_id = {int(import_id)}"
-        self.run("delete from main." + name(table) + where)
+        self._remove(table, f"import_id = {int(import_id)}")
+
+    def remove_rows(self, table: str, condition: str) -> None:
+        """Removes some rows of imports that stay, by a condition without parameters. In a lake, `removed` tells which,
+        so that their files are written again.
+        """
+        self._remove(table, condition)
+        self.removed.setdefault(table, []).append(condition)
+
+    def _remove(self, table: str, condition: str) -> None:
+        self.run("delete from main." + name(table) + f" where {condition}")
         if table in self._in_files:
-            self.hold_in_files(table, Sql(f"select * from ({self._in_files[table]}){where.replace('=', '<>')}"))
+            self.hold_in_files(table, Sql(f"select * from ({self._in_files[table]}) where ({condition}) is not true"))
 
     @contextlib.contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
         """Commits everything that runs inside it, or nothing: it rolls back if an exception is raised inside, or if
         `keep` is false (a dry run).
         """
+        in_files, removed = dict(self._in_files), {table: list(rows) for table, rows in self.removed.items()}
+        kept = False
         try:
             self.run(Sql("begin transaction"))
             yield
             with stopping.PATIENCE:
                 self.run(Sql("commit" if keep else "rollback"))
+            kept = keep
         except BaseException:
             with contextlib.suppress(duckdb.Error):
                 self._roll_back()
             raise
+        finally:
+            if not kept:
+                self._in_files, self.removed = in_files, removed
 
     def untrusted(self, text: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The column names and rows of one SELECT or EXPLAIN that someone typed.

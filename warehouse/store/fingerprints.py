@@ -54,6 +54,7 @@ _SMALL = (
     "evaluation",
     "test_set",
     "observed",
+    "column_role",
     "system",
     "unit",
     "annotator",

@@ -21,14 +21,14 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store.files import RELEASE, duckdb
 from evalhouse.warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
 CATALOGUES = (
     "31b14f5545e24f1e4498ba735fe2ecef",  # as DuckDB 1.4 and 1.5 print it
-    "babdb62cf8eebac2e4a49101541ca72c",  # as DuckDB 2.0 does
+    "914fedb77511c7f6deebfd34014d47e5",  # as DuckDB 2.0 does
 )
 """The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.

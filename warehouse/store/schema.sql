@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 8.
+-- The warehouse: what is stored, one comment a table. Version 9.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -39,6 +39,11 @@ create table observed (
     import_id integer not null
 );
 comment on table observed is 'What a load declared about the documents of a test set: what a document is called, and which attribute groups the documents that tests exchange together. Without a task, it holds for all kinds of rows. Settings take precedence over readers, and later loads over earlier ones.';
+
+create table column_role (
+    test_set_id integer not null, heading varchar not null, role varchar not null, import_id integer not null
+);
+comment on table column_role is 'What loads took the columns of tables for, so that later loads do the same: the one that names the documents of a test set, and those that are no attributes of documents or of systems.';
 
 create table system (id integer not null, name varchar not null);
 comment on table system is 'A system, site, run or model: GE.';
@@ -360,4 +365,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '8');
+insert into meta values ('schema_version', '9');

@@ -27,6 +27,7 @@ _UNIQUE = (
     *((table, ("name",)) for table in _NAMED_ALONE),
     ("test_set", ("evaluation_id", "name")),
     ("observed", ("test_set_id", "task", "by_setting", "import_id")),
+    ("column_role", ("test_set_id", "heading", "role", "import_id")),
     ("document", ("test_set_id", "name")),
     ("direction", ("measure", "import_id")),
     *((form.table, form.key_columns) for form in (*FORMS, *TEXT_FORMS)),
@@ -65,8 +66,8 @@ def _repetitions(database: Database) -> list[str]:
 
 def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
-    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "direction")]
-    pointers.append(("observed", "test_set"))
+    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "column_role", "direction")]
+    pointers += [("observed", "test_set"), ("column_role", "test_set")]
     return _count_rows(
         database,
         {
@@ -204,6 +205,12 @@ STEPS = {
         "t.evaluation_id join document d on d.id = f.document_id left join system s on s.id = f.system_id; "
         "comment on view texts is 'Inputs, references and outputs with names; system is null for references, and "
         "for inputs that every system was given.';"
+    ),
+    8: Sql(
+        "create table column_role (test_set_id integer not null, heading varchar not null, role varchar not null, "
+        "import_id integer not null); comment on table column_role is 'What loads took the columns of tables for, so "
+        "that later loads do the same: the one that names the documents of a test set, and those that are no "
+        "attributes of documents or of systems.';"
     ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""

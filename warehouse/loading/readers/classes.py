@@ -2,19 +2,22 @@
 
 Two classes that mean yes and no in some spelling (1 and 0, true and false, yes and no) are loaded as filtering: y_true
 becomes labels, y_pred becomes decisions, and the column `score` the confidence. All other classes are loaded as
-extraction: each class is a unit. A document has one possible item in the unit of its class, and one actual item in the
-unit of its predicted class.
+extraction: each class is a unit. A document has one possible item in the unit of its class, or of each of its classes
+if it has several, and one actual item in the unit of each predicted class.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
-from collections.abc import Collection, Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
-from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -28,6 +31,15 @@ NAMED = ("id", "y_true", "y_pred")
 INPUTS = ("input", "text", "question", "prompt", "sentence")
 """Names of the column with the classified text."""
 
+SEPARATORS = "|;"
+"""These separate the classes of a document wherever they are. A comma may also be part of the name of a class."""
+
+ONE = "none"
+"""The value of --separator for documents with one class each."""
+
+Classes = Callable[[str], frozenset[str]]
+"""What a cell says: the classes in it."""
+
 NumberedRow = tuple[int, dict[str, str]]
 """The line number of a row, and its cells by heading."""
 
@@ -40,8 +52,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         names |= {row["y_true"], row["y_pred"]}
     if not names:
         raise staging.refusal("there is a header, but no rows")
-    classes = sorted(names)
-    binary = all(name.casefold() in YES | NO for name in classes)
+    binary = all(name.casefold() in YES | NO for name in names)
+    classes_in = _classes_in(staging, names)
+    classes = sorted(frozenset().union(*map(classes_in, names)))
     column = next((name for name in INPUTS if name in row), None) if staging.texts else None
     read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ()), *((column,) if column else ())}
     left_out = ", ".join(column for column in row if column not in read)
@@ -57,8 +70,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         else:
             scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
             for line, row in _rows(staging):
+                right, said = classes_in(row["y_true"]), classes_in(row["y_pred"])
                 for name in classes:
-                    wanted, given = int(row["y_true"] == name), int(row["y_pred"] == name)
+                    wanted, given = int(name in right), int(name in said)
                     both = wanted * given
                     scores.add(line, row["id"], name, wanted, given, both, 0, 0, given - both, wanted - both)
         for line, row in _rows(staging) if sheets.texts.wanted else ():
@@ -68,7 +82,51 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged((f"left out (not fields): {left_out}",) if left_out else ())
 
 
+def _classes_in(staging: Staging, names: Collection[str]) -> Classes:
+    """How the cells of a file name classes. Raises DataError if a comma could separate classes or be part of one."""
+    separator = staging.options.get("separator")
+    if separator == ONE:
+        return lambda cell: frozenset([cell])
+    if separator is not None:
+        return lambda cell: _parts(re.escape(separator), cell)
+    lists = {cell: found for cell in names if (found := _list(cell)) is not None}
+    if len(lists) == len(names):
+        return lists.__getitem__
+    several = f"[{re.escape(SEPARATORS)}]"
+    alone = frozenset().union(*(_parts(several, cell) for cell in names))
+    with_comma = {name for name in alone if "," in name}
+    unclear = {name for name in with_comma if not _parts(",", name) <= alone}
+    for line, row in _rows(staging) if unclear else ():
+        for column in ("y_true", "y_pred"):
+            if unclear & _parts(several, row[column]):
+                raise staging.refusal(
+                    f"{column} is {quote_cell(row[column])}, which could be several labels or one; --separator , says "
+                    f"that commas separate labels, --separator {ONE} that each cell is one",
+                    line,
+                )
+    return lambda cell: _parts(f"{several}|,", cell)
+
+
+def _parts(separator: str, cell: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in re.split(separator, cell) if part.strip())
+
+
+def _list(cell: str) -> frozenset[str] | None:
+    """The classes of a cell that is a list, as JSON or Python writes it; None if it is none."""
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, list) and all(isinstance(item, str | int | float) for item in found):
+            return frozenset(str(item) for item in found)
+    return None
+
+
 def _rows(staging: Staging) -> Iterator[NumberedRow]:
+    may_be_empty = staging.options.get("separator") not in (None, ONE)
     wanted = {field: staging.columns.get(field, field) for field in NAMED}
     for document in documents(staging):
         reader = csv.reader((text + "\n" for _, text in document.lines()), strict=True)
@@ -76,7 +134,7 @@ def _rows(staging: Staging) -> Iterator[NumberedRow]:
             first = next(reader, None)
             header = [] if first is None else _header(document, first, wanted.values())
             for cells in filter(None, reader):
-                yield reader.line_num, _row(document, reader.line_num, header, cells, wanted)
+                yield reader.line_num, _row(document, reader.line_num, header, cells, wanted, may_be_empty)
         except csv.Error as error:
             raise document.refusal(f"this row is not CSV: {error}", reader.line_num) from None
 
@@ -92,13 +150,18 @@ def _header(document: Document, cells: list[str], wanted: Collection[str]) -> li
 
 
 def _row(
-    document: Document, line: int, header: list[str], cells: list[str], wanted: Mapping[str, str]
+    document: Document,
+    line: int,
+    header: list[str],
+    cells: list[str],
+    wanted: Mapping[str, str],
+    may_be_empty: bool,
 ) -> dict[str, str]:
     if len(cells) != len(header):
         raise document.refusal(f"{len(cells)} cells in this row, and {len(header)} in the header", line)
     row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-    for column in wanted.values():
-        if not row[column]:
+    for field, column in wanted.items():
+        if not row[column] and not (may_be_empty and field != "id"):
             raise document.refusal(f"{quote_cell(column)[1:-1]} is empty", line)
     return row | {field: row[column] for field, column in wanted.items()}
 
@@ -113,6 +176,13 @@ READER = Reader(
     (LABELS, DECISIONS, SCORES),
     EXAMPLE,
     stage,
+    options=(
+        Option(
+            "separator",
+            f"what separates several classes in a cell, or {ONE}; default: {SEPARATORS[0]} and {SEPARATORS[1]}, "
+            "and commas between classes that also stand alone",
+        ),
+    ),
     recognizes=_recognizes,
     evidence=Evidence.NAMES,
     unsaid={"test_set": "{parent}", "system": "{stem}"},

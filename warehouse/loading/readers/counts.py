@@ -16,9 +16,9 @@ from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number
+from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT, REPLICATES, SYNONYMS, noun_of, plain
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match
-from evalhouse.warehouse.loading.staging.wide import NO_DOCUMENT, REPLICATES, SYNONYMS, noun_of, plain
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 # === tables of facts ==================================================================================================

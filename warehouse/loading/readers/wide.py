@@ -9,59 +9,67 @@ are constant for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.kind import Observed, quantity
 from evalhouse.warehouse.kinds.records import (
     DECISIONS,
     DOCUMENTS,
+    INPUT,
     ITEM,
     JUDGMENTS,
     LABELS,
+    OUTPUT,
     PUBLISHED,
     RANKINGS,
+    REFERENCE,
     RUNS,
     SCORES,
     SYSTEMS,
     VALUES,
+    ColumnUse,
 )
 from evalhouse.warehouse.loading.readers.counts import sure_counts
-from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import quote_cell
+from evalhouse.warehouse.loading.staging.columns import (
+    REPLICATES,
+    CellColumn,
+    Findings,
+    Roles,
+    TestSet,
+    UnclearError,
+    column_of,
+    noun_of,
+    plain,
+    roles_of,
+)
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
+from evalhouse.warehouse.loading.staging.survey import Survey
 from evalhouse.warehouse.loading.staging.wide import (
     BY_SYSTEMS,
-    CELLS,
-    REPLICATES,
-    ROWS,
-    RUNS_NAMED,
-    TEXTS,
-    CellColumn,
-    Roles,
-    UnclearError,
     WideTable,
-    attributes_of,
-    check_cluster,
+    check_clusters,
     check_numbers,
-    column_of,
     counted_columns,
-    document_of,
     held_instead,
     hold_long_rows,
     join_cells,
     make_rows,
-    noun_of,
-    plain,
-    roles_of,
+    on_test_sets,
     staged_texts,
     staged_values,
-    texts_of,
+    wide_table,
 )
 from evalhouse.warehouse.store.sql import Sql
+
+NAME = "wide"
 
 EXAMPLE = """\
 model,seed,passage,question,acc,f1
@@ -86,16 +94,31 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     number.
     """
     refuse_settings(staging, VALUES, named=(*FIELDS, *REPLICATES))
-    cells = tabular.stage_table(replace(staging, form=CELLS, fields={}, columns={}), _all_columns)
-    try:
-        table = WideTable(staging, cells)
-        hold_long_rows(table)
-        return _stage_columns(table, counted_columns(staging, cells))
-    except UnclearError as error:
-        raise staging.refusal(str(error), None if cells.lines is None else 1) from None
-    finally:
-        for temporary in (staging.of(CELLS).table, ROWS, RUNS_NAMED):
-            staging.database.forget(temporary)
+    with wide_table(staging, _all_columns) as table:
+        try:
+            hold_long_rows(table)
+            columns = counted_columns(table)
+            findings = staging.findings
+            if findings is None:
+                with Survey(staging.database, NAME) as alone:
+                    alone.add(table, columns, _roles(staging, columns), alone=True)
+                    [findings] = alone.findings()
+            return _stage_columns(table, columns, findings)
+        except UnclearError as error:
+            raise staging.refusal(str(error), None if table.cells.lines is None else 1) from None
+
+
+def survey(files: Sequence[Staging]) -> list[Findings | None]:
+    """What the columns of the tables of a load are; None for files that cannot be read."""
+    places: list[int] = []
+    with Survey(files[0].database, NAME) as together:
+        for place, staging in enumerate(files):
+            with suppress(DataError, UnclearError), wide_table(staging, _all_columns) as table:
+                columns = counted_columns(table)
+                together.add(table, columns, _roles(staging, columns))
+                places.append(place)
+        found = dict(zip(places, together.findings(), strict=True))
+    return [found.get(place) for place in range(len(files))]
 
 
 def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
@@ -105,51 +128,17 @@ def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) ->
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
     if twice:
         raise staging.refusal(f"the column {quote_cell(twice[0])} appears more than once in the header", line)
-    kinds = TEXTS.values() if staging.texts else ()
-    texts = {place for place, heading in enumerate(header) if any(plain(heading) in names for names in kinds)}
-    return Matching({}, tuple(range(len(header))), (), texts=frozenset(texts))
+    every = tuple(range(len(header)))
+    return Matching({}, every, (), texts=frozenset(every if staging.texts else ()))
 
 
-def _stage_columns(table: WideTable, columns: tuple[CellColumn, ...]) -> tuple[Staged, ...]:
-    staging, by_systems = table.staging, table.by_systems
+def _roles(staging: Staging, columns: Sequence[CellColumn], clusters: Collection[str] = ()) -> Roles:
+    """The roles of columns by their names. Those that are declared to be `clusters` are attributes."""
+    by_systems = staging.options.get("wide") == BY_SYSTEMS
     fixed = staging.fields.keys() | ({"system"} if by_systems else set())
+    declared = {*clusters, *((staging.cluster,) if staging.cluster else ())}
     measures = _measures_said(staging)
-    texts = texts_of(columns, {*staging.columns.values(), *(measures or ())}) if staging.texts else {}
-    with_text = {column.place for of_kind in texts.values() for column in of_kind}
-    columns = tuple(column for column in columns if column.place not in with_text)
-    roles = roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems, cluster=staging.cluster)
-    check_numbers(table, roles, measures is not None)
-    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.measures[:5])
-    if not roles.measures:
-        held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
-        raise UnclearError(f"no column holds only numbers{held}; --measures A,B says which are measures")
-    if by_systems and not staging.options.get("measure"):
-        raise UnclearError(f"nothing says what the numbers of {numbers} measure; --measure NAME does")
-    if not by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
-        raise UnclearError(
-            "nothing names the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
-            f"--wide systems --measure NAME says that {numbers} are systems"
-        )
-    document = document_of(table, roles)
-    make_rows(table, roles, document)
-    for_documents, for_systems, left_out = attributes_of(table, roles)
-    check_cluster(table, roles, for_documents)
-    notes = _notes(table, roles, document, for_documents, for_systems, left_out, texts)
-    observed = Observed(noun_of(document.heading)) if document else None
-    staged = [replace(staged_values(table, roles, observed, notes), header=table.cells.attributes)]
-    if for_documents:
-        attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_documents}
-        key = ("evaluation", "test_set", "document")
-        staged.append(table.part(DOCUMENTS, key, attributes, join_cells(table), grouped=True, observed=observed))
-    of_systems = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in for_systems}
-    if roles.replicates:
-        of_systems["model"] = Sql("any_value(model)")
-        content = {"model": Sql("any_value(model)"), "run": Sql("any_value(run)")}
-        key = ("evaluation", "test_set", "system")
-        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
-    if of_systems:
-        staged.append(table.part(SYSTEMS, ("evaluation", "system"), of_systems, join_cells(table), grouped=True))
-    return (*staged, *staged_texts(table, texts))
+    return roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems, clusters=declared)
 
 
 def _measures_said(staging: Staging) -> list[str] | None:
@@ -157,39 +146,162 @@ def _measures_said(staging: Staging) -> list[str] | None:
     return None if said is None else [heading.strip() for heading in said.split(",") if heading.strip()]
 
 
-def _notes(
-    table: WideTable,
-    roles: Roles,
-    document: CellColumn | None,
-    for_documents: Sequence[CellColumn],
-    for_systems: Sequence[CellColumn],
-    left_out: Sequence[CellColumn],
-    texts: Mapping[str, Sequence[CellColumn]],
-) -> tuple[str, ...]:
-    """What each column was taken for, which columns are left out, and how many measures have no value."""
+def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Findings) -> tuple[Staged, ...]:
+    staging = table.staging
+    if findings.unclear:
+        raise UnclearError(findings.unclear)
+    # The place of a column is that in this table, and what its cells are is known from all tables.
+    columns = tuple(replace(findings.columns[column.heading], place=column.place) for column in own)
+    document = next((column for column in columns if column.heading == findings.document), None)
+    roles = _roles(staging, columns, findings.clusters).named_by(document)
+    if _measures_said(staging) is None:
+        roles = roles.without(findings.no_measures)
+    _check_roles(table, roles, columns, findings)
+    make_rows(table, roles, document)
+    kept = _kept_of(table, roles, findings)
+    check_clusters(table, roles, findings.clusters, kept.for_documents)
+    observed = Observed(noun_of(document.heading)) if document else None
+    notes = _notes(table, roles, kept, {column.place: column for column in own})
+    of_values = staged_values(table, roles, observed, notes)
+    staged = [replace(of_values, header=table.cells.attributes, taken=tuple(_taken(roles, findings)))]
+    inferred = frozenset(column.heading for column in roles.others)
+    if kept.for_documents:
+        attributes = {column.heading: on_test_sets(where, column) for column, where in kept.for_documents.items()}
+        key = ("evaluation", "test_set", "document")
+        of_documents = table.part(DOCUMENTS, key, attributes, join_cells(table), grouped=True, observed=observed)
+        staged.append(replace(of_documents, inferred=inferred))
+    attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in kept.for_systems}
+    if roles.replicates:
+        attributes["model"] = Sql("any_value(model)")
+        content = {"model": Sql("any_value(model)"), "run": Sql("any_value(run)")}
+        key = ("evaluation", "test_set", "system")
+        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
+    if attributes:
+        of_systems = table.part(SYSTEMS, ("evaluation", "system"), attributes, join_cells(table), grouped=True)
+        staged.append(replace(of_systems, inferred=inferred))
+    return (*staged, *(staged_texts(table, kept.texts) if staging.texts else ()))
 
-    def listed(columns: Iterable[CellColumn]) -> str:
-        headings = [quote_cell(column.heading)[1:-1] for column in columns]
-        return ", ".join(headings[:12]) + (f" and {len(headings) - 12:,} more" if len(headings) > 12 else "")
 
+def _check_roles(table: WideTable, roles: Roles, columns: Sequence[CellColumn], findings: Findings) -> None:
+    """Raises UnclearError or DataError if there are no measures, or nothing names their systems."""
+    staging = table.staging
+    check_numbers(table, roles, findings.clusters, _measures_said(staging) is not None)
+    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.numbers[:5])
+    if not roles.numbers:
+        held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
+        raise UnclearError(f"no column holds only numbers{held}; --measures A,B says which are measures")
+    if table.by_systems and not staging.options.get("measure"):
+        raise UnclearError(f"nothing says what the numbers of {numbers} measure; --measure NAME does")
+    if not table.by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
+        raise UnclearError(
+            "nothing names the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
+            f"--wide systems --measure NAME says that {numbers} are systems"
+        )
+
+
+class _Kept(Struct, frozen=True):
+    """What becomes of the columns that are no measures: attributes of documents, on some test sets; attributes of
+    systems; and texts. `left_out` is the rest.
+    """
+
+    for_documents: Mapping[CellColumn, tuple[TestSet, ...]]
+    for_systems: tuple[CellColumn, ...]
+    texts: Mapping[str, tuple[CellColumn, ...]]
+    left_out: tuple[CellColumn, ...]
+
+
+def _kept_of(table: WideTable, roles: Roles, findings: Findings) -> _Kept:
+    """Decides what becomes of them. What a system said is a text, and never an attribute of a document."""
+    free = [column for column in roles.others if column.heading not in findings.measures]
+    names = [column for column in free if not column.is_text]
+    on = {
+        column: tuple(of for of, unfit in findings.no_attributes.items() if column.heading not in unfit)
+        for column in names
+    }
+    for_documents = {column: test_sets for column, test_sets in on.items() if test_sets}
+    for_systems = [column for column in (*names, *roles.replicates) if column.heading not in findings.varying]
+    answers = tuple(column for column in free if column.heading in findings.answers) if not table.by_systems else ()
+    stored = {*for_documents, *for_systems, *(answers if table.staging.texts else ())}
+    return _Kept(
+        for_documents,
+        () if table.by_systems else tuple(for_systems),
+        _texts_with_answers(roles.texts, findings.answers, answers),
+        tuple(column for column in (*roles.others, *roles.replicates) if column not in stored),
+    )
+
+
+def _texts_with_answers(
+    texts: Mapping[str, tuple[CellColumn, ...]], differing: Collection[str], answers: tuple[CellColumn, ...]
+) -> dict[str, tuple[CellColumn, ...]]:
+    """The texts, with more answers. A right answer that differs between systems is none; nor is a column `answer`
+    beside right answers if nothing else says what systems answered.
+    """
+    right, outputs = texts.get(REFERENCE, ()), texts.get(OUTPUT, ()) + answers
+    said = [column for column in right if column.heading in differing]
+    if not outputs and not said and len(right) > 1:
+        said = [column for column in right if plain(column.heading) == "answer"]
     kinds = {
-        "systems" if table.by_systems else "measures": listed(roles.measures),
-        **{field.replace("_", " "): quote_cell(column.heading)[1:-1] for field, column in roles.fields.items()},
-        **({"document": quote_cell(document.heading)[1:-1]} if document else {}),
-        "replicates": listed(roles.replicates),
-        **{f"{kind}s": listed(of_kind) for kind, of_kind in texts.items()},
-        "attributes of documents": listed(for_documents),
-        "attributes of systems": listed(column for column in for_systems if column not in roles.replicates),
+        INPUT: texts.get(INPUT, ()),
+        REFERENCE: tuple(column for column in right if column not in said),
+        OUTPUT: (*outputs, *said),
+    }
+    return {kind: columns for kind, columns in kinds.items() if columns}
+
+
+def _taken(roles: Roles, findings: Findings) -> Iterator[tuple[TestSet, str, ColumnUse]]:
+    """What the columns were taken for, as later loads have to take them."""
+    texts = [column for of_kind in roles.texts.values() for column in of_kind]
+    for test_set, unfit in findings.no_attributes.items():
+        if findings.document:
+            yield test_set, findings.document, "document"
+        for column in roles.others:
+            if column.heading in unfit or column.is_text:
+                yield test_set, column.heading, "not of documents"
+            if column.heading in findings.varying or column.is_text:
+                yield test_set, column.heading, "not of systems"
+        for column in texts:
+            yield test_set, column.heading, "not of documents"
+
+
+def _notes(table: WideTable, roles: Roles, kept: _Kept, own: Mapping[int, CellColumn]) -> tuple[str, ...]:
+    """What each column was taken for, which columns are left out, and how many measures have no value."""
+    texts = table.staging.texts
+    kinds = {
+        "systems" if table.by_systems else "measures": _listed(roles.numbers),
+        **{field.replace("_", " "): _listed([column]) for field, column in roles.fields.items() if field != "document"},
+        "document": _listed(roles.documents),
+        "replicates": _listed(roles.replicates),
+        **({f"{kind}s": _listed(of_kind) for kind, of_kind in kept.texts.items()} if texts else {}),
+        "attributes of documents": _listed(kept.for_documents),
+        "attributes of systems": _listed(column for column in kept.for_systems if column not in roles.replicates),
     }
     notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
+    if not texts and (unstored := [column for of_kind in roles.texts.values() for column in of_kind]):
+        notes.append(f"left out (texts, which --texts stores): {_listed(unstored)}")
+    unmeasured = [*roles.places, *(column for column in roles.others if column.is_number)]
+    if unmeasured and _measures_said(table.staging) is None:
+        with_one = _listed([*roles.numbers, unmeasured[0]]).replace(", ", ",")
+        notes.append(
+            f"not measures, by their names or because they are the same for all systems: {_listed(unmeasured)}; "
+            f"--measures {with_one} would take {_listed(unmeasured[:1])}"
+        )
+    if roles.ids:
+        other = f"--map document={_listed(roles.ids[:1])} would take them from there"
+        notes.append(f"left out (other names of documents): {_listed(roles.ids)}; {other}")
+    left_out = [column for column in kept.left_out if column not in unmeasured]
     if left_out:
-        notes.append(f"left out (long texts, or not constant within documents or systems): {listed(left_out)}")
+        notes.append(f"left out (not the same for all systems on a document, or long): {_listed(left_out)}")
     [(rows,)] = table.rows("select count(*) from " + table.name)
-    lacking = [column for column in roles.measures if column.filled < rows]
+    lacking = [column for column in roles.numbers if own[column.place].filled < rows]
     if lacking:
-        cells = sum(rows - column.filled for column in lacking)
-        notes.append(f"{quantity(cells, 'cell')} of {listed(lacking)} without a value")
+        cells = sum(rows - own[column.place].filled for column in lacking)
+        notes.append(f"{quantity(cells, 'cell')} of {_listed(lacking)} without a value")
     return tuple(notes)
+
+
+def _listed(columns: Iterable[CellColumn]) -> str:
+    headings = [quote_cell(column.heading)[1:-1] for column in columns]
+    return ", ".join(headings[:12]) + (f" and {len(headings) - 12:,} more" if len(headings) > 12 else "")
 
 
 _OTHER_TABLES = [
@@ -216,20 +328,21 @@ def _recognizes(start: Start) -> Recognition | None:
         roles = roles_of(columns, {}, {"system"} if by_systems else (), None, by_systems=by_systems)
     except UnclearError as error:
         return Recognition("its columns of numbers", unsure=str(error)) if "system" in headings else None
-    if not roles.measures and "system" in roles.fields:
+    if not roles.numbers and "system" in roles.fields:
         # A wrong cell in the only measure does not make it another table: loading it says which cell is wrong.
         systems = cells[roles.fields["system"].heading]
         if len(systems) > len(set(systems)):
-            nearly = tuple(column for column in roles.others if 2 * column.numbers > column.filled)
-            roles = replace(roles, measures=nearly)
-    if not roles.documents or not roles.measures:
+            rest = (*roles.others, *roles.places, *(column for of_kind in roles.texts.values() for column in of_kind))
+            nearly = tuple(column for column in rest if 2 * column.numbers > column.filled)
+            roles = replace(roles, numbers=nearly)
+    if not roles.documents or not roles.numbers:
         return None
-    listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.measures)[:6])
+    listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.numbers)[:6])
     if by_systems or "system" in roles.fields:
         return Recognition(f"its columns {listed}")
-    if roles.others or not any(plain(column.heading) == "document" for column in roles.documents):
+    if roles.others or roles.texts or not any(plain(column.heading) == "document" for column in roles.documents):
         return None
-    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.measures[:5])
+    numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.numbers[:5])
     return Recognition(
         f"its columns {listed}",
         unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
@@ -238,7 +351,7 @@ def _recognizes(start: Start) -> Recognition | None:
 
 
 READER = Reader(
-    "wide",
+    NAME,
     "tables with one row per sample and one column per measure, or per system",
     (VALUES, DOCUMENTS, SYSTEMS, RUNS),
     EXAMPLE,
@@ -250,4 +363,5 @@ READER = Reader(
     ),
     recognizes=_recognizes,
     evidence=Evidence.COLUMNS,
+    survey=survey,
 )

@@ -10,7 +10,7 @@ import contextlib
 import csv
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from msgspec import field as struct_field
 
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import FactForm, Field
+from evalhouse.warehouse.loading.staging.columns import Findings
 from evalhouse.warehouse.loading.staging.json_values import JSONError, parse_json, values
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
@@ -205,6 +206,10 @@ class Reader(Struct, frozen=True):
     evidence: Evidence = Evidence.SHAPE
     unsaid: Mapping[str, str] = struct_field(default_factory=lambda: {"test_set": "{stem}"})
     """Templates for the values of fields that neither a setting nor the file gives: {"test_set": "{parent}"}."""
+    survey: Callable[[Sequence[Staging]], Sequence[Findings | None]] | None = None
+    """For a reader of tables that are alike, decides what the columns of several files mean. Of a file that cannot be
+    read it says nothing, because `stage` will say why.
+    """
     whole_archives: bool = False
     """Whether this reader reads a tar archive as one file. Otherwise archives are unpacked and loaded like a folder."""
     whole_folders: str = ""

@@ -21,8 +21,9 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import Observed
-from evalhouse.warehouse.kinds.records import FactForm, Field
+from evalhouse.warehouse.kinds.records import ColumnUse, FactForm, Field
 from evalhouse.warehouse.loading.staging.cells import quote_cell
+from evalhouse.warehouse.loading.staging.columns import Findings, TestSet
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.json_values import NotReadError, parse_json
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -141,7 +142,8 @@ class Staging(Struct, frozen=True):
     the values of fields that neither a setting nor the file gives. `keys` are the files of the load that are keys for
     this one; they are loaded before it. `called` is the name of the file in messages, if it is not its path. `texts`
     says whether inputs, references and outputs are staged too. `cluster` is the attribute that documents share, if the
-    load sets it: then a column of that name is an attribute and nothing else.
+    load sets it: then a column of that name is an attribute and nothing else. `findings` are what was decided about the
+    columns of the file, if that was decided over several files.
     """
 
     database: Database
@@ -157,6 +159,7 @@ class Staging(Struct, frozen=True):
     runs: Brought = struct_field(default_factory=dict)
     texts: bool = False
     cluster: str = ""
+    findings: Findings | None = None
 
     @property
     def table(self) -> str:
@@ -307,6 +310,10 @@ class Staged(Struct, frozen=True):
     """What the documents are, if the file says so rather than its format."""
     header: tuple[str, ...] = ()
     """The columns of the file, if the meaning of every column is known."""
+    inferred: frozenset[str] = frozenset()
+    """The attributes of a table that are attributes only because they do not differ where attributes must not."""
+    taken: tuple[tuple[TestSet, str, ColumnUse], ...] = ()
+    """What the columns of a table were taken for, for later loads: the heading and its role on each test set."""
 
     def text(self, field: Field) -> Sql:
         """The staged text of a field. Where a number is staged, this looks up the name, so it is meant for few rows."""
@@ -430,10 +437,14 @@ def staged_columns(
         listed.append((text if field.name in whole else _clean(text, field)) + " as " + name(field.name))
     for number, place in enumerate(matching.attributes):
         text = cell(place)
-        cleaned = text if place in matching.texts else "nfc_normalize(nullif(" + _trim(text) + ", ''))"
-        listed.append(cleaned + Sql(f" as attribute_{number}"))
+        listed.append((text if place in matching.texts else trim(text)) + Sql(f" as attribute_{number}"))
     listed.append(join(" or ", blanks) + " as blanks")
     return join(", ", listed)
+
+
+def trim(text: Sql) -> Sql:
+    """The SQL for a text as a name: without blanks around it, in Unicode NFC, and null if nothing is left."""
+    return "nfc_normalize(nullif(" + _trim(text) + ", ''))"
 
 
 def _clean(text: Sql, field: Field) -> Sql:

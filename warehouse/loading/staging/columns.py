@@ -1,0 +1,371 @@
+"""What the columns of a table with one row per sample are, by their names and by counts over their cells: names of
+systems and documents, seeds, measures, texts, or attributes.
+
+A name never depends on an option or on which rows a file has. This module must not read a file or run SQL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec import field as struct_field
+from msgspec.structs import replace
+
+from evalhouse.warehouse.kinds.records import INPUT, OUTPUT, REFERENCE
+from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
+
+# === names of columns =================================================================================================
+
+_SAMPLES = (
+    *("document", "doc", "sample", "question", "item", "instance", "example", "topic", "query", "segment", "seg"),
+    *("sentence", "message", "problem"),
+)
+
+IDS = (*(f"{noun}_id" for noun in (*_SAMPLES, "task")), "id", "qid", "idx", "index")
+"""Names of columns with ids of documents. An id names the documents before a column that may hold their texts."""
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "evaluation": ("evaluation",),
+    "test_set": ("test_set", "testset", "benchmark", "task", "dataset"),
+    "system": ("system", "model", "model_name", "system_name"),
+    "document": (*IDS, *_SAMPLES),
+}
+"""For each field, names of columns that it is taken from; for documents, in the order in which they are preferred."""
+
+NO_DOCUMENT = (
+    f"no column names the documents, as document, {', '.join(_SAMPLES[2:6])} or id would; "
+    "--map document=COLUMN says which does"
+)
+"""The error for a table without a column that names the documents."""
+
+REPLICATES = ("seed", "run", "replicate", "epoch", "attempt")
+"""Names of columns that identify the replicates of a system."""
+
+NOTHING = ("nan", "na", "n/a", "null", "none", "-")
+"""Texts that mean a missing value, in lower case."""
+
+RIGHT_OR_WRONG = ("correct", "is_correct", "passed", "is_passed", "right")
+"""Names of columns whose ones and zeros are the accuracy of a system."""
+
+MARKS = (
+    *RIGHT_OR_WRONG,
+    *("success", "pass", "resolved", "reward", "score", "exact_match", "em", "acc", "accuracy", "label_correct"),
+    *("f1", "precision", "recall"),
+)
+"""Names of columns that are measures even if all systems have the same values."""
+
+TEXTS: dict[str, tuple[str, ...]] = {
+    INPUT: ("input", "question", "prompt", "query", "instruction", "problem", "text", "src"),
+    REFERENCE: ("reference", "ref", "target", "answer", "gold", "expected", "ideal"),
+    OUTPUT: ("output", "response", "prediction", "completion", "generation", "hypothesis", "model_answer", "mt"),
+}
+"""For each kind of text, names of columns that hold it."""
+
+_SAID = frozenset(
+    word + ending
+    for ending in ("", "s")
+    for word in (
+        *("output", "response", "prediction", "pred", "completion", "generation", "hyp", "answer", "guess", "reply"),
+        *("rationale", "explanation", "thought", "trace", "transcript", "translation"),
+    )
+) | {
+    "predicted",
+    "generated",
+    "hypothesis",
+    "hypotheses",
+    "choice",
+    "chosen",
+    "reasoning",
+    "cot",
+    "trajectory",
+    "summary",
+}
+"""Words for what a system said. A column whose name ends with one holds answers: raw_response."""
+
+_OF_THE_KEY = frozenset(
+    ("gold", "golden", "true", "truth", "correct", "right", "expected", "ideal", "reference", "ref", "target", "human")
+)
+"""Words that make such a column one of right answers: gold_answer, expected_output."""
+
+_FORMS_OF_TEXT = frozenset(
+    ("text", "raw", "string", "str", "content", "parsed", "clean", "cleaned", "extracted", "label", "class", "letter")
+)
+"""Words behind a word for what was said: output_text, predicted_label."""
+
+_OF_MEASURES = frozenset(("is", "has", "num", "n", "len"))
+"""Words before a word for what was said that make its column one of numbers: is_answer, num_outputs."""
+
+_PLACES = frozenset(
+    {
+        *("id", "ids", "uid", "uuid", "guid", "hash", "no", "nr", "num", "number", "index", "idx", "line", "lineno"),
+        *("offset", "row", "rowid", "position", "pos", "start", "end", "timestamp"),
+    }
+)
+"""A column of numbers whose name ends with one of these words says where something is, and measures nothing."""
+
+_DATES = frozenset(("year", "years"))
+"""A column of numbers whose name ends with one of these words dates something. It is an attribute, and no measure."""
+
+
+def plain(heading: str) -> str:
+    """A heading in the form of the names above."""
+    return heading.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _words(heading: str) -> list[str]:
+    """The words of a heading: rowIndex is row and index."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", heading.strip())
+    return [word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word]
+
+
+def noun_of(heading: str) -> str:
+    """The noun for a document, from the heading of the column that names it, as question from question_id; empty if the
+    heading does not contain one.
+    """
+    noun = plain(heading).removesuffix("_id")
+    nouns = {"doc": "document", "seg": "segment", "qid": "question", "id": "", "idx": "", "index": ""}
+    return nouns.get(noun, noun.replace("_", " "))
+
+
+def text_kind(heading: str) -> str:
+    """The kind of text that a column holds by its name; empty if its name says nothing of texts."""
+    for kind, names in TEXTS.items():
+        if plain(heading) in names:
+            return kind
+    words = _words(heading)
+    last = _SAID | (_FORMS_OF_TEXT if _SAID.intersection(words) else frozenset())
+    if not words or words[-1] not in last or words[0] in _OF_MEASURES:
+        return ""
+    return REFERENCE if _OF_THE_KEY.intersection(words) else OUTPUT
+
+
+def is_place(heading: str) -> bool:
+    """Whether the numbers of a column are ids, places or times, as its name says."""
+    return not _PLACES.isdisjoint(_words(heading)[-1:])
+
+
+def is_date(heading: str) -> bool:
+    """Whether the numbers of a column are years, as its name says."""
+    return not _DATES.isdisjoint(_words(heading)[-1:])
+
+
+# === columns and their cells ==========================================================================================
+
+
+class CellColumn(Struct, frozen=True):
+    """A column, and counts over its cells: how many are filled, how many of these are numbers, how many are true or
+    false, how many are 0 or 1, and how many are several words. `is_text` says whether a cell is too long for a name or
+    has control characters.
+    """
+
+    place: int
+    heading: str
+    filled: int = 0
+    numbers: int = 0
+    truths: int = 0
+    bits: int = 0
+    phrases: int = 0
+    is_text: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every filled cell is a number."""
+        return 0 < self.filled == self.numbers
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether every filled cell is true or false."""
+        return 0 < self.filled == self.truths
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure for the values of the column."""
+        right_or_wrong = plain(self.heading) in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
+        return "accuracy" if right_or_wrong else self.heading
+
+    def counted_with(self, other: CellColumn) -> CellColumn:
+        """The counts over the cells of this column and of another one with the same heading, at the place of this."""
+        return CellColumn(
+            self.place,
+            self.heading,
+            self.filled + other.filled,
+            self.numbers + other.numbers,
+            self.truths + other.truths,
+            self.bits + other.bits,
+            self.phrases + other.phrases,
+            self.is_text or other.is_text,
+        )
+
+
+def column_of(place: int, heading: str, texts: Sequence[str]) -> CellColumn:
+    """A column of which some cells are known."""
+    filled = [text.strip() for text in texts if text.strip() and text.strip().lower() not in NOTHING]
+    numbers = sum(map(is_number, filled))
+    truths = sum(text.lower() in ("true", "false") for text in filled)
+    return CellColumn(place, heading, len(filled), numbers, truths, sum(text in ("0", "1") for text in filled))
+
+
+# === what tables are found to have ====================================================================================
+
+TestSet = tuple[str, str]
+"""The evaluation, empty if there is none, and the name of a test set."""
+
+
+class Findings(Struct, frozen=True):
+    """What was decided about the columns of one table. `columns` has the counts over the cells of all tables of the
+    load, by heading. `document` is the column that names the documents, if one does; `unclear` is the error if nothing
+    can be decided.
+
+    `no_measures` are columns of numbers that say nothing about systems. `no_attributes` are, by test set, the columns
+    that are no attributes of its documents; of these, `answers` are what systems said. `varying` are no attributes of
+    systems. `measures` are the measures with values in the warehouse, and `clusters` the attributes that earlier loads
+    declared to be clusters.
+    """
+
+    columns: Mapping[str, CellColumn]
+    test_sets: tuple[TestSet, ...] = ()
+    document: str = ""
+    unclear: str = ""
+    no_measures: frozenset[str] = frozenset()
+    no_attributes: Mapping[TestSet, frozenset[str]] = struct_field(default_factory=dict)
+    answers: frozenset[str] = frozenset()
+    varying: frozenset[str] = frozenset()
+    measures: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
+
+
+class UnclearError(Exception):
+    """Something about a table that a person must decide, and the option that decides it."""
+
+
+class Roles(Struct, frozen=True):
+    """The role of each column by its name. `documents` are the columns that may name the documents, of which one is
+    chosen later, and `ids` those that were not chosen; `numbers` are measures unless their cells say otherwise;
+    `places` are numbers that measure nothing; `others` are attributes, or left out.
+    """
+
+    fields: Mapping[str, CellColumn]
+    documents: tuple[CellColumn, ...]
+    replicates: tuple[CellColumn, ...]
+    numbers: tuple[CellColumn, ...]
+    texts: Mapping[str, tuple[CellColumn, ...]]
+    places: tuple[CellColumn, ...]
+    others: tuple[CellColumn, ...]
+    ids: tuple[CellColumn, ...] = ()
+
+    @property
+    def measured(self) -> list[tuple[CellColumn, str]]:
+        """The measures with the names under which they are stored: normally their measure names, but their headings if
+        two would have the same name.
+        """
+        names = [column.measure for column in self.numbers]
+        return [
+            (column, column.heading if names.count(measure) > 1 else measure)
+            for column, measure in zip(self.numbers, names, strict=True)
+        ]
+
+    def named_by(self, document: CellColumn | None) -> Roles:
+        """The roles once it is known which column names the documents. Other ids are left out; what is no id may be a
+        text or an attribute.
+        """
+        rest = [column for column in self.documents if column != document and column.filled]
+        ids = tuple(column for column in rest if plain(column.heading) in IDS)
+        nouns = [column for column in rest if column not in ids]
+        kinds = {kind: tuple(column for column in nouns if text_kind(column.heading) == kind) for kind in TEXTS}
+        texts = {kind: self.texts.get(kind, ()) + kinds[kind] for kind in TEXTS if self.texts.get(kind) or kinds[kind]}
+        others = tuple(column for column in nouns if not text_kind(column.heading))
+        return replace(
+            self,
+            documents=(document,) if document else (),
+            texts=texts,
+            ids=ids,
+            others=self.others + others,
+        )
+
+    def without(self, no_measures: Collection[str]) -> Roles:
+        """The roles once it is known which columns of numbers are no measures."""
+        unfit = tuple(column for column in self.numbers if column.heading in no_measures)
+        numbers = tuple(column for column in self.numbers if column not in unfit)
+        return replace(self, numbers=numbers, others=self.others + unfit)
+
+
+def roles_of(
+    columns: Sequence[CellColumn],
+    mapped: Mapping[str, str],
+    fixed: Collection[str],
+    measures: Sequence[str] | None,
+    *,
+    by_systems: bool = False,
+    clusters: Collection[str] = (),
+) -> Roles:
+    """Finds the roles of the columns of a table.
+
+    `mapped` are the headings that fields are taken from, and `fixed` are the fields that have one value for all rows.
+    `measures` are the headings of measures, if they are given; otherwise every column of numbers without another role
+    is one. With `by_systems`, columns of numbers are systems, and no column identifies their replicates. Columns that
+    are declared to be `clusters` are attributes, whatever their cells and their names look like. Raises UnclearError.
+    """
+    by_heading = {column.heading: column for column in columns}
+    for heading in (*mapped.values(), *(measures or ())):
+        if heading not in by_heading:
+            there_are = ", ".join(quote_cell(heading)[1:-1] for heading in list(by_heading)[:20])
+            raise UnclearError(f"there is no column {quote_cell(heading)}; the columns are {there_are}")
+    said = set(measures or ())
+    for cluster in sorted((said | set(mapped.values())).intersection(clusters)):
+        raise UnclearError(
+            f"{quote_cell(cluster)[1:-1]} is declared to be the cluster, and cannot be something else, too"
+        )
+    taken_for = {*said, *mapped.values(), *clusters}
+    free = [column for column in columns if column.heading not in taken_for]
+    fields = {field: by_heading[heading] for field, heading in mapped.items() if field not in REPLICATES}
+    for field in ("evaluation", "test_set", "system"):
+        if field not in fields and (column := _column_of_field(free, field, field in fixed)):
+            fields[field] = column
+    # A setting holds for all rows, whatever the column contains.
+    taken = {column.place for column in fields.values()}
+    fields = {field: column for field, column in fields.items() if field not in fixed}
+    free = [column for column in free if column.place not in taken]
+    documents = [column for column in free if plain(column.heading) in SYNONYMS["document"]]
+    replicates = [column for column in free if plain(column.heading) in REPLICATES and not by_systems]
+    replicates += [by_heading[heading] for field, heading in mapped.items() if field in REPLICATES]
+    taken = {column.place for column in (*documents, *replicates)}
+    free = [column for column in free if column.place not in taken and column.filled]
+    systems = {column.place for column in free if by_systems and (column.is_number or column.is_truth)}
+    texts = {
+        kind: found
+        for kind in TEXTS
+        if (found := tuple(c for c in free if c.place not in systems and text_kind(c.heading) == kind))
+    }
+    taken = {column.place for of_kind in texts.values() for column in of_kind}
+    free = [column for column in free if column.place not in taken]
+    numbers = [column for column in free if column.is_number or column.is_truth]
+    counting = [column for column in numbers if column.place not in systems]
+    places = [column for column in counting if is_place(column.heading)]
+    numbers = [
+        column
+        for column in numbers
+        if column not in counting or not (is_place(column.heading) or is_date(column.heading))
+    ]
+    if measures is not None:
+        # Numbers that are not among the measures are attributes.
+        numbers = [by_heading[heading] for heading in measures]
+    valued = {column.place for column in (*numbers, *places)}
+    others = [column for column in free if column.place not in valued]
+    others += [column for column in columns if column.heading in clusters]
+    return Roles(fields, tuple(documents), tuple(replicates), tuple(numbers), texts, tuple(places), tuple(others))
+
+
+def _column_of_field(columns: Sequence[CellColumn], field: str, is_fixed: bool) -> CellColumn | None:
+    """The column with the name of a field. If several columns have a synonym of the field as name, a person must
+    choose.
+    """
+    called = [column for column in columns if plain(column.heading) in SYNONYMS[field]]
+    exact = [column for column in called if plain(column.heading) == field]
+    if len(called) < 2 or exact:
+        return next(iter(exact or called), None)
+    if is_fixed:
+        return None
+    names = " and ".join(column.heading for column in called)
+    raise UnclearError(f"{names} could be the {field.replace('_', ' ')}; --map {field}={called[0].heading} says which")

@@ -209,6 +209,13 @@ CLAUSES = (
         alone=True,
     ),
     Clause(
+        "runs apart",
+        "runs_apart",
+        "",
+        "each run of a system by itself, instead of the mean over its runs",
+        shape=Shape.FLAG,
+    ),
+    Clause(
         "by",
         "by",
         "ATTRIBUTE, …",

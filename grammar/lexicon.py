@@ -31,11 +31,11 @@ RESERVED = frozenset(_RESERVED.split("|"))
 """Words that are names only in quotes."""
 
 NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:\^[0-9]+|%)?"
-BARE_NAME = re.compile(r"[A-Za-z0-9_]+(?:[-/.:+@][A-Za-z0-9_]+)*(?:\+\+)?")
-PATTERN = re.compile(r"(?:\w+[-/.:+@])*\w*\*[\w*]*(?:[-/.:+@][\w*]+)*")
+BARE_NAME = re.compile(r"[A-Za-z0-9_]+(?:[-/.:+@#][A-Za-z0-9_]+)*(?:\+\+)?")
+PATTERN = re.compile(r"(?:\w+[-/.:+@#])*\w*\*[\w*]*(?:[-/.:+@#][\w*]+)*")
 WORD = re.compile(r"[A-Za-z0-9_]+")
 WHOLE_NUMBER = re.compile(NUMBER)
-_NAME = re.compile(r"\w+(?:[-/.:+@]\w+)*(?:\+\+)?")
+_NAME = re.compile(r"\w+(?:[-/.:+@#]\w+)*(?:\+\+)?")
 VARIABLE_NAME = re.compile(r"\w+")
 
 

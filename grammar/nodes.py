@@ -328,6 +328,7 @@ class Score(Measured, frozen=True):
     missing: MissingWord | None = None
     interval: IntervalWord | None = None
     corrected: Name | Variable | None = None
+    runs_apart: bool = False
 
     @property
     def uses_level(self) -> bool:
@@ -359,6 +360,7 @@ class Tested(Measured, frozen=True):
     adjust: Name | Variable | None = None
     missing: MissingWord | None = None
     replicates: Attribute | None = None
+    runs_apart: bool = False
 
 
 class Compare(Tested, frozen=True):
@@ -447,6 +449,7 @@ class Change(Measured, frozen=True):
     systems: Systems | None = None
     where: Condition | None = None
     trim: Number | Variable | None = None
+    runs_apart: bool = False
 
 
 class Replicate(Tested, frozen=True, kw_only=True):
@@ -474,6 +477,7 @@ class Project(Measured, frozen=True):
     systems: Systems | None = None
     where: Condition | None = None
     exponent: Number | Variable | None = None
+    runs_apart: bool = False
 
 
 class Audit(Answerable, frozen=True):
@@ -508,6 +512,7 @@ class Coverage(Answerable, frozen=True):
     task: Name | None = None
     systems: Systems | None = None
     test_sets: TestSets | None = None
+    runs_apart: bool = False
 
 
 class Spread(Measured, frozen=True):
@@ -536,6 +541,7 @@ class Documents(Measured, frozen=True):
     only: Name | Variable | None = None
     limit: Number | Variable | None = None
     missing: MissingWord | None = None
+    runs_apart: bool = False
 
 
 class Differ(Measured, frozen=True):
@@ -557,6 +563,7 @@ class Differ(Measured, frozen=True):
     seed: Number | Variable | None = None
     level: Number | Variable | None = None
     missing: MissingWord | None = None
+    runs_apart: bool = False
 
 
 class Curve(Measured, frozen=True):
@@ -573,6 +580,7 @@ class Curve(Measured, frozen=True):
     shuffles: Number | Variable | None = None
     seed: Number | Variable | None = None
     level: Number | Variable | None = None
+    runs_apart: bool = False
 
 
 Question = (

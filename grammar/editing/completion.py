@@ -125,7 +125,7 @@ def expect_completion(text: str) -> Expected:
 
 def _start_of_last_word(text: str) -> int:
     at = len(text)
-    while at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_-/.:+@*$"):
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_-/.:+@#*$"):
         at -= 1
     return at
 

@@ -26,8 +26,8 @@ _GUESSED = re.compile(
     | (?P<comment>--[^\n]*)
     | (?P<text>"(?:[^"]|"")*")
     | (?P<variable>\$\w+)
-    | (?P<number>{NUMBER}(?![-/.:+@]?[\w*]))
-    | (?P<name>\w[\w*]*(?:[-/.:+@][\w*]+)*|\*[\w*]+)
+    | (?P<number>{NUMBER}(?![-/.:+@#]?[\w*]))
+    | (?P<name>\w[\w*]*(?:[-/.:+@#][\w*]+)*|\*[\w*]+)
     | (?P<operator>!=|<=|>=|[-+*/()=<>,;.])
     | (?P<error>"[^\n]*|[^\s\w"$;]+|.)""",
     re.VERBOSE,

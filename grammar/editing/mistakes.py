@@ -23,7 +23,7 @@ from evalhouse.grammar.parsing.reading import END, read, this_statement
 MOST_NAMED = 5
 """At most this many things are named in "expected …", because nobody would read more."""
 
-_WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@]\w+)*|[<>=!&|]+|.', re.DOTALL)
+_WORD = re.compile(r'"(?:[^"]|"")*"|\$\w+|\w+(?:[-/.:+@#]\w+)*|[<>=!&|]+|.', re.DOTALL)
 _WORD_OF_EXPRESSION = re.compile(r'"(?:[^"]|"")*"|\$\w+|[0-9][0-9_.]*\w*|\w+|[<>=!&|]+|.', re.DOTALL)
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?!\w)")

@@ -14,7 +14,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
     (
         "score F ",
         "as of, by, corrected by, exchange by, for, interval, level, limit, "
-        "missing, of, on, order by, replicates by, seed, standardized, where",
+        "missing, of, on, order by, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F for ", "all", "system, variable"),
@@ -22,20 +22,20 @@ FOLLOWS: list[tuple[str, str, str]] = [
     (
         "score F for GE o",
         "as of, by, corrected by, except, exchange by, interval, level, limit, "
-        "missing, of, on, order by, replicates by, seed, standardized, where",
+        "missing, of, on, order by, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     (
         "score F for GE on T ",
         "as of, by, corrected by, exchange by, interval, level, limit, "
-        "missing, of, order by, replicates by, seed, standardized, where",
+        "missing, of, order by, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F order by ", "mean", "measure"),
     (
         "score F order by F ",
         "as of, asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
-        "missing, of, on, replicates by, seed, standardized, where",
+        "missing, of, on, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F(", "", "parameter"),
@@ -59,19 +59,19 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("plot agree ", "as of, by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),
     ("agree ", "as of, by, exchange by, interval, level, on, seed, where, with key", ""),
     ("plot agree to ", "", "variable, text"),
-    ("project P from T ", "as of, assuming fallout exponent, for, of, to generality, to stream, where", ""),
+    ("project P from T ", "as of, assuming fallout exponent, for, of, runs apart, to generality, to stream, where", ""),
     ("change F from A ", "to", ""),
-    ("change F from A to B ", "as of, for, of, trim, where", ""),
-    ("plot change F from A to B ", "as of, font, for, of, title, to, trim, where, width", ""),
+    ("change F from A to B ", "as of, for, of, runs apart, trim, where", ""),
+    ("plot change F from A to B ", "as of, font, for, of, runs apart, title, to, trim, where, width", ""),
     ("define measure X = ", "", "count, measure, function, variable, number"),
     ("define measure X = sqrt(", "", "count, measure, function, variable, number"),
     ("define measure X = max(a, F(", "", "parameter, variable, number"),
     ("define measure X = max(a, F(beta=2), ", "", "count, measure, function, variable, number"),
     ("define measure sqrt(", "", "parameter"),
-    ('plot change F from A to B to "f.svg" ', "as of, font, for, of, title, trim, where, width", ""),
+    ('plot change F from A to B to "f.svg" ', "as of, font, for, of, runs apart, title, trim, where, width", ""),
     (
         'plot project P from T to "f.svg" ',
-        "as of, assuming fallout exponent, font, for, of, title, to generality, to stream, where, width",
+        "as of, assuming fallout exponent, font, for, of, runs apart, title, to generality, to stream, where, width",
         "",
     ),
     ('load "a" as ', "", "reader"),

@@ -146,10 +146,10 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         ('a name with other characters is written in quotes: "R&D"',),
     ),
     (
-        "score F for A#1",
+        "score F for A#",
         "unknown sign '#'",
         "#",
-        ('a name with other characters is written in quotes: "A#1"',),
+        ('a name with other characters is written in quotes: "A#"',),
     ),
     (
         "score F for GE- on T",

@@ -129,7 +129,7 @@ def test_counts_that_are_stored_come_first(session: Session) -> None:
 def test_which_replicates_are_attempts_is_said(session: Session) -> None:
     for question in ("score pass(k=2) for base on qa", "compare pass(k=2) for base, tuned on qa", "group pass on qa"):
         assert (
-            "qa: the replicates by system.model are attempts at each question; an attempt passes if its accuracy is 1"
+            "qa: the runs of a system are attempts at each question; an attempt passes if its accuracy is 1"
             in session.run(question).notes
         )
     [note] = session.run("score pass(k=2) for base on graded").notes
@@ -158,8 +158,9 @@ def test_what_is_exchanged_as_a_whole_is(session: Session) -> None:
         ("score accuracy, pass(k=2) for all on qa", "pass is about attempts, but the other measures here are not"),
         ("score pass(k=2), accuracy for all on qa", "pass is about attempts, but the other measures here are not"),
         ('score pass for "base#1" on qa', "base#1 is a replicate here, not a system"),
-        ("score pass for all on qa by system.model", "system.model differs between replicates"),
-        ('score pass for all on qa where system.model = "base"', "system.model differs between replicates"),
+        ("score pass for all on qa by system.seed", "system.seed differs between the runs of base"),
+        ("score pass for all on qa replicates by system.model by system.seed", "system.seed differs between replicates"),
+        ("score pass(k=2) for all on qa runs apart", "takes the runs of a system as attempts, so they cannot stand apart"),
         ("compare pass for base, tuned on qa exchange by system", "replicates count as attempts here"),
         ("spread pass for all on qa", r"pass\(k=1\) is computed from all replicates of a document together"),
         ("score pass(k=2) of rankings for all on qa", "qa has no rankings"),
@@ -206,4 +207,4 @@ def test_epochs_of_inspect_are_attempts(tmp_path: Path) -> None:
         result = opened.run("score pass(k=2), every(k=2) for m on t")
     # One of two draws of C, I, C is right, and both are in one of three; an answer that is partly right is not right.
     assert (result.rows[0]["pass(k=2)"], result.rows[0]["every(k=2)"]) == pytest.approx((1 / 2, 1 / 6))
-    assert "t: the replicates by system.model are attempts at each sample" in result.notes[0]
+    assert "t: the runs of a system are attempts at each sample" in result.notes[0]

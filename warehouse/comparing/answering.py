@@ -23,7 +23,7 @@ from evalhouse.warehouse.comparing.notes import (
 )
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import measure_notes, signature, title
+from evalhouse.warehouse.plans.labels import averaged_over, measure_notes, signature, title
 from evalhouse.warehouse.results import EMPTY, Result, SideBySide, Table, TableSection, Triangle
 
 # === what tests add ===================================================================================================
@@ -104,6 +104,7 @@ def result_of(
     numbers besides the statement and the data, and every p. Other questions give their own `settings` and p_values.
     Notes `about_measures` that do not depend on the values stand first, and no note twice.
     """
+    how = "; ".join(filter(None, (averaged_over(entries), how)))
     if tested is not None:
         how = "; ".join(filter(None, (how, tested.caption(entries))))
         settings, p_values = tested.settings(entries), tested.p_values

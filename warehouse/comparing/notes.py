@@ -17,6 +17,7 @@ from evalhouse.warehouse.comparing.decisions import Decided, Decisions, is_faste
 from evalhouse.warehouse.comparing.intervals import Interval, Intervals, interval_title, plan_of
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import paired_sums
+from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
@@ -73,7 +74,8 @@ def testing_caption(
     known = [(family.test_set, family.size) for family in families]
     draws = how.test.draws
     if any(entry.units.exchanges_runs for entry in entries):
-        size = f"whole replicates exchanged on {sizes(known)}"
+        of_models = all(entry.units.runs_of_models is not None for entry in entries)
+        size = f"whole {'runs' if of_models else 'replicates'} exchanged on {sizes(known)}"
     elif draws == "resamples":
         size = f"of {sizes(known)}"
     else:
@@ -504,8 +506,8 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the observations of a comparison leave out."""
     entry = comparison.entry
     where, noun = entry.test_set.name, entry.units.noun
-    if entry.units.averaged is not None:
-        yield f"{where}: each system is the average of its replicates by system.{entry.units.averaged.attribute}"
+    if (averaged := entry.units.averaged) is not None and not averaged.of_models:
+        yield f"{where}: each system is the average of its {averaged.called}"
     if comparison.statistic.averaged and comparison.sums.is_ratio:
         without = _without_value(comparison, comparison.ratios)
         if without:
@@ -532,6 +534,7 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
 def missing_notes(comparison: Comparison) -> Iterator[str]:
     """What became of documents that not every system has."""
     entry = comparison.entry
+    yield from missing_note_of_runs(entry, comparison.observations.in_some_runs, comparison.how.missing)
     if comparison.how.missing == "zero":
         yield from _counted_as_nothing(comparison)
     if dropped := comparison.observations.dropped:

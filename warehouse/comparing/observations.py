@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing.some_runs import InSomeRuns, check_runs, in_some_runs, some_runs_query
 from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.plans import plan as p
@@ -55,6 +57,8 @@ class Observations(Struct, frozen=True):
     dropped: int
     confidences: Floats | None = None
     document: NDArray[np.intp] | None = None
+    in_some_runs: tuple[InSomeRuns, ...] = ()
+    """The systems whose runs do not all have the same documents."""
 
     @property
     def units(self) -> int:
@@ -79,6 +83,11 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
     if entry.units.groups and how.missing == "error":
         queries = (*queries, Query(_incomplete_name(entry), unit_rows.names_of_incomplete(entry, how.where)))
+    if entry.units.runs_of_models is not None:
+        queries = (
+            *queries,
+            *(some_runs_query(_some_runs_name(part), part, how.where) for part in entry.observed_apart),
+        )
     if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
@@ -86,6 +95,10 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.units.within_documents else ()))
+
+
+def _some_runs_name(part: p.Entry) -> str:
+    return f"documents in some runs among {_rows_name(part, False)}"
 
 
 def _incomplete_name(entry: p.Entry) -> str:
@@ -133,7 +146,7 @@ def _rows_name(part: p.Entry, alike: bool) -> str:
     of = f" of {part.statistics[0].label!r}" if part.kind.by_measure else ""
     of = " with confidences" if part.ordered else of
     what = "documents alike" if alike else "observations"
-    averages = " of averages" if part.units.averaged is not None else ""
+    averages = " of averages" if part.units.grouped is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
 
 
@@ -198,6 +211,8 @@ def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     Raises QueryError for a document that only some systems have, unless the plan says to drop it or to count it as
     zero.
     """
+    in_runs = in_some_runs(_some_runs_name(entry), entry, facts)
+    check_runs(entry, in_runs, how.missing)
     alike = _counts_alike(entry)
     name = _rows_name(entry, alike)
     if entry.units.groups and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
@@ -209,8 +224,9 @@ def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
             hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
         )
     if alike:
-        return _from_counted(how, _own_rows(facts.get(f"{name} in order", facts[name]), entry), entry, facts)
-    return _from_rows(how, _own_rows(facts[name], entry), entry, facts)
+        rows = facts.get(f"{name} in order", facts[name])
+        return replace(_from_counted(how, _own_rows(rows, entry), entry, facts), in_some_runs=tuple(in_runs))
+    return replace(_from_rows(how, _own_rows(facts[name], entry), entry, facts), in_some_runs=tuple(in_runs))
 
 
 def _nothing(entry: p.Entry) -> QueryError:

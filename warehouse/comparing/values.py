@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, some_runs_query
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
 from evalhouse.warehouse.measures.forms import exact
@@ -74,10 +75,12 @@ class Valued(Struct, frozen=True):
             return ()
         if not self.entry.kind.by_document:
             return (Query(self.name("figures"), scores.published_rows(self.entry, self.by, self.where)),)
-        orders: Queries = ()
+        more: Queries = ()
         if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
-            orders = (Query(self.name("confidences"), scores.confidences(self.entry, self.where), "columns"),)
-        return (Query(self.name("sums"), scores.score_sums(self.entry, self.by, self.where)), *orders)
+            more = (Query(self.name("confidences"), scores.confidences(self.entry.in_runs(), self.where), "columns"),)
+        if self.entry.units.runs_of_models is not None:
+            more = (*more, some_runs_query(self.name("some runs"), self.entry, self.where))
+        return (Query(self.name("sums"), scores.score_sums(self.entry, self.by, self.where)), *more)
 
     def _of_baselines(self) -> Queries:
         if not self.entry.baselines:
@@ -107,7 +110,7 @@ class Valued(Struct, frozen=True):
         for statistic in self.entry.statistics:
             left_out.append(0)
             if isinstance(statistic.computation, Ranking):
-                values.append(_of_order(statistic.computation, system, facts[self.name("confidences")]))
+                values.append(self._of_orders(statistic.computation, system, facts))
                 continue
             taken = [next(remaining) for _ in range(_count_sums(statistic))]
             values.append(_value(statistic, self.entry, taken))
@@ -115,10 +118,21 @@ class Valued(Struct, frozen=True):
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
 
+    def _of_orders(self, ranking: Ranking, system: p.StoredSystem, facts: Facts) -> float | None:
+        """The value of a system's order, or the mean over the orders of its runs; None where one has none."""
+        runs = self.entry.units.runs.get(system.id, (system.id,))
+        values = [_of_order(ranking, run, facts[self.name("confidences")]) for run in runs]
+        known = [value for value in values if value is not None]
+        return fsum(known) / len(known) if known and len(known) == len(values) else None
+
     def _printed_lines(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
-        figures: dict[tuple[int, By], dict[PrintedFigure, float]] = {}
-        for number, *by, task, measure, printed in rows:
-            figures.setdefault((number, tuple(by)), {})[PrintedFigure(task, measure)] = printed
+        """The printed figures of each system, or the means of those that its runs have."""
+        runs = {run: system for system, many in self.entry.units.runs.items() if system in systems for run in many}
+        printed: dict[tuple[int, By], dict[PrintedFigure, list[float]]] = {}
+        for number, *by, task, measure, figure in rows:
+            of_system = printed.setdefault((runs.get(number, number), tuple(by)), {})
+            of_system.setdefault(PrintedFigure(task, measure), []).append(figure)
+        figures = {key: {figure: _mean(of_runs) for figure, of_runs in known.items()} for key, known in printed.items()}
         wanted = [statistic.computation for statistic in self.entry.statistics]
         return [
             ValueLine(systems[number], by, None, tuple(known.get(figure) for figure in wanted), "published")  # type: ignore[arg-type]
@@ -147,6 +161,10 @@ class Valued(Struct, frozen=True):
             for by, labels in counts.items()
         ]
 
+    def in_some_runs(self, facts: Facts) -> list[InSomeRuns]:
+        """The systems whose runs do not all have the same documents."""
+        return in_some_runs(self.name("some runs"), self.entry, facts)
+
     def values(self, facts: Facts) -> dict[tuple[str, str], float | None]:
         """The value of each system and statistic, by name and label, where rows are not split."""
         return {
@@ -170,14 +188,20 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
         return statistic.computation.value(known)
     over, under = known
     fixed = FIXED_POINT if statistic.averaged or not entry.kind.is_counted else 1
+    fixed *= 1 if entry.kind.is_counted else entry.units.scale
     if isinstance(statistic.computation, Ratio):
         return statistic.computation.value((over, under * fixed))
     return over / (under * fixed) if under else None
 
 
-def _of_order(ranking: Ranking, system: p.StoredSystem, columns: Mapping[str, Any]) -> float | None:
-    """The value of a system's order; None where a decision has no confidence."""
-    own = np.asarray(columns["system"]) == system.id
+def _mean(values: Sequence[float]) -> float:
+    """The mean of some printed figures, as it is written in decimals; the figure itself where there is one."""
+    return float(sum(Decimal(repr(value)) for value in values) / len(values)) if len(values) > 1 else values[0]
+
+
+def _of_order(ranking: Ranking, run: int, columns: Mapping[str, Any]) -> float | None:
+    """The value of the order of a stored system; None where a decision has no confidence."""
+    own = np.asarray(columns["system"]) == run
     confidence = columns["confidence"][own]
     if np.ma.getmaskarray(confidence).any():
         return None

@@ -4,6 +4,9 @@ types checked.
 
 from __future__ import annotations
 
+import operator
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 from msgspec.structs import replace
@@ -14,6 +17,7 @@ from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.warehouse.kinds import FILTERING, KINDS, Kind
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.names import Scope, matching, text_of
+from evalhouse.warehouse.store.catalog import KnownRun
 
 
 def dimension_of(scope: Scope, node: n.Attribute, task: Kind) -> p.Dimension:
@@ -90,14 +94,18 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Kind) -> p.Filter
             return p.Joined(word, tuple(cast(p.Filter, condition_of(scope, part, task)) for part in conditions))
         case n.Not(condition):
             return p.Negated(cast(p.Filter, condition_of(scope, condition, task)))
-        case n.IsMissing(attribute):
-            return p.Missing(dimension_of(scope, attribute, task))
         case n.IsLatest(attribute):
-            if (attribute.of.casefold(), attribute.name.casefold()) != ("system", "run"):
+            if not _is_run(attribute):
                 raise QueryError("latest is only for runs", attribute.span, ("write system.run is latest",))
             if "system" not in task.dimensions:
                 raise QueryError(f"{task.name} has no system", node.span, listing(task.dimensions, "attributes"))
-            return p.Latest(scope.catalog.older_runs)
+            return p.Negated(p.Runs(scope.catalog.older_runs))
+        case n.Relation(attribute) | n.In(attribute) | n.Like(attribute) | n.IsMissing(attribute) if (
+            _is_run(attribute) and "system" in task.dimensions and scope.catalog.runs
+        ):
+            return _runs_that(scope, node)
+        case n.IsMissing(attribute):
+            return p.Missing(dimension_of(scope, attribute, task))
         case n.Like(attribute, pattern):
             dimension = dimension_of(scope, attribute, task)
             if _numeric(scope, dimension):
@@ -109,6 +117,62 @@ def condition_of(scope: Scope, node: n.Condition | None, task: Kind) -> p.Filter
         case n.Relation(attribute, operator, value):
             dimension = dimension_of(scope, attribute, task)
             return p.Compared(dimension, operator, _value(scope, dimension, value, value))
+
+
+# --- conditions on runs -----------------------------------------------------------------------------------------------
+# A run has a number, as base#2 has, and perhaps an id and a date. A number is compared with the first, a text with the
+# others, and with what a file itself calls a run.
+
+COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _is_run(attribute: n.Attribute) -> bool:
+    return (attribute.of.casefold(), attribute.name.casefold()) == ("system", "run")
+
+
+def _runs_that(scope: Scope, node: n.Relation | n.In | n.Like | n.IsMissing) -> p.Filter:
+    """The runs that meet a condition on system.run."""
+    known = scope.catalog.runs
+    chosen = {test_set: tuple(run.system for run in runs if _holds(run, node)) for test_set, runs in known.items()}
+    return p.Runs(tuple(chosen.items()))
+
+
+def _holds(run: KnownRun, node: n.Relation | n.In | n.Like | n.IsMissing) -> bool:
+    match node:
+        case n.IsMissing():
+            return False
+        case n.Like(_, pattern):
+            wanted = text_of(pattern, pattern, "a text")
+            return any(like_text(name, wanted) for name in run.told_by)
+        case n.In(_, items):
+            return any(_compares(run, "=", item) for item in items)
+        case n.Relation(_, "!=", item):
+            return not _compares(run, "=", item)
+        case n.Relation(_, sign, item):
+            return _compares(run, sign, item)
+
+
+def _compares(run: KnownRun, sign: str, item: Any) -> bool:
+    if isinstance(item, n.Number):
+        return run.number is not None and COMPARED[sign](run.number, float(item.value))
+    wanted = text_of(item, item, "a text")
+    return any(COMPARED[sign](name, wanted) for name in run.told_by)
+
+
+def like_text(text: str, pattern: str) -> bool:
+    """Whether a text is like a pattern in SQL: % is any text, _ any letter."""
+    signs = {"%": ".*", "_": "."}
+    return re.fullmatch("".join(signs.get(sign, re.escape(sign)) for sign in pattern), text, re.DOTALL) is not None
+
+
+# --- what is compared -------------------------------------------------------------------------------------------------
 
 
 def _numeric(scope: Scope, dimension: p.Dimension) -> bool:

@@ -23,13 +23,20 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.names import (
     HOW_TO_LOAD,
-    UNSAID_ATTRIBUTES,
     LackingMeasureError,
     Scope,
     check_at_most,
     synonym_of,
 )
-from evalhouse.warehouse.plans.systems import Several, present_on, statistics_of, systems_of
+from evalhouse.warehouse.plans.runs import (
+    NoReplicatesError,
+    SaidOfRuns,
+    check_alike,
+    has_replicates,
+    single_runs,
+    unsaid_replicates,
+)
+from evalhouse.warehouse.plans.systems import Chosen, Several, statistics_of, systems_of
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
 # === measures of attempts =============================================================================================
@@ -143,8 +150,6 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
         if statistic.sums is None:
             wrong = f"{statistic.label} is not computed from sums, which a mean over {dimension.name} needs"
             raise QueryError(wrong, node.span, _ALONE)
-    if entry.units.averaged is not None:
-        raise QueryError("a mean by an attribute cannot be combined with replicates", place, ("leave out replicates",))
     if entry.baselines:
         raise QueryError(f"{entry.baselines[0].name} has no {dimension.name}, so there is no mean over it", place)
     without = scope.catalog.documents_without(dimension.attribute, entry.kind.name, entry.test_set.id)
@@ -174,8 +179,17 @@ class Wanted(Struct, frozen=True):
     systems: n.Systems | None
     span: Span
     replicates: n.Attribute | None = None
+    runs_apart: bool = False
+    where: n.Condition | None = None
+    by: tuple[n.Attribute, ...] = ()
+    against: n.Node | None = None
+    """What systems are held against, which need not be one of them."""
     missing: str | None = None
     """What becomes of documents that a system lacks, as it was said."""
+    tested: bool = False
+    """Whether systems are compared, so that documents that some lack are missing."""
+    needs_runs: bool = False
+    """Whether runs are asked about, and each system has some even if it is only one."""
     several: Several = Several()
     groups: bool = False
     """Whether the statement takes means over what documents share."""
@@ -189,10 +203,34 @@ class Wanted(Struct, frozen=True):
             getattr(statement, "systems", None),
             statement.span,
             getattr(statement, "replicates", None),
+            getattr(statement, "runs_apart", False),
+            getattr(statement, "where", None),
+            statement.by if isinstance(statement, n.Score) else (),
+            getattr(statement, "against", None),
             getattr(statement, "missing", None),
+            isinstance(statement, n.Tested | n.Documents | n.Differ),
+            isinstance(statement, n.Spread),
             Several.of(statement),
             takes_groups(statement),
         )
+
+    @property
+    def of_runs(self) -> SaidOfRuns:
+        """What it says of what systems are made of."""
+        return SaidOfRuns(self.replicates, self.runs_apart, self.where, self.needs_runs)
+
+    @property
+    def incomplete(self) -> p.Incomplete:
+        """What becomes of a document that some runs of a system lack: as of one that the system lacks."""
+        if self.missing == "zero":
+            return "zero"
+        return "absent" if self.tested or self.missing is not None else "averaged"
+
+    def check_runs(self) -> None:
+        """Raises QueryError for clauses that contradict each other."""
+        if self.runs_apart and self.replicates is not None:
+            place = self.replicates.span
+            raise QueryError("runs apart cannot be combined with replicates", place, ("write one of the two",))
 
 
 def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
@@ -206,7 +244,7 @@ def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tu
     for test_set, place in chosen:
         try:
             entries.append(entry_on(wanted, scope, test_set, place, elsewhere=len(chosen) > 1))
-        except (_NoRowsError, LackingMeasureError) as error:
+        except (_NoRowsError, NoReplicatesError, LackingMeasureError) as error:
             if are_named(test_sets) or len(chosen) == 1:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not entries:
@@ -255,6 +293,7 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
     if of_attempts := attempts_of(wanted.measures, wanted.task, scope, test_set):
         return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
+    wanted.check_runs()
     task = _task(wanted, scope, test_set, place, elsewhere)
     of_nodes = [
         of_measure
@@ -262,17 +301,16 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
         for of_measure in statistics_of(measure, wanted.several, scope, task, test_set)
     ]
     statistics = [statistic for statistic, _ in of_nodes]
-    replicates = _replicates(wanted.replicates, scope, task, test_set)
-    systems = systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates)
-    for statistic, node in of_nodes:
-        if replicates is not None and statistic.sums is None:
-            raise QueryError(f"{statistic.label} is not computed from sums, so it cannot have replicates", node.span)
-    if replicates is not None and replicates.common > 1:
+    chosen = systems_of(scope, wanted.systems, task, test_set, elsewhere, wanted.of_runs, wanted.against)
+    replicates = chosen.replicates
+    if replicates is not None:
+        replicates = _with_common(replicates, wanted, scope, task, test_set)
+        _check_averaged(replicates, chosen, of_nodes, wanted, scope, task)
         # The counts of what is averaged are multiplied by this, so that they are whole.
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
-    stored = _count_systems(wanted.systems, scope, task, test_set, replicates)
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
-    entry = scope.entry(test_set, task, statistics, systems, stored, replicates, several_kinds)
+    entry = scope.entry(test_set, task, statistics, chosen.systems, chosen.stored, replicates, several_kinds)
+    entry = of_runs(entry, chosen, wanted)
     entry = group_entry(entry, of_nodes, scope, wanted.groups)
     if entry.units.groups and wanted.missing is not None:
         what = (
@@ -288,82 +326,92 @@ def _of_attempts(
     asked_for: Attempted, wanted: Wanted, scope: Scope, test_set: KnownTestSet, elsewhere: bool
 ) -> p.Entry:
     """The entry of measures of attempts on a test set where these are replicates."""
-    if wanted.replicates is None and not any(name in scope.catalog.attributes["system"] for name in UNSAID_ATTRIBUTES):
+    if wanted.runs_apart:
+        measure, measured = asked_for.measures[0]
+        wrong = f"{measure.name} takes the runs of a system as attempts, so they cannot stand apart"
+        raise QueryError(wrong, measured.span, ("leave out runs apart",))
+    if wanted.replicates is None and not has_replicates(scope):
         raise without_attempts(asked_for, scope, test_set)
-    node = wanted.replicates or unsaid_replicates(wanted.span)
-    replicates = _runs_by(node, scope, REPLICATED, test_set)
+    node = wanted.replicates or unsaid_replicates(scope, wanted.span)
+    said = replace(wanted.of_runs, replicates=node, needs_runs=True)
+    chosen = systems_of(scope, wanted.systems, REPLICATED, test_set, elsewhere, said, wanted.against)
+    replicates = chosen.replicates
+    if replicates is None:
+        raise without_attempts(asked_for, scope, test_set)
+    numbers = {system.id for system in chosen.systems if isinstance(system, p.StoredSystem)}
+    check_alike(wanted.by, replicates, scope, REPLICATED, numbers)
     statistics = attempt_statistics(asked_for, replicates, scope, test_set)
-    systems = systems_of(scope, wanted.systems, REPLICATED, test_set, elsewhere, replicates)
-    stored = _count_systems(wanted.systems, scope, REPLICATED, test_set, replicates)
     attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
-    return scope.entry(test_set, REPLICATED, statistics, systems, stored, attempts)
+    entry = scope.entry(test_set, REPLICATED, statistics, chosen.systems, chosen.stored, attempts)
+    return of_runs(entry, chosen, wanted)
+
+
+def of_runs(entry: p.Entry, chosen: Chosen, wanted: Wanted) -> p.Entry:
+    """An entry with what becomes of documents that some runs of its systems lack, and whether conditions on systems
+    were met.
+    """
+    if not chosen.runs_chosen:
+        return entry
+    return replace(entry, units=replace(entry.units, incomplete=wanted.incomplete, runs_chosen=True))
+
+
+def _check_averaged(
+    replicates: p.Replicates, chosen: Chosen, of_nodes: Sequence[OfNode], wanted: Wanted, scope: Scope, kind: Kind
+) -> None:
+    """Raises QueryError for what cannot be averaged over runs, or differs between them."""
+    numbers = {system.id for system in chosen.systems if isinstance(system, p.StoredSystem)}
+    check_alike(wanted.by, replicates, scope, kind, numbers)
+    for statistic, node in of_nodes:
+        if statistic.sums is not None or not kind.by_document:
+            continue
+        if not replicates.of_models:
+            raise QueryError(f"{statistic.label} is not computed from sums, so it cannot have replicates", node.span)
+        if wanted.tested:
+            wrong = f"{statistic.label} has a value in each run, which can be averaged, but not tested together"
+            raise QueryError(wrong, node.span, single_runs(replicates, chosen.systems, scope))
+
+
+def refuse_runs(entries: Sequence[p.Entry], what: str, place: Span, scope: Scope) -> None:
+    """Raises QueryError, with the lines to type, where a system has several runs and `what` is asked takes one."""
+    for entry in entries:
+        runs = entry.units.runs_of_models
+        numbers = dict(runs.runs) if runs is not None else {}
+        several = [system.name for system in entry.stored_systems if len(numbers.get(system.id, ())) > 1]
+        if runs is not None and several:
+            wrong = f"{what}, but {several[0]} has {len(numbers[runs.systems[several[0]]])} on {entry.test_set.name}"
+            raise QueryError(wrong, place, single_runs(runs, entry.systems, scope))
 
 
 def _over(statistic: Statistic, scale: int) -> Statistic:
     """A statistic for counts that were multiplied by a scale, which a ratio does not see."""
+    if scale == 1:
+        return statistic
     computation = statistic.computation
     return replace(statistic, computation=computation.over(scale)) if isinstance(computation, Function) else statistic
-
-
-def _count_systems(
-    node: n.Systems | None, scope: Scope, task: Kind, test_set: KnownTestSet, replicates: p.Replicates | None
-) -> int:
-    """How many systems have rows; 0, for not known, where all are named and it would take long to find out."""
-    everyone = node is None or any(isinstance(item, n.All) for item in node.items)
-    return len(present_on(scope, task, test_set, replicates)) if everyone else 0
-
-
-def unsaid_replicates(span: Span) -> n.Attribute:
-    """What `replicates` alone means."""
-    return n.Attribute("system", UNSAID_ATTRIBUTES[0], span=span)
 
 
 LARGEST_COMMON = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
 
 
-def _replicates(node: n.Attribute | None, scope: Scope, task: Kind, test_set: KnownTestSet) -> p.Replicates | None:
-    """The runs of each system on a test set, averaged; None where nothing is said of them."""
-    if node is None:
-        return None
-    found = _runs_by(node, scope, task, test_set)
-    if not task.is_counted:
-        return found
-    common = lcm(*scope.catalog.runs_of_documents(task.name, test_set.id, found.runs))
+def _with_common(
+    replicates: p.Replicates, wanted: Wanted, scope: Scope, kind: Kind, test_set: KnownTestSet
+) -> p.Replicates:
+    """The runs of each system with a common multiple of their numbers."""
+    if not kind.is_counted:
+        # Sums of averaged values are rounded less if they are put over it; a few digits are no reason to refuse.
+        common = lcm(*(len(many) for _, many in replicates.runs if many))
+        return replace(replicates, common=common if common <= LARGEST_COMMON else 1)
+    numbers = scope.catalog.runs_of_documents(kind.name, test_set.id, replicates.runs)
+    if wanted.incomplete == "zero":
+        numbers = numbers | {len(many) for _, many in replicates.runs if many}
+    common = lcm(*numbers)
     if common > LARGEST_COMMON:
-        called = plural(scope.catalog.observed(task.name, test_set.id).noun or PLAIN_NOUN)
-        raise QueryError(
-            f"{called} of {test_set.name} have too many different numbers of replicates to be averaged exactly",
-            node.span,
-        )
-    return replace(found, common=common)
-
-
-def _runs_by(node: n.Attribute, scope: Scope, task: Kind, test_set: KnownTestSet) -> p.Replicates:
-    """The runs of each system on a test set. Raises QueryError where they cannot be told apart or put together."""
-    if node.of.casefold() != "system" or not node.name:
-        raise QueryError(
-            "replicates are runs that share an attribute of systems", node.span, ("write replicates by system.NAME",)
-        )
-    if not task.by_document:
-        raise _NoRowsError("published figures have no documents, so they have no replicates", node.span)
-    first, second = UNSAID_ATTRIBUTES
-    known = scope.catalog.attributes["system"]
-    if node.name == first and first not in known and second in known:
-        # Runs that were loaded as runs say which model they are of.
-        node = n.Attribute("system", second, span=node.span)
-    attribute = dimension_of(scope, node, task).attribute
-    there = scope.catalog.systems_with(task.name, test_set.id)
-    runs = scope.catalog.runs(attribute, there)
-    for name, many in runs.items():
-        own = scope.catalog.systems.get(name)
-        if own in many and len(many) > 1 and own not in scope.catalog.systems_having(attribute):
-            raise QueryError(
-                f"{name} is a system, and also the system.{attribute} of others on {test_set.name}",
-                node.span,
-                (f"if it is one of these replicates, give it system.{attribute} too",),
-            )
-    return p.Replicates(attribute, tuple((many[0], many) for many in runs.values()), 1)
+        called = plural(scope.catalog.observed(kind.name, test_set.id).noun or PLAIN_NOUN)
+        many = f"{called} of {test_set.name} have too many different numbers of {replicates.called}"
+        place = wanted.replicates.span if wanted.replicates is not None else wanted.span
+        raise QueryError(f"{many} to be averaged exactly", place)
+    return replace(replicates, common=common)
 
 
 def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Kind:
@@ -381,8 +429,7 @@ def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, e
     empty = None
     for task in stored:
         try:
-            replicates = _replicates(wanted.replicates, scope, task, test_set)
-            if systems_of(scope, wanted.systems, task, test_set, elsewhere, replicates):
+            if systems_of(scope, wanted.systems, task, test_set, elsewhere, wanted.of_runs).systems:
                 return task
             empty = empty or task
         except QueryError as error:

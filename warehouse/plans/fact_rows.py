@@ -5,7 +5,7 @@ Values travel as parameters beside the text. What is summed over the rows is wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from msgspec.structs import replace
@@ -64,6 +64,7 @@ class FactRows:
     """The rows of an entry: where they come from, the joins their dimensions need, and the conditions on them.
 
     With `key` the rows are not those of the task but the labels of the key, and with `annotators` those of everybody.
+    What comes from a `source` of its own is put together already.
     """
 
     def __init__(
@@ -73,13 +74,17 @@ class FactRows:
         split: Sequence[p.Dimension] = (),
         key: bool = False,
         annotators: bool = False,
+        source: Sql | None = None,
     ) -> None:
+        if entry.units.runs_chosen and not key:
+            where = _of_rows(where)
         together = _together(entry, entry.units.groups, where) if entry.units.groups and not key else None
         where = where if together is None else None
         wanted = (*split, *dimensions(where))
         thresholds, where = _thresholds(where) if entry.kind.has_key and not key else (None, where)
         wanted = tuple(dimension for dimension in wanted if dimension.of != "confidence" or thresholds is None)
         self._entry, self._where, self._key, self._annotators = entry, where, key, annotators
+        self._made_of = None if key else entry.units.made_of
         self._source = Sql("key_label" if key else entry.kind.source)
         if entry.kind.named_counts and entry.counts and not key:
             self._source = _side_by_side(entry)
@@ -89,8 +94,10 @@ class FactRows:
             self._source = _of_lists(entry)
         if together is not None:
             self._source = together
-        if entry.units.averaged is not None and not key:
-            self._source = _average_runs(self._source, entry, entry.units.averaged)
+        if source is not None:
+            self._source = source
+        elif entry.units.grouped is not None and entry.kind.by_document and not key and together is None:
+            self._source = _average_runs(self._source, entry, entry.units.grouped)
         if entry.units.attempts is not None and not key:
             self._source = _attempts(entry, entry.units.attempts)
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
@@ -98,6 +105,8 @@ class FactRows:
         for dimension in dict.fromkeys(wanted):
             if dimension.attribute:
                 self._joins.append(self._attribute(dimension))
+            elif dimension.of == "system" and self._made_of is not None:
+                self._joins.append(_named_systems(self._made_of))
             elif not self._own(dimension.of):
                 self._joins.append(Sql(_NEEDS[dimension.of]))
 
@@ -116,6 +125,8 @@ class FactRows:
 
     def _attribute(self, dimension: p.Dimension) -> Sql:
         alias, of = self._alias(dimension), dimension.of
+        if of == "system" and self._made_of is not None:
+            return _shared_attribute(alias, dimension.attribute, self._made_of)
         table = f"left join {of}_attribute {alias} on {alias}.{of}_id = f.{of}_id and {alias}.name = "
         return table + value(dimension.attribute)
 
@@ -136,13 +147,18 @@ class FactRows:
             if not self._annotators:
                 conditions.append(Sql("f.annotator_id = 0"))
         elif not self._entry.everyone:
-            conditions.append("f.system_id in " + values(system.id for system in self._entry.stored_systems))
+            conditions.append("f.system_id in " + values(self._systems()))
         if self._entry.kind.by_measure and not self._key:
             measures = [statistic.measure.name for statistic in self._entry.statistics]
             conditions.append("f.measure in " + values(measures))
         if self._where is not None:
             conditions.append(self._condition(self._where))
         return join(" ", [" from " + self._source + " f", *self._joins, "where", join(" and ", conditions)])
+
+    def _systems(self) -> Iterator[int]:
+        """The systems that the rows are of: where rows are not put together, as printed figures are not, their runs."""
+        runs = {} if self._entry.kind.by_document else self._entry.units.runs
+        return (run for system in self._entry.stored_systems for run in runs.get(system.id, (system.id,)))
 
     def _condition(self, where: p.Filter) -> Sql:
         match where:
@@ -152,9 +168,9 @@ class FactRows:
                 return "not " + self._condition(condition)
             case p.Missing(dimension):
                 return "(" + self.expression(dimension) + " is null)"
-            case p.Latest(older):
-                there = dict(older).get(self._entry.test_set.id, ())
-                return "f.system_id not in " + values(there) if there else Sql("true")
+            case p.Runs():
+                there = where.on(self._entry.test_set.id)
+                return "f.system_id in " + values(there) if there else Sql("false")
             case p.Matches(dimension, pattern):
                 return "coalesce(" + self.expression(dimension) + " like " + value(pattern) + ", false)"
             case p.OneOf(dimension, listed):
@@ -219,6 +235,19 @@ def _thresholds(where: p.Filter | None) -> tuple[p.Filter | None, p.Filter | Non
     return (where, None) if _of_confidence(where) else (None, where)
 
 
+def _of_rows(where: p.Filter | None) -> p.Filter | None:
+    """The part of a condition that is not about systems; `runs` sees to it that it can be parted so."""
+    match where:
+        case p.Joined("and", conditions):
+            rest = tuple(part for part in conditions if not _of_systems(part))
+            return p.Joined("and", rest) if rest else None
+    return None if _of_systems(where) else where
+
+
+def _of_systems(where: p.Filter | None) -> bool:
+    return any(dimension.of == "system" for dimension in dimensions(where))
+
+
 def _of_confidence(where: p.Filter | None) -> bool:
     return any(dimension.of == "confidence" for dimension in dimensions(where))
 
@@ -248,19 +277,91 @@ def _average_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     system. Counts are multiplied by what makes the averages whole.
     """
     rows = " from " + source + f" f join ({_runs(entry, replicates)}) r on r.run = f.system_id"
-    here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all)"
+    here = " where f.test_set_id = " + value(entry.test_set.id)
     keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.kind.apart}" if entry.kind.apart else "")
-    if not entry.kind.is_counted:
-        columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.kind.of_lists else ["value"]
-        means = (
-            f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as {column}"
-            for column in columns
-        )
-        return "(select " + ", ".join([keys, *means]) + rows + here
-    counted = "(select r.one, f.document_id, count(distinct f.system_id) as runs" + rows + here
-    sums = join(", ", (_average_count(column(count), replicates.common) for count in entry.counts))
-    with_runs = " join " + counted + " n on n.one = r.one and n.document_id = f.document_id"
-    return f"(select {keys}, " + sums + rows + with_runs + here
+    counted = "(select " + _of_runs_of(entry) + ", f.document_id, count(distinct f.system_id) as runs" + rows + here
+    with_runs = " join " + counted + " group by all) n on n.document_id = f.document_id and " + _same_runs("n", entry)
+    over = "n.runs"
+    if entry.units.incomplete != "averaged":
+        with_all = " join (" + _all_runs(source, entry, replicates) + ") t on " + _same_runs("t", entry)
+        with_runs += with_all + (" and t.runs = n.runs" if entry.units.incomplete == "absent" else "")
+        over = "t.runs"
+    if entry.kind.is_counted:
+        sums = join(", ", (_average_count(column(count), replicates.common, over) for count in entry.counts))
+        return f"(select {keys}, " + sums + rows + with_runs + here + " group by all)"
+    columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.kind.of_lists else ["value"]
+    over = "count(*)" if entry.units.incomplete == "averaged" else f"any_value({over})"
+    means = (
+        f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / {over} as {column}" for column in columns
+    )
+    needed = Sql("") if entry.units.incomplete == "averaged" else with_runs
+    return "(select " + ", ".join([keys, *means]) + rows + needed + here + " group by all)"
+
+
+def _of_runs_of(entry: p.Entry) -> str:
+    """What averaged rows have in common: the system, and the measure where each has runs of its own."""
+    return "r.one, f.measure" if entry.kind.by_measure else "r.one"
+
+
+def _same_runs(alias: str, entry: p.Entry) -> str:
+    """Whether rows of a table are about the same runs."""
+    return f"{alias}.one = r.one" + (f" and {alias}.measure = f.measure" if entry.kind.by_measure else "")
+
+
+def _all_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
+    """How many runs each system has that have any document."""
+    rows = " from " + source + f" f join ({_runs(entry, replicates)}) r on r.run = f.system_id"
+    here = " where f.test_set_id = " + value(entry.test_set.id) + " group by all"
+    return "select " + _of_runs_of(entry) + ", count(distinct f.system_id) as runs" + rows + here
+
+
+LISTED = 5
+"""How many documents are named that some runs of a system lack."""
+
+
+def documents_in_some_runs(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """Measure (of imported values), system id, name of a document that some of its runs have and others lack, and how
+    many such documents the system has: its first ones by name.
+    """
+    apart, replicates = entry.in_runs(), entry.units.grouped
+    if replicates is None:
+        raise ValueError("the systems are not averages of runs")
+    # Which documents there are does not depend on what is computed of lists.
+    apart = replace(apart, statistics=()) if entry.kind.of_lists else apart
+    named = FactRows(apart, where, (p.Dimension("document"),))
+    of_runs = f"join ({_runs(entry, replicates)}) r on r.run = f.system_id"
+    measure = "f.measure" if entry.kind.by_measure else "''"
+    of = f"select {measure} as measure, r.one, "
+    there = of + "f.system_id as run, d.name as document" + named.joined(Sql(of_runs)).tail()
+    everywhere = FactRows(apart, None).joined(Sql(of_runs)).tail()
+    totals = of + "count(distinct f.system_id) as runs" + everywhere + " group by all"
+    counted = "select measure, one, document, count(distinct run) as runs from (" + there + ") group by all"
+    lacking = (
+        "select c.measure, c.one, c.document, count(*) over (partition by c.measure, c.one) as documents, row_number() "
+        "over (partition by c.measure, c.one order by c.document) as place from (" + counted + ") c "
+        "join (" + totals + ") t on t.measure = c.measure and t.one = c.one where c.runs < t.runs"
+    )
+    return (
+        "select measure, one, document, documents from ("
+        + lacking
+        + ") l where place <= "
+        + value(LISTED)
+        + " order by measure, one, document"
+    )
+
+
+def _named_systems(replicates: p.Replicates) -> Sql:
+    """The systems that others are made of, by their names."""
+    listed = ("(" + value(system) + "::integer, " + value(name) + ")" for name, system in replicates.systems.items())
+    return "join (select * from (values " + join(", ", list(listed)) + ") named(id, name)) s on s.id = f.system_id"
+
+
+def _shared_attribute(alias: str, attribute: str, replicates: p.Replicates) -> Sql:
+    """What the runs of a system have of an attribute: the same, or else nobody could ask for it."""
+    listed = ", ".join(str((run, system)) for system, runs in replicates.runs for run in runs)
+    shared = f"(select r.one as system_id, min(a.value) as value from (values {listed}) r(run, one) "
+    of_runs = "join system_attribute a on a.system_id = r.run and a.name = " + value(attribute) + " group by r.one) "
+    return "left join " + shared + of_runs + f"{alias} on {alias}.system_id = f.system_id"
 
 
 def _attempts(entry: p.Entry, attempts: p.Attempts) -> Sql:
@@ -282,12 +383,14 @@ def _runs(entry: p.Entry, replicates: p.Replicates) -> str:
     """The runs of the systems of an entry, each with the number of its system."""
     wanted = {system.id for system in entry.stored_systems}
     listed = [(run, system) for system, runs in replicates.runs if system in wanted for run in runs]
-    return "select * from (values " + ", ".join(map(str, listed)) + ") runs(run, one)"
+    # A condition may leave none.
+    rows, none = listed or [(0, 0)], "" if listed else " where false"
+    return "select * from (values " + ", ".join(map(str, rows)) + ") runs(run, one)" + none
 
 
-def _average_count(count: Sql, common: int) -> Sql:
+def _average_count(count: Sql, common: int, runs: str) -> Sql:
     known = "case when count(f." + count + ") = count(*) "
-    return known + "then sum(f." + count + f" * ({common} // n.runs))::bigint end as " + count
+    return known + "then sum(f." + count + f" * ({common} // {runs}))::bigint end as " + count
 
 
 def _scalar(wanted: p.Scalar) -> str | float:
@@ -303,7 +406,7 @@ def dimensions(where: p.Filter | None) -> tuple[p.Dimension, ...]:
             return tuple(dimension for part in conditions for dimension in dimensions(part))
         case p.Negated(condition):
             return dimensions(condition)
-        case p.Latest():
+        case p.Runs():
             return (p.Dimension("system"),)
         case p.Compared(dimension) | p.OneOf(dimension) | p.Matches(dimension) | p.Missing(dimension):
             return (dimension,)
@@ -345,6 +448,16 @@ def documents_scored(entry: p.Entry) -> Sql:
     return "select f.system_id, count(distinct f.document_id)" + _rows(entry).tail() + " group by all"
 
 
+def _failed(entry: p.Entry) -> Sql:
+    """The failures of the systems of a test set; of systems made of runs, those of their runs, one of each item."""
+    here = " from failure x where x.test_set_id = " + value(entry.test_set.id)
+    if entry.units.grouped is None:
+        return "(select x.test_set_id, x.system_id, x.item, x.reason" + here + ")"
+    of_runs = f" from failure x join ({_runs(entry, entry.units.grouped)}) r on r.run = x.system_id"
+    of_test_set = " where x.test_set_id = " + value(entry.test_set.id) + " group by all)"
+    return "(select x.test_set_id, r.one as system_id, x.item, min(x.reason) as reason" + of_runs + of_test_set
+
+
 def absent(entry: p.Entry, most: int) -> Sql:
     """System id and name of documents of the test set on which a system was not scored, the first of each system by
     name. Only systems that lack some are put beside all documents.
@@ -352,7 +465,7 @@ def absent(entry: p.Entry, most: int) -> Sql:
     there = "select distinct f.system_id as system, f.document_id as document" + _rows(entry).tail()
     lacking = "select system from there group by system having count(*) < " + value(entry.units.documents)
     # A system that failed on everything has no rows at all.
-    failed = "select system_id from failure where test_set_id = " + value(entry.test_set.id)
+    failed = "select system_id from " + _failed(entry) + " x"
     lacking += " union (" + failed + " except select system from there)"
     beside = (
         "select l.system, d.name, row_number() over (partition by l.system order by d.name) as place "
@@ -404,18 +517,34 @@ def _failures(entry: p.Entry) -> Sql:
     there = "select distinct f.system_id as system, f.document_id as document" + _rows(entry).tail()
     rows = (
         "select x.system_id as system, x.item, x.reason, x.item = " + value(WHOLE_RUN) + " as whole, t.document "
-        "from failure x left join document d on d.name = x.item and d.test_set_id = x.test_set_id "
-        "left join there t on t.system = x.system_id and t.document = d.id "
-        "where x.test_set_id = " + value(entry.test_set.id)
+        "from " + _failed(entry) + " x left join document d on d.name = x.item and d.test_set_id = x.test_set_id "
+        "left join there t on t.system = x.system_id and t.document = d.id"
     )
     return "with there as (" + there + "), failed as (" + rows + ")"
 
 
 def _rows(entry: p.Entry) -> FactRows:
-    """The rows as they are stored, also those that have no label beside them."""
+    """The rows as they are stored, also those that have no label beside them; of systems made of runs, one row for what
+    all their runs have.
+    """
     # Lists count where their topic is judged, whatever is computed of them.
     statistics = () if entry.kind.of_lists else entry.statistics
-    return FactRows(replace(entry, kind=replace(entry.kind, source=entry.kind.facts), statistics=statistics), None)
+    stored = replace(entry, kind=replace(entry.kind, source=entry.kind.facts), statistics=statistics)
+    return FactRows(stored, None, source=None if entry.units.grouped is None else _in_all_runs(stored))
+
+
+def _in_all_runs(entry: p.Entry) -> Sql:
+    """System and document, and measure or count where rows have one, of what all runs of a system have."""
+    if entry.units.grouped is None:
+        raise ValueError("the systems are not made of runs")
+    source = _of_lists(entry) if entry.kind.of_lists else Sql(entry.kind.source)
+    named = ", f.count" if entry.kind.named_counts else ", f.measure" if entry.kind.by_measure else ""
+    rows = " from " + source + f" f join ({_runs(entry, entry.units.grouped)}) r on r.run = f.system_id"
+    rows += " where f.test_set_id = " + value(entry.test_set.id)
+    keys = f"f.test_set_id, r.one as system_id, f.document_id{named}"
+    all_of_them = "select r.one, count(distinct f.system_id) as runs" + rows + " group by all"
+    there = "select " + keys + ", count(distinct f.system_id) as runs" + rows + " group by all"
+    return "(select t.* from (" + there + ") t join (" + all_of_them + ") a on a.one = t.system_id and a.runs = t.runs)"
 
 
 def _measure(entry: p.Entry) -> str:

@@ -112,6 +112,26 @@ def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     )
 
 
+def averaged_over(entries: Iterable[p.Entry]) -> str:
+    """Over how many runs of models the systems are averaged: means over 3 runs; empty where they are stored as they
+    are.
+    """
+    counts: dict[str, set[int]] = {}
+    for entry in entries:
+        runs = entry.units.runs_of_models
+        if runs is None:
+            continue
+        of = dict(runs.runs)
+        numbers = {len(of[system.id]) for system in entry.stored_systems} - {0}
+        counts.setdefault("counts averaged" if entry.kind.is_counted else "means", set()).update(numbers)
+    said = []
+    for how, numbers in counts.items():
+        fewest, most = min(numbers, default=0), max(numbers, default=0)
+        over = f"{how} over {f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}"
+        said.append(over if most > 1 else "1 run of each")
+    return " and ".join(said)
+
+
 def difference_text(first: float | None, second: float | None, difference: float | None, unit: Unit) -> str:
     """57.06 − 55.56 = +1.50; or that two values are equal, their difference being None."""
     from evalhouse.warehouse.charts import format_value
@@ -170,7 +190,8 @@ def over_topics(entries: Iterable[p.Entry]) -> tuple[str, ...]:
 def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which replicates are attempts, and which of them passed."""
     return tuple(
-        f"{entry.test_set.name}: the replicates by system.{of.replicates.attribute} are attempts at each "
+        f"{entry.test_set.name}: the {of.replicates.called}{' of a system' if of.replicates.of_models else ''} are "
+        "attempts at each "
         f"{entry.units.noun}; an attempt passes if its {of.measure} is 1"
         f"{', not if it is partly right' if of.graded else ''}"
         for entry in entries

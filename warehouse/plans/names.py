@@ -280,10 +280,11 @@ class Scope(Struct, frozen=True):
         """Whether samples of a test set were answered several times, right or wrong."""
         known = self.catalog.attributes["system"]
         attribute = next((name for name in UNSAID_ATTRIBUTES if name in known), None)
-        if attribute is None or self.right_or_wrong(test_set) is None:
+        if (attribute is None and not self.catalog.models) or self.right_or_wrong(test_set) is None:
             return False
         there = self.catalog.systems_with(VALUES.name, test_set.id)
-        return any(len(runs) > 1 for runs in self.catalog.runs(attribute, there).values())
+        shared = "" if self.catalog.models else attribute or ""
+        return any(len(runs) > 1 for runs in self.catalog.replicates(shared, there).values())
 
     def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
         """Those of the kinds with the measures that have rows on a test set."""

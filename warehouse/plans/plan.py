@@ -101,10 +101,14 @@ class Missing(Struct, frozen=True):
     dimension: Dimension
 
 
-class Latest(Struct, frozen=True):
-    """The systems that are the last runs of their models: all but these, by test set."""
+class Runs(Struct, frozen=True):
+    """The systems that are these runs, by test set."""
 
-    older: tuple[tuple[int, tuple[int, ...]], ...]
+    chosen: tuple[tuple[int, tuple[int, ...]], ...]
+
+    def on(self, test_set: int) -> tuple[int, ...]:
+        """Those of one test set."""
+        return dict(self.chosen).get(test_set, ())
 
 
 class Negated(Struct, frozen=True):
@@ -116,7 +120,7 @@ class Joined(Struct, frozen=True):
     conditions: tuple[Filter, ...]
 
 
-Filter = Compared | OneOf | Matches | Missing | Latest | Negated | Joined
+Filter = Compared | OneOf | Matches | Missing | Runs | Negated | Joined
 
 
 # --- what is asked of the rows ----------------------------------------------------------------------------------------
@@ -125,13 +129,33 @@ Filter = Compared | OneOf | Matches | Missing | Latest | Negated | Joined
 class Replicates(Struct, frozen=True):
     """Stored systems that are runs of one: several seeds, folds or epochs.
 
-    `runs` are the ids of the stored systems of each system, by the id of the system. `common` is a multiple of
-    the numbers of runs that documents have.
+    They share the `attribute`, as it was asked for; it is empty where they are the runs of a model, which are one
+    system unless something else is asked for. `runs` are the ids of the stored systems of each system, by the id of the
+    system: its own where it is stored, and below 0 where it is made of several that are. `names` are those of the
+    systems, in the same order. `common` is a multiple of the numbers of runs that documents have. Where none of those
+    asked for has `several` runs, nothing is averaged.
     """
 
     attribute: str
     runs: tuple[tuple[int, tuple[int, ...]], ...]
-    common: int
+    names: tuple[str, ...]
+    common: int = 1
+    several: bool = True
+
+    @property
+    def of_models(self) -> bool:
+        """Whether they are the runs of models, which nobody has to ask for."""
+        return not self.attribute
+
+    @property
+    def systems(self) -> dict[str, int]:
+        """The ids of the systems by their names."""
+        return {name: number for name, (number, _) in zip(self.names, self.runs, strict=True)}
+
+    @property
+    def called(self) -> str:
+        """What they are called in captions and notes."""
+        return "runs" if self.of_models else f"replicates by system.{self.attribute}"
 
 
 class Attempts(Struct, frozen=True):
@@ -151,6 +175,11 @@ class Groups(Struct, frozen=True):
     attribute: str
     without: int
     """How many documents lack the attribute and are left out."""
+
+
+Incomplete = Literal["averaged", "absent", "zero"]
+"""A document that some runs of a system lack is averaged over the others, counts as one that the system lacks, or
+counts as nothing in the runs that lack it."""
 
 
 class Units(Struct, frozen=True):
@@ -180,18 +209,27 @@ class Units(Struct, frozen=True):
     """Whether documents are wanted one by one and by their names, however many there are."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+    incomplete: Incomplete = "averaged"
+    """What becomes of a document that some runs of a system have and others lack."""
+    runs_chosen: bool = False
+    """Whether conditions on systems have chosen the runs already, and say nothing of the rows."""
 
     # --- what a system is made of
 
     @property
     def made_of(self) -> Replicates | None:
         """The replicates that systems are made of, whether they are averaged or counted as attempts."""
-        return self.attempts.replicates if self.attempts is not None else self.averaged
+        return self.attempts.replicates if self.attempts is not None else self.grouped
+
+    @property
+    def grouped(self) -> Replicates | None:
+        """The replicates that systems are averages of, or that stand for systems where none has several."""
+        return self.replication if isinstance(self.replication, Replicates) else None
 
     @property
     def averaged(self) -> Replicates | None:
         """The replicates that systems are averages of."""
-        return self.replication if isinstance(self.replication, Replicates) else None
+        return self.grouped if self.grouped is not None and self.grouped.several else None
 
     @property
     def attempts(self) -> Attempts | None:
@@ -201,12 +239,17 @@ class Units(Struct, frozen=True):
     @property
     def runs(self) -> dict[int, tuple[int, ...]]:
         """The ids of the runs that each system is the average of, by its id; empty where systems are stored ones."""
-        return dict(self.averaged.runs) if self.averaged is not None else {}
+        return dict(self.grouped.runs) if self.grouped is not None else {}
 
     @property
     def scale(self) -> int:
         """What counts are multiplied by, so that their averages over runs are whole."""
-        return self.averaged.common if self.averaged is not None else 1
+        return self.grouped.common if self.grouped is not None else 1
+
+    @property
+    def runs_of_models(self) -> Replicates | None:
+        """The runs of models that systems are averages of, where nobody asked for other replicates."""
+        return self.averaged if self.averaged is not None and self.averaged.of_models else None
 
     # --- what is exchanged
 
@@ -303,7 +346,7 @@ class Entry(Struct, frozen=True):
 
     def in_runs(self) -> Entry:
         """The same with each run as a system of its own, where systems are averages of runs."""
-        if self.units.averaged is None:
+        if self.units.grouped is None:
             return self
         runs = self.units.runs
         systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs[system.id])

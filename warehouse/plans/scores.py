@@ -143,7 +143,8 @@ def _value_sums(entry: p.Entry, rows: FactRows, keys: list[Sql]) -> Sql:
     sums: list[Sql | str] = [*keys, "count(*)" if once else "count(distinct f.document_id)"]
     for statistic in entry.statistics:
         own = " filter (f.measure = " + value(statistic.measure.name) + ")" if entry.kind.by_measure else Sql("")
-        sums += [f"sum((f.{value_of(entry, statistic)} * {FIXED_POINT})::hugeint)" + own, "count(*)" + own]
+        fixed = FIXED_POINT * entry.units.scale
+        sums += [f"sum((f.{value_of(entry, statistic)} * {fixed})::hugeint)" + own, "count(*)" + own]
     return "select " + join(", ", sums) + rows.tail() + " group by all"
 
 

@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
-from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief, hints, listing, number_text
-from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.measures import Measure, Statistic
 from evalhouse.warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.names import Scope, like, matching, synonym_of, text_of
+from evalhouse.warehouse.plans.runs import NOTHING_SAID, Present, SaidOfRuns, present_on, with_runs, without_runs
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
 # === systems and baselines ============================================================================================
 
 
-def present_on(
-    scope: Scope,
-    task: Kind,
-    test_set: KnownTestSet,
-    replicates: p.Replicates | None = None,
-    items: Iterable[Any] = (n.All(),),
-) -> dict[str, int]:
-    """The systems that have rows for a task on a test set by name, or with replicates those that they are runs of.
-
-    Where all items are names of stored systems that have rows, no others need be known.
+class Chosen(Struct, frozen=True):
+    """The systems that a question is asked for, and the runs that they are averages of; None where they are stored as
+    they are. `stored` is how many systems have rows, where all are asked for; else 0. Conditions on systems have been
+    met where `runs_chosen`.
     """
-    name_of = scope.catalog.system_names
-    items = list(items)
-    if replicates is None and all(isinstance(item, n.Name | n.Text) for item in items):
-        written = {normalize("NFC", item.text).casefold() for item in items}
-        meant = {number for name, number in scope.catalog.systems.items() if name.casefold() in written}
-        numbers = scope.catalog.with_rows(task.name, test_set.id, meant)
-        if written <= {name_of[number].casefold() for number in numbers}:
-            return {name_of[number]: number for number in numbers}
-    there = scope.catalog.systems_with(task.name, test_set.id)
-    if replicates is None:
-        return {name_of[number]: number for number in there}
-    return {name: runs[0] for name, runs in scope.catalog.runs(replicates.attribute, there).items()}
+
+    systems: tuple[p.System, ...]
+    replicates: p.Replicates | None = None
+    stored: int = 0
+    runs_chosen: bool = False
 
 
 def systems_of(
@@ -55,32 +42,65 @@ def systems_of(
     task: Kind,
     test_set: KnownTestSet,
     elsewhere: bool = False,
-    replicates: p.Replicates | None = None,
-) -> tuple[p.System, ...]:
+    said: SaidOfRuns = NOTHING_SAID,
+    against: Any = None,
+) -> Chosen:
     """The systems a question is asked for, each once, in the order they were named; `all` in the order of names.
 
-    With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out.
+    With `elsewhere` a system that is known, but has no rows for the task on this test set, is left out. One that others
+    are held `against` is not among the systems, but among those that the runs are of.
     """
     items: tuple[Any, ...] = node.items if node else (n.All(),)
-    present = present_on(scope, task, test_set, replicates, (*items, *(node.excepted if node else ())))
-    known: Iterable[str] = scope.catalog.systems
-    if replicates is not None:
-        known = scope.catalog.runs(replicates.attribute, frozenset(scope.catalog.system_names))
-    excepted: set[str] = set()
+    beside = (against,) if isinstance(against, n.Name | n.Text) else ()
+    present = present_on(scope, task, test_set, said, (*items, *(node.excepted if node else ()), *beside))
+    known = _names_anywhere(scope, present)
+    excepted: dict[str, p.System] = {}
     for item in node.excepted if node else ():
-        excepted.update(system.name for system in _find_systems(scope, item, item, task, test_set, present))
+        excepted |= {system.name: system for system in _find_systems(scope, item, item, task, test_set, present)}
     by_name: dict[str, p.System] = {}
     for item in items:
         baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
-        if elsewhere and not baseline_meant and _only_elsewhere(known, item, present):
+        if elsewhere and not baseline_meant and _only_elsewhere(known, item, present.names):
             continue
         for system in _find_systems(scope, item, item, task, test_set, present):
             if system.name not in excepted:
                 by_name.setdefault(system.name, system)
-    return tuple(by_name.values())
+    everyone = node is None or any(isinstance(item, n.All) for item in items)
+    systems = tuple(by_name.values())
+    chosen = Chosen(systems, stored=len(present.systems) if everyone else 0)
+    if present.replicates is None:
+        return chosen
+    left_out = {system.id for system in excepted.values() if isinstance(system, p.StoredSystem)}
+    others = tuple(system for item in beside for system in present.find(item))
+    replicates = with_runs(without_runs(present.replicates, left_out), (*systems, *others))
+    wanted = tuple(system for system in (*systems, *others) if isinstance(system, p.StoredSystem))
+    if replicates.of_models:
+        if all(system.id > 0 for system in wanted) and not (said.needs_runs or present.conditions):
+            return chosen
+        _check_parts(wanted, replicates, node)
+        runs = dict(replicates.runs)
+        replicates = replace(replicates, several=any(len(runs[system.id]) > 1 for system in wanted))
+    return replace(chosen, replicates=replicates, runs_chosen=replicates.of_models)
 
 
-def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int]) -> bool:
+def _check_parts(wanted: Sequence[p.StoredSystem], replicates: p.Replicates, node: n.Systems | None) -> None:
+    """Raises QueryError for a run beside the system that is the mean of it and others."""
+    runs = dict(replicates.runs)
+    for whole in (system for system in wanted if system.id < 0):
+        for part in (system for system in wanted if system.id in runs[whole.id]):
+            wrong = f"{part.name} is one of the runs that {whole.name} is the mean of"
+            raise QueryError(wrong, node.span if node else NOWHERE, ("write runs apart, or name runs alone",))
+
+
+def _names_anywhere(scope: Scope, present: Present) -> set[str]:
+    """The names that systems have on any test set."""
+    catalog = scope.catalog
+    if present.replicates is not None and not present.replicates.of_models:
+        return set(catalog.replicates(present.replicates.attribute, catalog.system_names))
+    return {*catalog.systems, *catalog.models.values(), *catalog.run_names.values()}
+
+
+def _only_elsewhere(known: Iterable[str], item: Any, present: Collection[str]) -> bool:
     """Whether an item names systems of the warehouse none of which is among those present."""
     if isinstance(item, n.Pattern):
         return any(like(name, item.text) for name in known) and not any(like(name, item.text) for name in present)
@@ -93,28 +113,30 @@ def _only_elsewhere(known: Iterable[str], item: Any, present: Mapping[str, int])
 
 
 def _find_systems(
-    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Mapping[str, int]
-) -> list[p.System]:
+    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Present
+) -> Sequence[p.System]:
     on = scope.catalog.short_name(test_set)
-    if isinstance(item, n.All):
-        return [p.StoredSystem(present[name], name) for name in sorted(present)]
-    if isinstance(item, n.Pattern):
-        matching = [name for name in sorted(present) if like(name, item.text)]
-        if not matching:
-            raise QueryError(f"no system matches {item.text} on {on}", place.span, listing(list(present), "systems"))
-        return [p.StoredSystem(present[name], name) for name in matching]
     if isinstance(item, n.BaselineCall):
         return [baseline(scope, item, task)]
-    return [find_system(scope, item, place, task, test_set, present)]
+    if isinstance(item, n.Pattern):
+        found = present.find(item)
+        if not found:
+            names = listing(list(present.systems), "systems")
+            raise QueryError(f"no system matches {item.text} on {on}", place.span, names)
+        return found
+    if isinstance(item, n.All):
+        return present.find(item)
+    runs = present.runs_of(item.text) if isinstance(item, n.Name | n.Text) else ()
+    return runs or [find_system(scope, item, place, task, test_set, present)]
 
 
 def find_system(
-    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Mapping[str, int]
+    scope: Scope, item: Any, place: n.Node, task: Kind, test_set: KnownTestSet, present: Present
 ) -> p.System:
     """The one system of a name that has rows for a task on a test set."""
     text = text_of(item, place, "the name of a system")
     on = scope.catalog.short_name(test_set)
-    systems = matching(text, [(name, p.StoredSystem(number, name)) for name, number in present.items()])
+    systems = present.find(item)
     if len(systems) == 1:
         return systems[0]
     if len(systems) > 1:
@@ -126,13 +148,16 @@ def find_system(
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
     if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task.name, test_set.id):
-        hint = f"replicates go by the name they share: {some(sorted(present))}"
+        hint = f"replicates go by the name they share: {some(sorted(present.systems))}"
         raise QueryError(f"{elsewhere[0]} is a replicate here, not a system", place.span, (hint,))
+    if runs := present.like_runs(text):
+        raise QueryError(f"unknown run '{brief(text)}' on {on}", place.span, listing(runs, "runs"))
     if elsewhere:
         where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task.name)
         hint = f"it has {task.rows} on {', '.join(where)}" if where else f"no test set has {task.rows} for it"
         raise QueryError(f"{elsewhere[0]} has no {task.rows} on {on}", place.span, (hint,))
-    raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, list(present), "systems"))
+    known = list(present.systems)
+    raise QueryError(f"unknown system '{brief(text)}' on {on}", place.span, hints(text, known, "systems"))
 
 
 def baseline(scope: Scope, node: n.BaselineCall, task: Kind) -> p.Baseline:

@@ -157,7 +157,7 @@ def check_replicates(
 ) -> None:
     """An attribute that differs between the replicates of a system cannot be used for the system."""
     strange = [dimension.name for dimension in (*by, *dimensions(where)) if dimension.of == "system"]
-    if strange and any(entry.units.made_of is not None for entry in entries):
+    if strange and any(of is not None and not of.of_models for of in (entry.units.made_of for entry in entries)):
         raise QueryError(
             f"{strange[0]} differs between replicates, so it cannot be used after averaging them",
             place.span,
@@ -201,7 +201,7 @@ def _check_across(statement: n.Tested, entries: Iterable[p.Entry], test: Test, a
     place = statement.exchange.span if statement.exchange else statement.span
     if any(entry.units.attempts is not None for entry in entries):
         raise QueryError("replicates count as attempts here, so none of them has a value of its own", place)
-    if statement.replicates is None:
+    if any(entry.units.grouped is None for entry in entries):
         raise QueryError(
             "exchange by system needs replicates",
             place,
@@ -357,8 +357,11 @@ def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
             "over test sets": statement.over,
             "margin": statement.margin is not None,
             "missing bounds": statement.missing == "bounds",
-            "replicates": any(entry.units.made_of is not None for entry in entries),
+            "replicates": statement.replicates is not None,
         }
+        if any(entry.units.runs_of_models is not None for entry in entries):
+            wrong = f"{statistic.label} tries every labelling, so it cannot be averaged over runs"
+            raise QueryError(wrong, statement.measures[0].span, ("write runs apart, or optional=all",))
         for clause in (clause for clause, there in clauses.items() if there):
             wrong = f"{statistic.label} tries every labelling, so it cannot be combined with {clause}"
             raise QueryError(wrong, statement.measures[0].span, (f"leave out {clause}, or write optional=all",))

@@ -20,6 +20,7 @@ from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.labels import on
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.runs import SaidOfRuns
 from evalhouse.warehouse.plans.systems import systems_of
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 
@@ -46,8 +47,9 @@ def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
         if not scope.catalog.labelled(test_set.id):
             raise QueryError(f"{short} has no key labels, and an audit needs their counts", place.span)
         statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in printed]
-        systems = systems_of(scope, statement.systems, task, test_set, elsewhere=True)
-        entries.append(scope.entry(test_set, task, statistics, systems))
+        # The mean of printed figures is no figure that was printed.
+        chosen = systems_of(scope, statement.systems, task, test_set, elsewhere=True, said=SaidOfRuns(apart=True))
+        entries.append(scope.entry(test_set, task, statistics, chosen.systems))
     return AuditPlan(to_text(statement), tuple(entries))
 
 

@@ -36,7 +36,8 @@ from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.labels import on
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.systems import baseline, find_system, present_on
+from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
+from evalhouse.warehouse.plans.systems import baseline, find_system
 from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, tested_entries
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 
@@ -299,7 +300,7 @@ class ComparePlan(Struct, frozen=True):
 
 def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     entries = tested_entries(statement, statement.test_sets, scope)
-    against = None if statement.against is None else _against(statement.against, entries[0], scope)
+    against = _against(statement, entries[0], scope)
     if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
         raise QueryError(f"{against.name} has only expected values, no decisions to test", statement.against.span)
     for entry in entries:
@@ -312,11 +313,14 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     return ComparePlan(to_text(statement), entries, against, comparing(statement, entries, scope), statement.over)
 
 
-def _against(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, scope: Scope) -> p.System:
+def _against(statement: n.Compare, entry: p.Entry, scope: Scope) -> p.System | None:
+    node = statement.against
+    if node is None:
+        return None
     if isinstance(node, n.BaselineCall):
         return baseline(scope, node, entry.kind)
     test_set = scope.known(entry.test_set)
-    present = present_on(scope, entry.kind, test_set, entry.units.made_of, (node,))
+    present = present_beside(entry, SaidOfRuns(apart=statement.runs_apart), scope, node)
     return find_system(scope, node, node, entry.kind, test_set, present)
 
 

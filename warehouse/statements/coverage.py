@@ -19,7 +19,8 @@ from evalhouse.warehouse.plans.entries import are_named
 from evalhouse.warehouse.plans.labels import noun_of, on, some
 from evalhouse.warehouse.plans.names import Scope, like
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.systems import systems_of
+from evalhouse.warehouse.plans.runs import SaidOfRuns, with_runs
+from evalhouse.warehouse.plans.systems import Chosen, systems_of
 from evalhouse.warehouse.results import Column, Result, TableRows
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
@@ -30,6 +31,7 @@ COLUMNS = (
     Column("test_set", "name"),
     Column("task", "text"),
     Column("system", "name"),
+    Column("runs", "count"),
     Column("documents", "count"),
     Column("scored", "count"),
     Column("absent", "count"),
@@ -54,7 +56,7 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
         wrong = f"{statement.task.text} figures have no documents, so none can be absent"
         raise QueryError(wrong, statement.task.span, (f"add of {names}",))
     chosen = scope.test_sets(statement.test_sets)
-    failing = {test_set.id: _failing(scope, test_set) for test_set, _ in chosen}
+    failing = {test_set.id: _failing(scope, test_set, statement.runs_apart) for test_set, _ in chosen}
     stored = [
         (test_set, task) for test_set, _ in chosen for task in tasks if scope.catalog.has_rows(task.name, test_set.id)
     ]
@@ -75,18 +77,23 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
     for item in statement.systems.items if statement.systems else ():
         if isinstance(item, n.Name) and stored and item.text.casefold() not in names_of_all:
             # The first test set says that it is not there.
-            systems_of(scope, n.Systems((item,)), stored[0][1], stored[0][0])
+            said = SaidOfRuns(apart=statement.runs_apart)
+            systems_of(scope, n.Systems((item,)), stored[0][1], stored[0][0], said=said)
     if not entries:
         raise QueryError("no test set has rows for this", statement.span)
     return CoveragePlan(to_text(statement), tuple(entries))
 
 
-def _failing(scope: Scope, test_set: KnownTestSet) -> tuple[p.StoredSystem, ...]:
-    """The systems that failed on something of a test set and have no rows there of any kind."""
-    numbers = scope.catalog.systems_failing(test_set.id)
+def _failing(scope: Scope, test_set: KnownTestSet, apart: bool) -> tuple[p.StoredSystem, ...]:
+    """The systems that failed on something of a test set and have no rows there of any kind: single runs, by the names
+    of their models unless they stand apart.
+    """
+    catalog = scope.catalog
+    numbers = catalog.systems_failing(test_set.id)
     for task in (task for task in KINDS.values() if numbers and task.by_document):
-        numbers -= scope.catalog.systems_with(task.name, test_set.id)
-    return tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
+        numbers -= catalog.systems_with(task.name, test_set.id)
+    called = catalog.system_names | (catalog.run_names if apart else catalog.models)
+    return tuple(p.StoredSystem(number, called[number]) for number in numbers)
 
 
 def _match_systems(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> tuple[p.StoredSystem, ...]:
@@ -133,15 +140,38 @@ def _entry(
     task or test set.
     """
     others, meant = _without(statement.systems, failing), _match_systems(statement.systems, failing)
-    systems = systems_of(scope, others, task, test_set, elsewhere or bool(meant)) if others.items else ()
-    for system in systems:
+    said = SaidOfRuns(apart=statement.runs_apart)
+    chosen = Chosen(())
+    if others.items:
+        chosen = systems_of(scope, others, task, test_set, elsewhere or bool(meant), said)
+    for system in chosen.systems:
         if isinstance(system, p.Baseline):
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{system.name} is computed from the key, so none of its documents can be absent", place)
     names = scope.catalog.measures_of(task.name, test_set.id) if task.imported is not None else ()
     statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in names]
-    together = sorted((*systems, *meant), key=lambda system: system.name) if meant else systems
-    return scope.entry(test_set, task, statistics, together)
+    chosen = _with_failing(chosen, meant)
+    return scope.entry(test_set, task, statistics, chosen.systems, replication=chosen.replicates)
+
+
+def _with_failing(chosen: Chosen, failing: tuple[p.StoredSystem, ...]) -> Chosen:
+    """The systems with those that failed altogether: runs of a system among them are its runs, and others systems."""
+    if not failing:
+        return chosen
+    of_names: dict[str, tuple[int, ...]] = {}
+    for run in failing:
+        of_names[run.name] = (*of_names.get(run.name, ()), run.id)
+    known = chosen.replicates or p.Replicates("", (), ())
+    known = with_runs(known, chosen.systems)
+    runs = tuple(
+        (number, (*many, *of_names.pop(name, ()))) for name, (number, many) in zip(known.names, known.runs, strict=True)
+    )
+    added = tuple(p.StoredSystem(many[0], name) for name, many in of_names.items())
+    runs = (*runs, *((many[0], many) for many in of_names.values()))
+    replicates = replace(known, runs=runs, names=(*known.names, *of_names))
+    systems = sorted((*chosen.systems, *added), key=lambda system: system.name)
+    several = any(len(many) > 1 for _, many in runs)
+    return replace(chosen, systems=tuple(systems), replicates=replicates if several else chosen.replicates)
 
 
 def compile(plan: CoveragePlan) -> Queries:
@@ -171,7 +201,8 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
     `comparable` says whether the system can be compared with every other one of the rows without `missing`: all were
     scored on the same documents, with every measure.
     """
-    rows = TableRows.of(COLUMNS)
+    several = any(entry.units.grouped is not None for entry in plan.entries)
+    rows = TableRows.of([column for column in COLUMNS if several or column.name != "runs"])
     notes: list[str] = []
     for entry in plan.entries:
         scored, lacking = dict(facts[_name("scored", entry)]), _lacking(entry, facts)
@@ -191,6 +222,7 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
                 test_set=entry.test_set.name,
                 task=entry.kind.name,
                 system=system.name,
+                **({"runs": len(entry.units.runs.get(system.id, (0,)))} if several else {}),
                 documents=documents,
                 scored=count,
                 absent=documents - count - without,
@@ -213,10 +245,14 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
         if column.name == "documents"
         else replace(column, on_screen=column.on_screen or some_failed)
         for column in COLUMNS
+        if several or column.name != "runs"
     ]
     first_entries = {entry.test_set.id: entry for entry in plan.entries}.values()
     what = f"{called} scored on {on(list(first_entries))}"
-    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes, about_measures=False)
+    how = "of systems with several runs, in all of them" if several else ""
+    # Nothing is averaged here.
+    entries = [entry.in_runs() for entry in plan.entries]
+    return result_of(plan.text, entries, what, rows.table(columns), how=how, notes=notes, about_measures=False)
 
 
 def _reason(failure: tuple[str, bool, int, int]) -> str:

@@ -12,6 +12,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
@@ -25,7 +26,7 @@ from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.measures.filtering import sides
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
-from evalhouse.warehouse.plans.entries import Wanted, entries_on
+from evalhouse.warehouse.plans.entries import Wanted, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import Size, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
@@ -453,7 +454,9 @@ def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
     utility = _utility(statement, scope)
     measures = statement.measures if utility is None else (*statement.measures, utility)
     task = statement.task or n.Name(FILTERING.name, span=statement.span)
-    entries = entries_on(statement.test_sets, Wanted(measures, task, statement.systems, statement.span), scope)
+    wanted = replace(Wanted.of(statement), measures=measures, task=task)
+    entries = entries_on(statement.test_sets, wanted, scope)
+    refuse_runs(entries, "a curve goes through the confidences of one run", wanted.span, scope)
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
             raise QueryError(

@@ -24,7 +24,7 @@ from evalhouse.warehouse.measures.values import printed_measure
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.conditions import filter_of
-from evalhouse.warehouse.plans.entries import Wanted, entry_on
+from evalhouse.warehouse.plans.entries import Wanted, entry_on, refuse_runs
 from evalhouse.warehouse.plans.labels import known_size, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
@@ -59,8 +59,9 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
     if task is None and scope.catalog.has_rows(FILTERING.name, source.id):
         # Only measures of filtering follow from the generality, and others may have their names.
         task = n.Name(FILTERING.name, span=statement.span)
-    wanted = Wanted(statement.measures, task, statement.systems, statement.span)
+    wanted = replace(Wanted.of(statement), task=task)
     entry = entry_on(wanted, scope, source, statement.source)
+    refuse_runs((entry,), "a projection begins with the decisions of one run", wanted.span, scope)
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         _check_projectable(statistic, entry, node)
     exponent = scope.number(statement.exponent, Decimal(0))

@@ -35,7 +35,7 @@ from evalhouse.warehouse.plans.entries import Wanted, check_filled, entries_on
 from evalhouse.warehouse.plans.labels import on, some
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.systems import stands_for_several
+from evalhouse.warehouse.plans.systems import Several, stands_for_several
 from evalhouse.warehouse.plans.testing import check_replicates, check_twice, check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
@@ -254,9 +254,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
         if stands_for_several(measure):
             wrong = f"rank over test sets uses one value per test set, and {to_text(measure)} stands for several"
             raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
-    wanted = Wanted(
-        statement.measures, statement.task, statement.systems, statement.span, statement.replicates, statement.missing
-    )
+    wanted = replace(Wanted.of(statement), tested=False, several=Several(), groups=False)
     entries = entries_on(statement.test_sets, wanted, scope)
     check_filled(statement, entries, "mean ranks use the documents that a system has")
     check_twice(statement.systems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any
 
@@ -15,6 +15,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_intervals
+from evalhouse.warehouse.comparing.some_runs import averaged_note
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
@@ -22,7 +23,7 @@ from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions, scores
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
-from evalhouse.warehouse.plans.entries import Wanted, check_filled, check_groups, entries_on
+from evalhouse.warehouse.plans.entries import Wanted, check_filled, check_groups, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import AS_PRINTED, LEFT_OUT_AS_0, Size, measure_notes, noun_of, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
@@ -193,6 +194,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     if statement.order:
         order, descending = _order(statement.order, entries[0], scope)
     if statement.corrected is not None:
+        refuse_runs(entries, "a judge is corrected in one run", statement.span, scope)
         return corrected_plan(statement, scope, resampled_entries(statement, entries, scope), where, order, descending)
     return ScorePlan(
         text=to_text(statement),
@@ -243,12 +245,13 @@ def _everyone(entry: p.Entry, scope: Scope) -> p.Entry:
     if entry.everyone:
         return entry
     if entry.units.made_of is not None:
-        numbers = [number for number, _ in entry.units.made_of.runs]
+        # A single run that was named is no system beside the others.
+        systems = entry.units.made_of.systems.items()
+        known = {name: number for name, number in systems if number not in scope.catalog.models}
     else:
-        numbers = sorted(scope.catalog.systems_with(entry.kind.name, entry.test_set.id))
-    return replace(
-        entry, systems=tuple(p.StoredSystem(number, scope.catalog.system_names[number]) for number in numbers)
-    )
+        there = sorted(scope.catalog.systems_with(entry.kind.name, entry.test_set.id))
+        known = {scope.catalog.system_names[number]: number for number in there}
+    return replace(entry, systems=tuple(p.StoredSystem(number, name) for name, number in known.items()))
 
 
 # --- compiling --------------------------------------------------------------------------------------------------------
@@ -267,8 +270,13 @@ def compile(plan: ScorePlan | CorrectedPlan) -> Queries:
     return (*of_values, *(interval_queries(plan.how, plan.entries) if plan.interval else ()))
 
 
+def _has_runs(entry: p.Entry) -> bool:
+    """Whether systems are averages of runs that have values of their own."""
+    return entry.units.averaged is not None and entry.kind.by_document
+
+
 def _of_runs(valued: Valued) -> tuple[Valued, ...]:
-    return (valued.of_runs(),) if valued.entry.units.averaged is not None else ()
+    return (valued.of_runs(),) if _has_runs(valued.entry) else ()
 
 
 def _of_everyone(plan: ScorePlan, entry: p.Entry) -> tuple[Valued, ...]:
@@ -286,7 +294,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     if isinstance(plan, CorrectedPlan):
         return corrected_answer(plan, facts)
     labels, kinds = plan.column_labels(), _kinds(plan)
-    replicated = any(entry.units.averaged is not None for entry in plan.entries)
+    replicated = any(_has_runs(entry) for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
     tasks = {entry.test_set.name: entry.kind.name for entry in plan.entries}
     mixed = len(set(tasks.values())) > 1
@@ -300,6 +308,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
         notes += [*_note_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
+        notes += averaged_note(entry, valued.in_some_runs(facts) if _has_runs(entry) else ())
         if on_unlike := unlike(valued, lines, facts):
             notes += documents_notes(entry, plan.by, on_unlike)
             counted = True
@@ -356,10 +365,23 @@ def _columns(
                 *(interval_columns(label, kind, plan.how) if plan.interval else ()),
             )
         ),
-        *((Column("replicates", "count", on_screen=alone, spare=2),) if replicated else ()),
+        *((_count_of_runs(plan, alone),) if replicated else ()),
         *(Column(f"sd({label})", kind, f"sd {label}", alone, spare=1) for label, kind in values if replicated),
         Column("source", "text", on_screen=False),
     )
+
+
+def _count_of_runs(plan: ScorePlan, alone: bool) -> Column:
+    """The column of how many runs each system has. Where all have as many, the caption says it."""
+    if any(of is not None and not of.of_models for of in (entry.units.averaged for entry in plan.entries)):
+        return Column("replicates", "count", on_screen=alone, spare=2)
+    numbers = {len(many) for entry in plan.entries for many in _runs_of_systems(entry)}
+    return Column("runs", "count", on_screen=alone and len(numbers) > 1, spare=2)
+
+
+def _runs_of_systems(entry: p.Entry) -> Iterator[tuple[int, ...]]:
+    runs = entry.units.runs
+    return (runs.get(system.id, ()) for system in entry.stored_systems)
 
 
 def _heading(dimension: p.Dimension, plan: ScorePlan) -> str:
@@ -432,8 +454,8 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[O
         said.append("standard deviations above or below the mean of all systems")
     if any(entry.units.filled for entry in plan.entries):
         said.append(LEFT_OUT_AS_0.format(topics=plural(noun_of(plan.entries))))
-    attributes = {entry.units.averaged.attribute for entry in plan.entries if entry.units.averaged is not None}
-    said += [f"averages of the replicates by system.{attribute}" for attribute in attributes]
+    replicates = [entry.units.averaged for entry in plan.entries if entry.units.averaged is not None]
+    said += dict.fromkeys(f"averages of the {of.called}" for of in replicates if not of.of_models)
     return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])
 
 
@@ -453,7 +475,7 @@ def _by_name(key: Key) -> list[tuple[bool, str]]:
 
 def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
     lines = valued.lines(facts)
-    if valued.entry.units.averaged is not None:
+    if valued.entry.units.averaged is not None and _has_runs(valued.entry):
         lines = with_deviations(lines, valued.of_runs().lines(facts), valued.entry.units.averaged)
     return [*lines, *valued.expected_lines(facts)]
 

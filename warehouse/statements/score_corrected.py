@@ -56,6 +56,8 @@ def resampling_of(statement: n.Score, where: p.Filter | None, scope: Scope) -> p
 
 def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...], scope: Scope) -> tuple[p.Entry, ...]:
     """The entries with what is resampled as a whole, where the question says it."""
+    if isinstance(statement, n.Score):
+        _check_interval_of_runs(statement, entries)
     if statement.exchange is None:
         return entries
     exchange = dimension_of(scope, statement.exchange, entries[0].kind)
@@ -75,12 +77,17 @@ def _check_interval_clauses(statement: n.Score) -> None:
         raise QueryError("score has no intervals with by", statement.by[0].span, (hint,))
     if statement.standardized:
         raise QueryError("standardized values have no intervals", statement.span, ("leave out one of the two",))
-    if statement.replicates is not None and statement.interval != n.INTERVAL_WORDS[0]:
-        raise QueryError(
-            f"with replicates an interval must be {n.INTERVAL_WORDS[0]}: its standard error covers documents and "
-            "replicates",
-            statement.replicates.span,
-        )
+
+
+def _check_interval_of_runs(statement: n.Score, entries: Sequence[p.Entry]) -> None:
+    """Raises QueryError for an interval that would not allow for how much runs vary."""
+    if statement.interval in (None, n.INTERVAL_WORDS[0]) or all(entry.units.averaged is None for entry in entries):
+        return
+    called = "several runs" if statement.replicates is None else "replicates"
+    said = f"with {called} an interval must be {n.INTERVAL_WORDS[0]}: its standard error covers documents and "
+    place = statement.span if statement.replicates is None else statement.replicates.span
+    hint = ("write runs apart for each run by itself",) if statement.replicates is None else ()
+    raise QueryError(f"{said}{'runs' if statement.replicates is None else 'replicates'}", place, hint)
 
 
 def _check_exchanged(exchange: p.Dimension, entries: Sequence[p.Entry], node: n.Attribute) -> None:

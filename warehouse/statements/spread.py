@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
@@ -17,10 +18,11 @@ from evalhouse.warehouse.comparing.intervals import Crossed, crossed_queries, cr
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
-from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on, unsaid_replicates
+from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on
 from evalhouse.warehouse.plans.labels import Size, on, sizes, some
-from evalhouse.warehouse.plans.names import HOW_TO_LOAD, UNSAID_ATTRIBUTES, Scope
+from evalhouse.warehouse.plans.names import HOW_TO_LOAD, Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.runs import has_replicates, unsaid_replicates
 from evalhouse.warehouse.plans.testing import check_replicates
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.draws import Work
@@ -62,11 +64,10 @@ class SpreadPlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
-    known = scope.catalog.attributes["system"]
-    if statement.replicates is None and not any(attribute in known for attribute in UNSAID_ATTRIBUTES):
+    if statement.replicates is None and not has_replicates(scope):
         raise QueryError("spread needs replicates, and no system has any", statement.span, (HOW_TO_LOAD,))
-    replicates = statement.replicates or unsaid_replicates(statement.span)
-    wanted = Wanted(statement.measures, statement.task, statement.systems, statement.span, replicates)
+    replicates = statement.replicates or unsaid_replicates(scope, statement.span)
+    wanted = replace(Wanted.of(statement), replicates=replicates)
     entries = entries_on(statement.test_sets, wanted, scope)
     for entry in entries:
         _check(statement, entry)
@@ -80,7 +81,7 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
             raise QueryError(f"spread needs two replicates, and {one}{here}", statement.span, (HOW_TO_LOAD,))
     entries = resampled_entries(statement, entries, scope)
     where = filter_of(scope, statement.where, entries[0].kind)
-    check_replicates(entries, replicates, (), where)
+    check_replicates(entries, replicates or statement, (), where)
     return SpreadPlan(to_text(statement), entries, p.Testing.plain(where))
 
 
@@ -129,11 +130,9 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
 def _how(plan: SpreadPlan) -> str:
     """Standard deviations between questions and between replicates by system.model, REML."""
     units = " or ".join(dict.fromkeys(plural(_unit(entry)) for entry in plan.entries))
-    attributes = dict.fromkeys(
-        entry.units.averaged.attribute for entry in plan.entries if entry.units.averaged is not None
-    )
-    by = " or ".join(f"system.{attribute}" for attribute in attributes)
-    return f"standard deviations between {units} and between replicates by {by}, REML"
+    averaged = (entry.units.averaged for entry in plan.entries)
+    called = " or ".join(dict.fromkeys(of.called for of in averaged if of is not None))
+    return f"standard deviations between {units} and between {called}, REML"
 
 
 def _estimate_components(of: Crossed, work: Work) -> Components | None:

@@ -44,6 +44,8 @@ SYSTEM = "system"
 MOST_DIGITS = 12
 
 VALUES = ("test_set", "task", "measure", "system", "value", "se", "ci_low", "ci_high", "documents", "source")
+RUNS = "runs"
+"""How many runs a system is the mean of, where any has several."""
 TESTED = ("against", "difference", "p", "p_adjusted", "verdict", "mark", "beats", "rank", "rank_low", "rank_high")
 
 
@@ -138,7 +140,7 @@ def _check(statement: n.PaperTable) -> None:
 
 def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
     """The question for the values, without the clauses of tests, which a score would refuse."""
-    fields = ("measures", "task", "systems", "test_sets", "where", "order", "replicates", "span")
+    fields = ("measures", "task", "systems", "test_sets", "where", "order", "replicates", "runs_apart", "span")
     question = n.Score(**{field: getattr(statement, field) for field in fields})
     if statement.interval is not None:
         given = {field: getattr(statement, field) for field in _OF_TESTS_AND_INTERVALS}
@@ -153,7 +155,7 @@ def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
 
 def _question_for(kind: type[n.Compare] | type[n.Rank], statement: n.PaperTable) -> Any:
     """The question for the tests, of the same clauses."""
-    fields = ["measures", "task", "systems", "test_sets", "where", "replicates", "span", *_ALSO_TESTED]
+    fields = ["measures", "task", "systems", "test_sets", "where", "replicates", "runs_apart", "span", *_ALSO_TESTED]
     if kind is n.Compare:
         fields.append("against")
     elif statement.against is not None:
@@ -285,7 +287,8 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         _add(tested, marks)
     if ranked is not None:
         _add(tested, _ranks(ranked))
-    rows = TableRows((*VALUES, *TESTED))
+    runs = (RUNS,) if any(column.name == RUNS for column in scored.table.columns) else ()
+    rows = TableRows((*VALUES, *runs, *TESTED))
     for row in _values(plan, scored, order):
         beside = tested.get((row["test_set"], row["measure"], row["system"]), {})
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
@@ -314,6 +317,7 @@ def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iter
             for label in plan.score.column_labels():
                 yield {
                     **{name: row[name] for name in ("test_set", "task", "system", "documents", "source")},
+                    **({RUNS: row[RUNS]} if RUNS in row else {}),
                     "measure": label,
                     "value": row[label],
                     "se": row.get(f"se({label})"),
@@ -439,14 +443,18 @@ def _columns(plan: PaperTablePlan, rows: TableRows) -> tuple[Column, ...]:
     kinds: dict[str, CellKind] = {
         **dict.fromkeys(("test_set", "measure", "system", "against"), "name"),
         **dict.fromkeys(("value", "se", "ci_low", "ci_high"), unit),
-        **dict.fromkeys(("documents", "rank", "rank_low", "rank_high"), "count"),
+        **dict.fromkeys(("documents", RUNS, "rank", "rank_low", "rank_high"), "count"),
         **dict.fromkeys(("p", "p_adjusted"), "probability"),
         "difference": "number" if numbers else "difference",
     }
     always = ("test_set", "measure", "system", "value")
     return tuple(
-        Column(name, kinds.get(name, "text"), on_screen=name in always or any(cell is not None for cell in cells))
-        for name in (*VALUES, *TESTED)
+        Column(
+            name,
+            kinds.get(name, "text"),
+            on_screen=name in always or (name != RUNS and any(cell is not None for cell in cells)),
+        )
+        for name in rows.names
         for cells in (rows.cells(name),)
     )
 

@@ -106,6 +106,14 @@ class KnownTestSet(Struct, frozen=True):
         return f"{self.evaluation}.{self.name}" if self.evaluation else self.name
 
 
+class KnownRun(Struct, frozen=True):
+    """A run of a model on a test set: its number, if it has one, and what else tells which it is: an id, a date."""
+
+    system: int
+    number: float | None
+    told_by: frozenset[str]
+
+
 class Catalog:
     """The names in one warehouse. Results of queries are cached, so make a new catalog after a load.
 
@@ -124,6 +132,7 @@ class Catalog:
         self._clustered: dict[tuple[int, str], bool] = {}
         self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._values_of: dict[str, dict[int, str]] = {}
 
     @cached_property
     def systems(self) -> dict[str, int]:
@@ -251,19 +260,78 @@ class Catalog:
             named[int(test_set)] = (*named.get(int(test_set), ()), str(count))
         return named
 
-    def runs(self, attribute: str, systems: frozenset[int]) -> dict[str, tuple[int, ...]]:
-        """The systems that share a value of an attribute, by that value. A system without the attribute stands alone
-        under its own name.
+    def replicates(self, attribute: str, systems: Collection[int]) -> dict[str, tuple[int, ...]]:
+        """The systems that share a value of an attribute, by that value; without an attribute, those that are runs of
+        one model. Another system stands alone under its own name.
         """
-        rows = self._database.rows(
-            "select system_id, value from system_attribute where name = " + value(attribute) + " order by system_id"
-        )
-        known = {int(number): str(shared) for number, shared in rows}
-        by_value: dict[str, tuple[int, ...]] = {}
+        known = self.values_of(attribute) if attribute else self.models
+        shared: dict[str, tuple[int, ...]] = {}
         for number in sorted(systems):
-            shared = known.get(number, self.system_names[number])
-            by_value[shared] = (*by_value.get(shared, ()), number)
-        return by_value
+            name = known.get(number, self.system_names[number])
+            shared[name] = (*shared.get(name, ()), number)
+        return shared
+
+    def values_of(self, attribute: str) -> dict[int, str]:
+        """The value of an attribute for each system that has it."""
+        if attribute not in self._values_of:
+            rows = self._database.rows("select system_id, value from system_attribute where name = " + value(attribute))
+            self._values_of[attribute] = {int(number): str(shared) for number, shared in rows}
+        return self._values_of[attribute]
+
+    @cached_property
+    def models(self) -> dict[int, str]:
+        """The model of each system that is one of several runs of it: as it was loaded, or as its attribute `replicate`
+        says, unless that only counts. A system of the model's own name is one of them.
+        """
+        of = {
+            system: value
+            for system, _, name, value, *_ in self._told_of_runs
+            if name == "replicate" and _number(value) is None
+        }
+        of |= {system: model for system, test_set, _, model, *_ in self._told_of_runs if test_set is not None}
+        for model in set(of.values()) & self.systems.keys():
+            of.setdefault(self.systems[model], model)
+        several = {model for model, runs in Counter(of.values()).items() if runs > 1}
+        return {system: model for system, model in of.items() if model in several}
+
+    @cached_property
+    def run_names(self) -> dict[int, str]:
+        """By what names single runs of models that have several go: the first run of base is base#1, also where it is
+        stored as base.
+        """
+        named = {}
+        for system, model in self.models.items():
+            own, first = self.system_names[system], f"{model}#1"
+            named[system] = first if own == model and first not in self.systems else own
+        return named
+
+    @cached_property
+    def runs(self) -> dict[int, tuple[KnownRun, ...]]:
+        """The runs of each test set, also those of models that have only one."""
+        said = {system: value for system, _, name, value, *_ in self._told_of_runs if name == "run"}
+        there: dict[int, tuple[KnownRun, ...]] = {}
+        for system, test_set, _, model, *others in self._told_of_runs:
+            if test_set is None:
+                continue
+            name = self.run_names.get(system, self.system_names[system])
+            behind = name.removeprefix(f"{model}#") if name != model else "1"
+            told_by = frozenset(text for text in (said.get(system), *others) if text)
+            run = KnownRun(system, _number(said.get(system, behind)), told_by)
+            there[test_set] = (*there.get(test_set, ()), run)
+        return there
+
+    @cached_property
+    def _told_of_runs(self) -> list[tuple[Any, ...]]:
+        """What tells of runs: system, test set, nothing, model, id and date of those that were loaded as runs, and of
+        systems with an attribute that tells something of runs, the system, nothing, the attribute and its value.
+        """
+        return self._database.rows(
+            Sql(
+                "select system_id, test_set_id, null, model, run, date from run union all "
+                "select system_id, null, name, value, null, null from system_attribute "
+                "where name in ('replicate', 'run') order by all"
+            )
+        )
 
     @cached_property
     def older_runs(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -287,14 +355,11 @@ class Catalog:
             older[int(test_set)] = (*older.get(int(test_set), ()), int(system))
         return tuple(older.items())
 
-    def systems_having(self, attribute: str) -> frozenset[int]:
-        """The ids of the systems that have an attribute."""
-        rows = self._database.rows("select system_id from system_attribute where name = " + value(attribute))
-        return frozenset(int(number) for (number,) in rows)
-
     def runs_of_documents(self, task: str, test_set: int, runs: Iterable[tuple[int, tuple[int, ...]]]) -> set[int]:
         """How many runs of one system a document has: the set of different numbers that occur."""
         of = ", ".join(str((run, system)) for system, many in runs for run in many)
+        if not of:
+            return set()
         counted = (
             f"select count(distinct system_id) as runs from {KINDS[task].facts} "
             f"join (values {of}) runs(system_id, one) using (system_id) where "
@@ -513,6 +578,14 @@ class Catalog:
         digests = sorted(digest for table in KINDS[task].decided_by for digest, _ in self._imports_of(table, test_set))
         digests += self._attribute_digests
         return sha256("\n".join(digests).encode()).hexdigest()[:12]
+
+
+def _number(text: str) -> float | None:
+    """The number that a text is; None if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def relevance(database: Database, test_set: int) -> int:

@@ -1,0 +1,92 @@
+"""Documents that some runs of a system have and others lack: which they are, and what is said of them.
+
+What becomes of them in the numbers is decided when names are looked up (`Units.incomplete`), not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.fact_rows import documents_in_some_runs
+from evalhouse.warehouse.plans.labels import some
+from evalhouse.warehouse.plans.path import Facts, Query
+
+
+class InSomeRuns(Struct, frozen=True):
+    """A system, how many documents some of its runs have and others lack, and the first of them by name."""
+
+    system: str
+    documents: int
+    names: tuple[str, ...]
+
+
+def some_runs_query(name: str, entry: p.Entry, where: p.Filter | None) -> Query:
+    """What brings the documents that some runs of a system lack; of measures with values of their own the system has
+    as many as lack by the measure that lacks most.
+    """
+    return Query(name, documents_in_some_runs(entry, where))
+
+
+def in_some_runs(name: str, entry: p.Entry, facts: Facts) -> list[InSomeRuns]:
+    """The systems of an entry whose runs do not all have the same documents."""
+    if entry.units.runs_of_models is None or not entry.kind.by_document:
+        return []
+    found: dict[tuple[int, str], list[str]] = {}
+    counts: dict[tuple[int, str], int] = {}
+    for measure, number, document, documents in facts[name]:
+        found.setdefault((number, measure), []).append(document)
+        counts[number, measure] = documents
+    most: dict[int, tuple[int, str]] = {}
+    for number, measure in found:
+        if number not in most or counts[number, measure] > counts[most[number]]:
+            most[number] = number, measure
+    return [
+        InSomeRuns(system.name, counts[most[system.id]], tuple(found[most[system.id]]))
+        for system in entry.stored_systems
+        if system.id in most
+    ]
+
+
+def averaged_note(entry: p.Entry, found: Sequence[InSomeRuns]) -> Iterator[str]:
+    """What became of the documents where each is averaged over the runs that have it."""
+    if found and entry.units.incomplete == "averaged":
+        lacking = f"{entry.test_set.name}: not every run has all {plural(entry.units.noun)}: {_listed(entry, found)}"
+        yield f"{lacking}; each is averaged over the runs that have it"
+
+
+def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Iterator[str]:
+    """What became of the documents where they count as missing."""
+    if found:
+        done = "count as nothing in the runs that lack them" if missing == "zero" else "were left out"
+        yield f"{_listed(entry, found)} on {entry.test_set.name} that some runs lack {done}"
+
+
+def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> None:
+    """Raises QueryError where documents lack in some runs and nothing was said of them, or nothing that can be done."""
+    if not found:
+        return
+    on = entry.test_set.name
+    if missing == "error":
+        first = found[0]
+        more = f" and {first.documents - len(first.names):,} more" if first.documents > len(first.names) else ""
+        named = f"{', '.join(first.names)}{more}"
+        raise QueryError(
+            f"some runs lack {plural(entry.units.noun)} of {on}: {_listed(entry, found)} ({named})",
+            hints=(
+                "missing drop leaves them out, missing zero counts them as nothing in the runs that lack them",
+                "coverage … runs apart says which runs",
+            ),
+        )
+    if missing == "zero" and entry.kind.decide is not None:
+        wrong = f"some runs lack {plural(entry.units.noun)} of {on}, and what they did not decide is no part of a mean"
+        raise QueryError(wrong, hints=("write missing drop, or runs apart",))
+
+
+def _listed(entry: p.Entry, found: Sequence[InSomeRuns]) -> str:
+    """3 questions of base, 1 question of tuned."""
+    return some([f"{quantity(of.documents, entry.units.noun)} of {of.system}" for of in found])

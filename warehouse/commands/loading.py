@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from evalhouse.warehouse.loading.ingest import CarriedOut, Loaded, LoadedPart
     from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest
+    from evalhouse.warehouse.loading.runs_brought import RunsBrought
     from evalhouse.warehouse.results import Result
     from evalhouse.warehouse.store.database import Database
 
@@ -91,7 +92,7 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
     elif not args.in_place:
         _say_notes(args, loaded)
     if len(loaded) > 1:
-        _say_sum(args, loaded)
+        _say_sum(args, loaded, done.runs)
     for text in done.notes:
         note(args, text)
     if args.texts and not any(one.texts_read for one in loaded):
@@ -123,10 +124,11 @@ def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 
 
-def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded], runs: RunsBrought) -> None:
     from evalhouse.warehouse.kinds.kind import quantity
+    from evalhouse.warehouse.loading.runs_brought import models_of
 
-    systems = {system for one in loaded for system in one.systems}
+    systems = models_of({system for one in loaded for system in one.systems}, runs)
     test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
     read = sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded)
     new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)

@@ -20,13 +20,14 @@ from msgspec import field as struct_field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
-from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
+from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, RUNS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
+from evalhouse.warehouse.loading.runs_brought import RunsBrought, runs_brought
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import Findings
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
@@ -431,6 +432,7 @@ class CarriedOut(Struct, frozen=True):
     loaded: tuple[tuple[PlannedFile, Loaded], ...]
     bad: tuple[DataError, ...]
     notes: tuple[str, ...] = ()
+    runs: RunsBrought = RunsBrought({}, {})
 
     def moved(self, by: int) -> CarriedOut:
         """The same outcome with the numbers that its imports have since others loaded something before them."""
@@ -492,7 +494,10 @@ def carry_out(
     # Attributes of documents are loaded after the facts, so only now is it known which attributes there are.
     said = [row for _, loaded in done for row in loaded.said]
     notes = planning.notes_on_declarations(database, said) if len(plan.files) > 1 else []
-    return CarriedOut(tuple(done), tuple(bad), tuple(notes))
+    # The names of first runs may have changed since they were loaded.
+    brought = {system for _, loaded in done for part in loaded.parts if part.form is RUNS for system in part.systems}
+    runs = runs_brought(database, {*brought, *(f"{system}#1" for system in brought)})
+    return CarriedOut(tuple(done), tuple(bad), tuple(filter(None, (*notes, runs.note()))), runs)
 
 
 def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[str, Any]:

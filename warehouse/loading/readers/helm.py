@@ -194,7 +194,7 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
             sheets.texts.outputs(None, texts.outputs, **of, system=system)
         notes = _accuracy_note(right)
         if len(trials) > 1:
-            notes.append(f"instances were tried {len(trials)} times; each trial is a replicate")
+            notes.append(f"instances were tried {len(trials)} times; each trial is a run")
         if empty := len(read) - len(finite_ones):
             notes.append(f"left out (no instance, or not a finite number): {quantity(empty, 'statistic')}")
         return sheets.staged(notes)

@@ -347,7 +347,7 @@ def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
         yield f"{ACCURACY} is what {right} says"
     epochs = {epoch for epoch, _ in taken.members}
     if len(epochs) > 1:
-        yield f"samples were answered in {len(epochs)} epochs; each is a replicate"
+        yield f"samples were answered in {len(epochs)} epochs; each is a run"
     for reason, count in Counter(taken.failures.values()).items():
         yield f"without a score, {reason}: {quantity(count, 'sample')}"
     for scorer, count in taken.unmapped.items():

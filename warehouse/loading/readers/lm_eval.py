@@ -447,7 +447,7 @@ def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]
         notes.append(f"{ACCURACY} is {metric}")
     runs = max(max(runs.values()) for runs in contents.runs.values()) if contents.runs else 0
     if runs > 1:
-        return [*notes, f"{runs} runs follow one another in this log; each is a replicate"]
+        return [*notes, f"{runs} runs follow one another in this log; each is a run"]
     means = {key: math.fsum(values) / len(values) for key, values in contents.values.items()}
     for figure in figures:
         mean = means.get((figure.metric, figure.filtered), figure.value)

@@ -1,0 +1,72 @@
+"""Which of the systems that a load brought are runs of one model, and the note that says what statements make of them.
+
+Runs are told apart and named while files are read (`staging/staged.py`); nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from msgspec import Struct
+
+from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql, values
+
+NAMED = 3
+"""How many models or test sets are named."""
+
+
+class RunsBrought(Struct, frozen=True):
+    """The models of the systems of a load that have several runs, by system, and how many runs each has, by test set
+    and model.
+    """
+
+    models: Mapping[str, str]
+    counts: Mapping[tuple[str, str], int]
+
+    def note(self) -> str:
+        """What the runs are to statements; empty where no model has several."""
+        if not self.counts:
+            return ""
+        models = sorted({model for _, model in self.counts})
+        test_sets = sorted({test_set for test_set, _ in self.counts})
+        fewest, most = min(self.counts.values()), max(self.counts.values())
+        have = "has" if len(models) == 1 else "have"
+        many = f"{f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}"
+        each = " each" if len(models) > 1 or len(test_sets) > 1 else ""
+        return (
+            f"{_some(models)} {have} {many}{each} on {_some(test_sets)}: a system is the mean over its runs, and "
+            "runs apart shows each"
+        )
+
+
+def runs_brought(database: Database, systems: Collection[str]) -> RunsBrought:
+    """What there is to say of the runs of these systems, on all test sets where a model of theirs has several."""
+    if not systems:
+        return RunsBrought({}, {})
+    rows = database.rows(
+        Sql("select t.name, r.model, s.name from run r join test_set t on t.id = r.test_set_id ")
+        + "join system s on s.id = r.system_id where r.model in (select model from run "
+        + "join system on system.id = run.system_id where system.name in "
+        + values(sorted(systems))
+        + ")"
+    )
+    runs: dict[tuple[str, str], set[str]] = {}
+    for test_set, model, system in rows:
+        runs.setdefault((str(test_set), str(model)), set()).add(str(system))
+    several = {key: names for key, names in runs.items() if len(names) > 1}
+    models = {name: model for (_, model), names in several.items() for name in names}
+    return RunsBrought(models, {key: len(names) for key, names in several.items()})
+
+
+def models_of(systems: Iterable[str], runs: RunsBrought) -> set[str]:
+    """The systems as statements know them."""
+    return {runs.models.get(system, system) for system in systems}
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    if more > 0:
+        return f"{', '.join(names[:NAMED])} and {more:,} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

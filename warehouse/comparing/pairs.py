@@ -392,7 +392,7 @@ def _run_values(statistic: Statistic, how: p.Testing, entry: p.Entry, facts: Fac
     runs = entry.units.runs
     of_systems = []
     for system in entry.systems:
-        numbers = runs[system.id] if isinstance(system, p.StoredSystem) else ()
+        numbers = runs.get(system.id, ()) if isinstance(system, p.StoredSystem) else ()
         stored = [values[run] for number in numbers if (run := p.StoredSystem(number, "")) in values]
         known = tuple(value for value in stored if value is not None)
         if not known or len(known) < len(stored):

@@ -62,8 +62,10 @@ def averaged_note(entry: p.Entry, found: Sequence[InSomeRuns]) -> Iterator[str]:
 def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Iterator[str]:
     """What became of the documents where they count as missing."""
     if found:
-        done = "count as nothing in the runs that lack them" if missing == "zero" else "were left out"
-        yield f"{_listed(entry, found)} on {entry.test_set.name} that some runs lack {done}"
+        done = (
+            "counted as nothing in the runs that lack them" if missing == "zero" else "left out, as some runs lack them"
+        )
+        yield f"{entry.test_set.name}: {done}: {_listed(entry, found)}"
 
 
 def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> None:

@@ -289,18 +289,25 @@ def _standard(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def with_deviations(
-    lines: Sequence[ValueLine], of_runs: Sequence[ValueLine], replicates: p.Replicates
+    lines: Sequence[ValueLine], of_runs: Sequence[ValueLine], by: Sequence[p.Dimension], replicates: p.Replicates
 ) -> list[ValueLine]:
-    """The lines with the number of their replicates and the standard deviation of these."""
+    """The lines with the number of their replicates and the standard deviation of these. What splits rows by systems
+    is the same for all replicates of one, but for their names.
+    """
     system_of = {run: number for number, runs in replicates.runs for run in runs}
+    shared = [place for place, dimension in enumerate(by) if dimension.of != "system"]
+
+    def part(line: ValueLine) -> By:
+        return tuple(line.by[place] for place in shared)
+
     values_of: dict[tuple[int, By], list[tuple[float | None, ...]]] = {}
     for line in of_runs:
         if isinstance(line.system, p.StoredSystem):
-            values_of.setdefault((system_of[line.system.id], line.by), []).append(line.values)
+            values_of.setdefault((system_of[line.system.id], part(line)), []).append(line.values)
     result = []
     for line in lines:
         number = line.system.id if isinstance(line.system, p.StoredSystem) else 0
-        runs = values_of.get((number, line.by), [])
+        runs = values_of.get((number, part(line)), [])
         deviations: list[float | None] = []
         for place in range(len(line.values)):
             known = [value for values in runs if (value := values[place]) is not None]

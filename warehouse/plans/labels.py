@@ -122,7 +122,7 @@ def averaged_over(entries: Iterable[p.Entry]) -> str:
         if runs is None:
             continue
         of = dict(runs.runs)
-        numbers = {len(of[system.id]) for system in entry.stored_systems} - {0}
+        numbers = {len(of.get(system.id, ())) for system in entry.stored_systems} - {0}
         counts.setdefault("counts averaged" if entry.kind.is_counted else "means", set()).update(numbers)
     said = []
     for how, numbers in counts.items():

@@ -349,7 +349,7 @@ class Entry(Struct, frozen=True):
         if self.units.grouped is None:
             return self
         runs = self.units.runs
-        systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs[system.id])
+        systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs.get(system.id, ()))
         return replace(self, systems=systems, units=replace(self.units, replication=None), stored=0)
 
     def without_groups(self) -> Entry:

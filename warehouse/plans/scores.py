@@ -251,15 +251,36 @@ _FACT_COUNTS = (
     "select system_id, test_set_id, 'published' from published"
 )
 
-ALL_SYSTEMS = Sql(
-    "select s.name, string_agg(distinct t.name, ', ' order by t.name), count(*) filter (f.kind = 'score'), "
-    "count(*) filter (f.kind = 'counted'), count(*) filter (f.kind = 'decision'), "
-    "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
-    f"from system s left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "
-    "group by s.name order by s.name"
-)
 
-ALL_TEST_SETS = Sql(
+def all_systems(models: Mapping[int, str]) -> Sql:
+    """Name, test sets, how many runs it has where these models have several, and rows of each kind, of each system."""
+    rows = (
+        f"string_agg(distinct t.name, ', ' order by t.name), {'count(distinct s.id), ' if models else ''}"
+        "count(*) filter (f.kind = 'score'), "
+        "count(*) filter (f.kind = 'counted'), count(*) filter (f.kind = 'decision'), "
+        "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
+    )
+    facts = f" left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "
+    return f"select s.name, {rows} from " + _named_as_models(models) + facts + "group by s.name order by s.name"
+
+
+def _named_as_models(models: Mapping[int, str]) -> Sql:
+    """The stored systems by the names of their models, where they are runs of one."""
+    if not models:
+        return Sql("system s")
+    listed = join(", ", ["(" + value(system) + ", " + value(model) + ")" for system, model in models.items()])
+    named = "select s.id, coalesce(m.model, s.name) as name from system s left join (select * from (values "
+    return "(" + named + listed + ") m(id, model)) m on m.id = s.id) s"
+
+
+def all_test_sets(models: Mapping[int, str]) -> Sql:
+    """What there is of each test set."""
+    counted = "left join (select f.test_set_id, count(distinct s.name) as systems from facts f join "
+    of_systems = " on s.id = f.system_id group by f.test_set_id) f on f.test_set_id = t.id "
+    return _TEST_SETS + counted + _named_as_models(models) + of_systems + _OF_TEST_SETS
+
+
+_TEST_SETS = Sql(
     f"with facts as ({_FACT_COUNTS}) "
     "select t.name, nullif(e.name, ''), coalesce(max(d.documents), 0), null, coalesce(max(f.systems), 0), "
     "count(*) filter (k.label = 'relevant'), count(*) filter (k.label = 'optional'), "
@@ -267,8 +288,8 @@ ALL_TEST_SETS = Sql(
     "from test_set t join evaluation e on e.id = t.evaluation_id "
     "left join (select test_set_id, count(*) as documents from document group by test_set_id) d "
     "on d.test_set_id = t.id "
-    "left join (select test_set_id, count(distinct system_id) as systems from facts group by test_set_id) f "
-    "on f.test_set_id = t.id "
+)
+_OF_TEST_SETS = Sql(
     "left join key_label k on k.test_set_id = t.id and k.annotator_id = 0 "
     "group by t.id, t.name, e.name order by e.name, t.name"
 )
@@ -285,13 +306,21 @@ ALL_IMPORTS = Sql(
     "select import_id, piece from system_text) where piece = 1 group by import_id) on import_id = id order by id"
 )
 
-ALL_TEXTS = Sql(
-    "select t.name, nullif(e.name, ''), kind, nullif(count(distinct system_id), 0), count(distinct document_id), "
+
+def all_texts(models: Mapping[int, str]) -> Sql:
+    """What texts there are of each test set, a row for each kind."""
+    return _TEXTS + " left join " + _named_as_models(models) + _OF_TEXTS
+
+
+_TEXTS = Sql(
+    "select t.name, nullif(e.name, ''), kind, nullif(count(distinct s.name), 0), count(distinct document_id), "
     "count(*), sum(characters) from "
     "(select test_set_id, null as system_id, document_id, kind, piece, characters from document_text union all "
     "select test_set_id, system_id, document_id, kind, piece, characters from system_text) f "
-    "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id where piece = 1 "
-    "group by t.name, e.name, kind order by e.name, t.name, "
+    "join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id"
+)
+_OF_TEXTS = Sql(
+    " on s.id = f.system_id where piece = 1 group by t.name, e.name, kind order by e.name, t.name, "
     "case kind when 'input' then 1 when 'reference' then 2 else 3 end"
 )
 ANY_TEXT = Sql("(select 1 from document_text limit 1) union all (select 1 from system_text limit 1)")

@@ -79,7 +79,7 @@ def systems_of(
             return chosen
         _check_parts(wanted, replicates, node)
         runs = dict(replicates.runs)
-        replicates = replace(replicates, several=any(len(runs[system.id]) > 1 for system in wanted))
+        replicates = replace(replicates, several=any(len(runs.get(system.id, ())) > 1 for system in wanted))
     return replace(chosen, replicates=replicates, runs_chosen=replicates.of_models)
 
 
@@ -87,7 +87,7 @@ def _check_parts(wanted: Sequence[p.StoredSystem], replicates: p.Replicates, nod
     """Raises QueryError for a run beside the system that is the mean of it and others."""
     runs = dict(replicates.runs)
     for whole in (system for system in wanted if system.id < 0):
-        for part in (system for system in wanted if system.id in runs[whole.id]):
+        for part in (system for system in wanted if system.id in runs.get(whole.id, ())):
             wrong = f"{part.name} is one of the runs that {whole.name} is the mean of"
             raise QueryError(wrong, node.span if node else NOWHERE, ("write runs apart, or name runs alone",))
 
@@ -95,9 +95,10 @@ def _check_parts(wanted: Sequence[p.StoredSystem], replicates: p.Replicates, nod
 def _names_anywhere(scope: Scope, present: Present) -> set[str]:
     """The names that systems have on any test set."""
     catalog = scope.catalog
+    names = {*catalog.systems, *catalog.models.values(), *catalog.run_names.values()}
     if present.replicates is not None and not present.replicates.of_models:
-        return set(catalog.replicates(present.replicates.attribute, catalog.system_names))
-    return {*catalog.systems, *catalog.models.values(), *catalog.run_names.values()}
+        names |= catalog.replicates(present.replicates.attribute, catalog.system_names).keys()
+    return names
 
 
 def _only_elsewhere(known: Iterable[str], item: Any, present: Collection[str]) -> bool:
@@ -146,14 +147,17 @@ def find_system(
         return baseline(scope, n.BaselineCall("allrel", span=place.span), task)
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
-    elsewhere = matching(text, [(name, name) for name in scope.catalog.systems])
-    if elsewhere and scope.catalog.systems[elsewhere[0]] in scope.catalog.systems_with(task.name, test_set.id):
+    elsewhere = matching(text, [(name, name) for name in _names_anywhere(scope, present)])
+    meant = scope.catalog.meant_by(elsewhere[0]) if elsewhere else frozenset()
+    if meant & scope.catalog.systems_with(task.name, test_set.id):
+        if present.conditions:
+            raise QueryError(f"{elsewhere[0]} on {on} does not meet the condition", place.span)
         hint = f"replicates go by the name they share: {some(sorted(present.systems))}"
         raise QueryError(f"{elsewhere[0]} is a replicate here, not a system", place.span, (hint,))
     if runs := present.like_runs(text):
         raise QueryError(f"unknown run '{brief(text)}' on {on}", place.span, listing(runs, "runs"))
     if elsewhere:
-        where = scope.catalog.test_sets_of(scope.catalog.systems[elsewhere[0]], task.name)
+        where = scope.catalog.test_sets_of(meant, (task.name,))
         hint = f"it has {task.rows} on {', '.join(where)}" if where else f"no test set has {task.rows} for it"
         raise QueryError(f"{elsewhere[0]} has no {task.rows} on {on}", place.span, (hint,))
     known = list(present.systems)

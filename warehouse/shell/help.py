@@ -230,10 +230,15 @@ def _name(word: str, catalog: Catalog) -> Iterator[str]:
     for test_set in catalog.test_sets:
         if word in (test_set.name.casefold(), test_set.full_name.casefold()):
             yield f"{test_set.full_name}: a test set of this warehouse"
-    for name, number in catalog.systems.items():
+    for name in catalog.names_of(catalog.system_names):
         if name.casefold() == word:
-            on = dict.fromkeys(test_set for task in KINDS for test_set in catalog.test_sets_of(number, task))
-            yield f"{name}: a system, on {', '.join(on)}"
+            meant = catalog.meant_by(name)
+            runs = f" of {len(meant)} runs" if len(meant) > 1 else ""
+            yield f"{name}: a system{runs}, on {', '.join(catalog.test_sets_of(meant, KINDS))}"
+    for system, name in catalog.run_names.items():
+        if name.casefold() == word:
+            on = catalog.test_sets_of((system,), KINDS)
+            yield f"{name}: a run of {catalog.models[system]}, on {', '.join(on)}"
 
 
 _LOOKS: tuple[Callable[[str, Catalog], Iterator[str]], ...] = (

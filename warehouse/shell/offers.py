@@ -205,10 +205,12 @@ def _systems(session: Session, before: str) -> Names:
         yield "allrel", WORD_MEANINGS["allrel"]
         yield "random(s=", WORD_MEANINGS["random"]
     tasks = (task,) if task else KINDS
-    for name, number in catalog.systems.items():
-        test_sets = dict.fromkeys(test_set for task in tasks for test_set in catalog.test_sets_of(number, task))
-        if test_sets:
+    for name in catalog.names_of(catalog.system_names):
+        if test_sets := catalog.test_sets_of(catalog.meant_by(name), tasks):
             yield _typed_name(name), f"system on {', '.join(test_sets)}"
+    for system, name in catalog.run_names.items():
+        if test_sets := catalog.test_sets_of((system,), tasks):
+            yield _typed_name(name), f"run of {catalog.models[system]} on {', '.join(test_sets)}"
 
 
 def _test_sets(session: Session, before: str) -> Names:

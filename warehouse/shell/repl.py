@@ -287,7 +287,7 @@ def _of_commands(text: str) -> list[Candidate]:
 def banner(session: Session) -> tuple[str, str]:
     """Two lines: which warehouse is open and whether its data are simulated, and how to continue."""
     catalog = session.catalog
-    what = f"{len(catalog.systems)} systems, {len(catalog.test_sets)} test sets"
+    what = f"{len(catalog.names_of(catalog.system_names))} systems, {len(catalog.test_sets)} test sets"
     where = clean(warehouse_name(session.path)) if session.path else "the sample data"
     return (
         f"evalhouse {__version__} on {where}: {what}{_simulation_note(catalog)}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +64,8 @@ class DocumentsPlan(Struct, frozen=True):
     how: p.Testing
     only: str | None
     limit: int | None
+    single: Mapping[tuple[int, int], tuple[int, str]] = {}
+    """The stored system, and its name, that a system of a test set is which has one run and is called otherwise."""
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -76,7 +78,21 @@ def resolve(statement: n.Documents, scope: Scope) -> DocumentsPlan:
             said = "compares documents with one another, so it cannot be split by document"
             raise QueryError(f"{statistic.label} {said}", node.span)
     limit = scope.whole(statement.limit, "limit", 1, 10**9)
-    return DocumentsPlan(to_text(statement), entries, how, _only(statement.only, entries), limit)
+    single = _single_runs(entries, scope)
+    return DocumentsPlan(to_text(statement), entries, how, _only(statement.only, entries), limit, single)
+
+
+def _single_runs(entries: Sequence[p.Entry], scope: Scope) -> dict[tuple[int, int], tuple[int, str]]:
+    """The stored systems that systems of a single run are, by test set and system."""
+    found: dict[tuple[int, int], tuple[int, str]] = {}
+    for entry in entries:
+        runs = entry.units.runs
+        for system in entry.stored_systems:
+            many = runs.get(system.id, (system.id,))
+            stored = scope.catalog.system_names.get(many[0]) if len(many) == 1 else None
+            if stored is not None and stored != system.name:
+                found[entry.test_set.id, system.id] = many[0], stored
+    return found
 
 
 def _only(node: n.Name | n.Variable | None, entries: Sequence[p.Entry]) -> str | None:
@@ -95,15 +111,22 @@ def compile(plan: DocumentsPlan) -> Queries:
     from evalhouse.warehouse.comparing.slices import listed_queries
 
     listing = tuple(query for entry in plan.entries for query in listed_queries(plan.how, entry))
-    return (*listing, *{query.name: query for query in map(_texts, plan.entries)}.values())
+    of_entries = (_texts(plan, entry) for entry in plan.entries)
+    return (*listing, *{query.name: query for query in of_entries}.values())
 
 
-def _texts(entry: p.Entry) -> Query:
+def _texts(plan: DocumentsPlan, entry: p.Entry) -> Query:
     """The texts of the documents of an entry; of systems that are made of several runs none is the output."""
-    systems = [system.id for system in entry.stored_systems] if entry.units.made_of is None else []
+    systems = [system for system in _stored_as(plan, entry) if system > 0]
     longest = LONGEST_SHOWN if entry.units.documents <= MANY else BRIEF
     documents = document_ids(entry)
     return texts(entry.test_set.id, systems, documents, longest=longest, called=f"texts on {entry.test_set.name!r}")
+
+
+def _stored_as(plan: DocumentsPlan, entry: p.Entry) -> Iterator[int]:
+    """The stored systems of an entry, and numbers below 0 for systems that are made of several."""
+    test_set = entry.test_set.id
+    return (plan.single.get((test_set, system.id), (system.id, ""))[0] for system in entry.stored_systems)
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -117,7 +140,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     pairs: list[Listed] = []
     for one in listed_pairs(plan, facts):
         order = choose_documents(plan, one)
-        stored = _stored_texts(one, facts)
+        stored = _stored_texts(one, plan, facts)
         with_texts.update(*stored.values())
         if len(rows.rows) + len(order) > MOST_ROWS:
             raise QueryError(
@@ -180,11 +203,17 @@ TextsOf = dict[str, dict[str, str]]
 """The texts of documents by the name of the document, then by the column that they stand in."""
 
 
-def _stored_texts(one: Listed, facts: Facts) -> TextsOf:
+def _stored_texts(one: Listed, plan: DocumentsPlan, facts: Facts) -> TextsOf:
     """The texts of a pair: of several references each, of several inputs or outputs the first; an input of their own is
     that of the first system that has one.
     """
-    a, b = one.systems
+    entry = one.comparison.entry
+    a, b = (
+        plan.single.get((entry.test_set.id, system.id), (0, system.name))[1]
+        if isinstance(system, p.StoredSystem)
+        else system.name
+        for system in (entry.systems[place] for place in one.pair)
+    )
     found: TextsOf = {}
     for document, system, kind, text, _ in facts[f"texts on {one.comparison.entry.test_set.name!r}"]:
         own = found.setdefault(document, {})

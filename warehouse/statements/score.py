@@ -476,7 +476,7 @@ def _by_name(key: Key) -> list[tuple[bool, str]]:
 def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
     lines = valued.lines(facts)
     if valued.entry.units.averaged is not None and _has_runs(valued.entry):
-        lines = with_deviations(lines, valued.of_runs().lines(facts), valued.entry.units.averaged)
+        lines = with_deviations(lines, valued.of_runs().lines(facts), valued.by, valued.entry.units.averaged)
     return [*lines, *valued.expected_lines(facts)]
 
 

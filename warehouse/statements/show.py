@@ -43,7 +43,9 @@ def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
     text, what = to_text(statement), statement.what
     if what in _LISTED:
         return ShowPlan(text, what, _LISTED[what](scope))
-    query, columns = _QUERIED[what]
+    asked, columns = _QUERIED[what]
+    query = asked(scope.catalog.models)
+    columns = tuple(column for column in columns if scope.catalog.models or column.name != "runs")
     observed = tuple(_count_observed(scope)) if any(column.name == "observed" for column in columns) else None
     return ShowPlan(text, what, None, query, columns, observed)
 
@@ -192,12 +194,19 @@ def _variables(scope: Scope) -> Table:
 _LISTED: Mapping[str, Callable[[Scope], Table]] = {"measures": _measures, "tests": _tests, "variables": _variables}
 """What is listed without asking the database, in the words after `show`."""
 
-_QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
+
+def _always(query: Sql) -> Callable[[Mapping[int, str]], Sql]:
+    """A query that runs of models do not change."""
+    return lambda models: query
+
+
+_QUERIED: Mapping[str, tuple[Callable[[Mapping[int, str]], Sql], tuple[Column, ...]]] = {
     "systems": (
-        scores.ALL_SYSTEMS,
+        scores.all_systems,
         (
             Column("system", "name"),
             Column("test_sets", "text"),
+            Column("runs", "count"),
             Column("score_tuples", "count"),
             Column("counts", "count"),
             Column("decisions", "count"),
@@ -206,7 +215,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "test sets": (
-        scores.ALL_TEST_SETS,
+        scores.all_test_sets,
         (
             Column("test_set", "name"),
             Column("evaluation", "name"),
@@ -218,9 +227,9 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
             Column("nonrelevant", "count"),
         ),
     ),
-    "evaluations": (scores.ALL_EVALUATIONS, (Column("evaluation", "name"), Column("test_sets", "count"))),
+    "evaluations": (_always(scores.ALL_EVALUATIONS), (Column("evaluation", "name"), Column("test_sets", "count"))),
     "imports": (
-        scores.ALL_IMPORTS,
+        _always(scores.ALL_IMPORTS),
         (
             Column("import", "whole"),
             Column("source", "name"),
@@ -235,7 +244,7 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "texts": (
-        scores.ALL_TEXTS,
+        scores.all_texts,
         (
             Column("test_set", "name"),
             Column("evaluation", "name"),
@@ -247,11 +256,11 @@ _QUERIED: Mapping[str, tuple[Sql, tuple[Column, ...]]] = {
         ),
     ),
     "attributes": (
-        scores.ALL_ATTRIBUTES,
+        _always(scores.ALL_ATTRIBUTES),
         (Column("attribute", "name"), Column("rows", "count"), Column("values", "text")),
     ),
 }
-"""What the database lists, in the words after `show`."""
+"""What the database lists, in the words after `show`, of warehouses whose systems are runs of these models."""
 
 
 SHOW = Statement(

@@ -214,10 +214,13 @@ class Catalog:
             self._large[table] = rows >= _MANY_ROWS
         return self._large[table]
 
-    def test_sets_of(self, system: int, task: str) -> tuple[str, ...]:
-        """The test sets on which a system has rows for a task."""
+    def test_sets_of(self, systems: Collection[int], tasks: Iterable[str]) -> tuple[str, ...]:
+        """The test sets on which any of some systems has rows for any of some tasks."""
+        tasks = tuple(tasks)
         return tuple(
-            self.short_name(test_set) for test_set in self.test_sets if system in self.systems_with(task, test_set.id)
+            self.short_name(test_set)
+            for test_set in self.test_sets
+            if any(not self.systems_with(task, test_set.id).isdisjoint(systems) for task in tasks)
         )
 
     def in_units(self, task: str, test_set: int) -> bool:
@@ -304,6 +307,18 @@ class Catalog:
             own, first = self.system_names[system], f"{model}#1"
             named[system] = first if own == model and first not in self.systems else own
         return named
+
+    def names_of(self, systems: Iterable[int]) -> list[str]:
+        """The names by which statements know some stored systems, in their order: those of their models, where they are
+        runs of one.
+        """
+        return sorted({self.models.get(system, self.system_names[system]) for system in systems})
+
+    def meant_by(self, name: str) -> frozenset[int]:
+        """The stored systems that a name means: all runs of a model, a single run, or the system of the name."""
+        of_model = frozenset(system for system, model in self.models.items() if model == name)
+        single = (system for system, known in self.run_names.items() if known == name)
+        return of_model or frozenset(single) or frozenset({self.systems[name]} if name in self.systems else ())
 
     @cached_property
     def runs(self) -> dict[int, tuple[KnownRun, ...]]:

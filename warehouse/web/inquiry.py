@@ -170,8 +170,9 @@ class Inquiry:
         if not self._with_texts:
             return []
         query = texts(test_set.id, list(self.catalog.systems.values()), [document])
+        runs = {self.catalog.system_names[system]: name for system, name in self.catalog.run_names.items()}
         return [
-            StoredText(system, kind, text, length)
+            StoredText(runs.get(system, system), kind, text, length)
             for _, system, kind, text, length in self.session.database.rows(query.sql)
         ]
 
@@ -184,11 +185,12 @@ class Inquiry:
                 return known
         raise MissingError(f"there is no test set {name!r} in this warehouse")
 
-    def system(self, name: str) -> int:
-        """The number of a system. Raises MissingError."""
-        if name not in self.catalog.systems:
+    def system(self, name: str) -> frozenset[int]:
+        """The numbers of a system, or of its runs. Raises MissingError."""
+        meant = self.catalog.meant_by(name)
+        if not meant:
             raise MissingError(f"there is no system {name!r} in this warehouse")
-        return self.catalog.systems[name]
+        return meant
 
 
 def _without_passages(result: Result) -> Result:

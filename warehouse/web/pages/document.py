@@ -28,7 +28,10 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     for offer in offers(inquiry, test_set):
         if offer.kind.by_document:
             measures, where = ", ".join(offer.first), f"document = {quote(document)}"
-            found = answer_statement(inquiry, f"score {measures} for all on {typed_name(name)}{offer.of} where {where}")
+            # Each run has an answer of its own.
+            apart = " runs apart" if inquiry.catalog.models else ""
+            asked = f"score {measures} for all on {typed_name(name)}{offer.of}{apart} where {where}"
+            found = answer_statement(inquiry, asked)
             if isinstance(found, Result) and found.table.rows:
                 scored.append(found)
     stored = inquiry.texts(test_set, document)

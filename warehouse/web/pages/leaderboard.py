@@ -128,11 +128,9 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
                 for other, of_other in links_to
             ),
         )
-    systems = [
-        inquiry.catalog.system_names[number] for number in inquiry.catalog.systems_with(offer.kind.name, test_set.id)
-    ]
+    systems = inquiry.catalog.names_of(inquiry.catalog.systems_with(offer.kind.name, test_set.id))
     if links.asking(""):
-        yield _form(inquiry, address, links, offer, sorted(systems))
+        yield _form(inquiry, address, links, offer, systems)
     statements = _statements(address, offer, len(systems))
     answers = {part: answer_statement(inquiry, statement) for part, statement in statements.items()}
     known = {part: result for part, result in answers.items() if isinstance(result, Result)}

@@ -61,14 +61,21 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     )
     yield answer(test_sets, links, drawn=False)
     yield Headline("Systems", "systems")
+    runs = any(column.name == "runs" for column in systems.table.columns)
     yield Listing(
         "Systems",
-        (ListColumn("system", "name"), ListColumn("test sets"), ListColumn("rows", "number")),
+        (
+            ListColumn("system", "name"),
+            ListColumn("test sets"),
+            *((ListColumn("runs", "number"),) if runs else ()),
+            ListColumn("rows", "number"),
+        ),
         tuple(
             (
                 Link(str(row["system"]), links.to(Address("system", (str(row["system"]),)))),
                 str(row["test_sets"] or "–"),
-                f"{sum(cell for cell in row.values() if isinstance(cell, int)):,}",
+                *((f"{row['runs']:,}",) if runs else ()),
+                f"{sum(cell for name, cell in row.items() if isinstance(cell, int) and name != 'runs'):,}",
             )
             for row in systems.rows[:MOST_LISTED]
         ),

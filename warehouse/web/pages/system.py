@@ -38,12 +38,12 @@ class _SameQuestion(Struct, frozen=True):
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
     """A table for each kind of rows and measures."""
     (name,) = address.names
-    number = inquiry.system(name)
+    numbers = inquiry.system(name)
     found: dict[_SameQuestion, list[str]] = {}
     several = False
     for test_set in inquiry.catalog.test_sets:
         for offer in offers(inquiry, test_set):
-            if number in inquiry.catalog.systems_with(offer.kind.name, test_set.id):
+            if numbers & inquiry.catalog.systems_with(offer.kind.name, test_set.id):
                 alike = _SameQuestion(offer.kind, offer.first)
                 found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))
                 several = several or offer.several
@@ -51,6 +51,11 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     for alike, test_sets in sorted(found.items(), key=lambda item: order.index(item[0].task.name)):
         of = f" of {alike.task.name}" if several else ""
         yield from _values(inquiry, links, alike, name, test_sets, of)
+        if len(numbers) > 1:
+            runs = answer_statement(
+                inquiry, f"score {', '.join(alike.measures)} {_tail(name, test_sets, of)} runs apart"
+            )
+            yield runs if isinstance(runs, Failure) else answer(runs, links, "Each run by itself")
 
 
 def _tail(name: str, test_sets: Sequence[str], of: str) -> str:

@@ -93,7 +93,7 @@ def test_trials_are_replicates_and_values_are_sums_by_counts(database: Database,
     loaded = load_text(json.dumps([trial(0, 3.0, 4), trial(1, 0.5, 2), trial(2, 0, 0)]), "helm", "s.json", fields=ON)
     assert values(database) == [("news", "base", "i", "f1@hard", 0.75), ("news", "base#2", "i", "f1@hard", 0.25)]
     assert loaded.notes == (
-        "instances were tried 2 times; each trial is a replicate",
+        "instances were tried 2 times; each trial is a run",
         "left out (no instance, or not a finite number): 1 statistic",
     )
 

@@ -82,7 +82,7 @@ def test_a_scorer_of_several_values_has_a_measure_for_each(database: Database, l
 
 def test_epochs_are_replicates(database: Database, load_text: Load) -> None:
     log = log_of(answer(1, "C", 1), answer(1, "I", 2), answer(2, "I", 1), answer(2, "C", 2))
-    assert "samples were answered in 2 epochs; each is a replicate" in load_text(log, "inspect", "log.json").notes
+    assert "samples were answered in 2 epochs; each is a run" in load_text(log, "inspect", "log.json").notes
     assert values(database) == [
         ("m", "1", "accuracy", 1.0),
         ("m", "2", "accuracy", 0.0),

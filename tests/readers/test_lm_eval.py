@@ -71,7 +71,7 @@ def test_what_a_log_calls_the_accuracy_finds_it(database: Database, load_text: L
 
 def test_runs_that_were_appended_are_replicates(database: Database, load_text: Load) -> None:
     notes = load_text(EXAMPLE + EXAMPLE.replace("1.0", "0.0"), "lm-eval", LOG, fields=GEMMA).notes
-    assert "2 runs follow one another in this log; each is a replicate" in notes
+    assert "2 runs follow one another in this log; each is a run" in notes
     assert values(database)[2:] == [("gemma#2", "0", "accuracy", 0.0), ("gemma#2", "1", "accuracy", 0.0)]
 
 

@@ -34,9 +34,9 @@ class RunsBrought(Struct, frozen=True):
         fewest, most = min(self.counts.values()), max(self.counts.values())
         have = "has" if len(models) == 1 else "have"
         many = f"{f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}"
-        each = " each" if len(models) > 1 or len(test_sets) > 1 else ""
+        apiece = " each" if len(models) > 1 or len(test_sets) > 1 else ""
         return (
-            f"{_some(models)} {have} {many}{each} on {_some(test_sets)}: a system is the mean over its runs, and "
+            f"{_some(models)} {have} {many}{apiece} on {_some(test_sets)}: a system is the mean over its runs, and "
             "runs apart shows each"
         )
 

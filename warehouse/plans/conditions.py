@@ -17,7 +17,7 @@ from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.warehouse.kinds import FILTERING, KINDS, Kind
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.names import Scope, matching, text_of
-from evalhouse.warehouse.store.catalog import KnownRun
+from evalhouse.warehouse.store.catalog import RUN, KnownRun
 
 
 def dimension_of(scope: Scope, node: n.Attribute, task: Kind) -> p.Dimension:
@@ -134,7 +134,7 @@ COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def _is_run(attribute: n.Attribute) -> bool:
-    return (attribute.of.casefold(), attribute.name.casefold()) == ("system", "run")
+    return (attribute.of.casefold(), attribute.name.casefold()) == ("system", RUN)
 
 
 def _runs_that(scope: Scope, node: n.Relation | n.In | n.Like | n.IsMissing) -> p.Filter:

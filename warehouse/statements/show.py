@@ -43,8 +43,8 @@ def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
     text, what = to_text(statement), statement.what
     if what in _LISTED:
         return ShowPlan(text, what, _LISTED[what](scope))
-    asked, columns = _QUERIED[what]
-    query = asked(scope.catalog.models)
+    write, columns = _QUERIED[what]
+    query = write(scope.catalog.models)
     columns = tuple(column for column in columns if scope.catalog.models or column.name != "runs")
     observed = tuple(_count_observed(scope)) if any(column.name == "observed" for column in columns) else None
     return ShowPlan(text, what, None, query, columns, observed)

@@ -89,6 +89,9 @@ def store_definition(database: Database, name: str, text: str) -> None:
 _MANY_ROWS = 1_000_000
 """A table with at least this many rows is large: reading all of it is avoided if a detour is cheaper."""
 
+REPLICATE, RUN = "replicate", "run"
+"""The attributes of systems that say which of them belong together, and what a file itself calls a run."""
+
 _FEW_SYSTEMS = 20
 """At most this many systems are looked up one by one."""
 
@@ -289,7 +292,7 @@ class Catalog:
         of = {
             system: value
             for system, _, name, value, *_ in self._told_of_runs
-            if name == "replicate" and _number(value) is None
+            if name == REPLICATE and _number(value) is None
         }
         of |= {system: model for system, test_set, _, model, *_ in self._told_of_runs if test_set is not None}
         for model in set(of.values()) & self.systems.keys():
@@ -323,7 +326,7 @@ class Catalog:
     @cached_property
     def runs(self) -> dict[int, tuple[KnownRun, ...]]:
         """The runs of each test set, also those of models that have only one."""
-        said = {system: value for system, _, name, value, *_ in self._told_of_runs if name == "run"}
+        said = {system: value for system, _, name, value, *_ in self._told_of_runs if name == RUN}
         there: dict[int, tuple[KnownRun, ...]] = {}
         for system, test_set, _, model, *others in self._told_of_runs:
             if test_set is None:
@@ -344,7 +347,8 @@ class Catalog:
             Sql(
                 "select system_id, test_set_id, null, model, run, date from run union all "
                 "select system_id, null, name, value, null, null from system_attribute "
-                "where name in ('replicate', 'run') order by all"
+                "where name in (?, ?) order by all",
+                (REPLICATE, RUN),
             )
         )
 

@@ -30,8 +30,8 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
             measures, where = ", ".join(offer.first), f"document = {quote(document)}"
             # Each run has an answer of its own.
             apart = " runs apart" if inquiry.catalog.models else ""
-            asked = f"score {measures} for all on {typed_name(name)}{offer.of}{apart} where {where}"
-            found = answer_statement(inquiry, asked)
+            statement = f"score {measures} for all on {typed_name(name)}{offer.of}{apart} where {where}"
+            found = answer_statement(inquiry, statement)
             if isinstance(found, Result) and found.table.rows:
                 scored.append(found)
     stored = inquiry.texts(test_set, document)

@@ -129,20 +129,31 @@ class Attribute(Node, frozen=True):
     name: str = ""
 
 
-class Mean(Node, frozen=True):
-    """`mean(M)` or `macro(M)`: computes M for each document, then averages. `micro(M)` is M itself.
+Averaging = Literal["mean", "macro", "micro", "weighted"]
 
-    `mean(M by document.topic)` computes M for each topic, then averages.
+AROUND_A_MEASURE: frozenset[str] = frozenset(get_args(Averaging))
+"""The words that stand around a measure, as functions do: mean(F)."""
+
+
+class Mean(Node, frozen=True):
+    """`mean(M)`: computes M for each document, then averages; `mean(M by document.topic)` does so for each topic.
+
+    `macro(M)` and `macro(M by unit)` average over units, `weighted(M)` by their support. `micro(M)` is M itself.
     """
 
     measure: MeasureCall
-    word: Literal["mean", "macro", "micro"] = "mean"
+    word: Averaging = "mean"
     by: Attribute | None = None
 
     @property
-    def averages(self) -> bool:
-        """Whether documents are averaged."""
-        return self.word != "micro"
+    def over_documents(self) -> bool:
+        """Whether documents are averaged, or what shares one of their attributes."""
+        return self.word == "mean"
+
+    @property
+    def over_units(self) -> bool:
+        """Whether units are averaged."""
+        return self.word in ("macro", "weighted")
 
 
 class Order(Node, frozen=True):

@@ -130,7 +130,7 @@ def _start_of_last_word(text: str) -> int:
     return at
 
 
-_SYNONYMS = {"macro", "micro", *(word for clause in CLAUSES for word in clause.synonyms)}
+_SYNONYMS = {"micro", *(word for clause in CLAUSES for word in clause.synonyms)}
 
 
 def _keywords(accepted: frozenset[str], place: Place, typed: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from evalhouse.grammar.clauses import clauses_begun
 from evalhouse.grammar.editing.highlighting import tokens
+from evalhouse.grammar.nodes import AROUND_A_MEASURE
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.study import PROSE
 
@@ -35,7 +36,7 @@ class _Piece(Struct, frozen=True):
     @property
     def may_be_called(self) -> bool:
         """Whether a parenthesis after this piece contains parameters."""
-        return self.kind in {"name", "text", "function"} or (self.kind == "keyword" and self.text == "mean")
+        return self.kind in {"name", "text", "function"} or (self.kind == "keyword" and self.text in AROUND_A_MEASURE)
 
     @property
     def may_precede_a_sign(self) -> bool:

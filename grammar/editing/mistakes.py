@@ -17,6 +17,7 @@ from evalhouse.grammar.editing.completion import Place, place_after
 from evalhouse.grammar.editing.hints import near
 from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quote
+from evalhouse.grammar.nodes import AROUND_A_MEASURE
 from evalhouse.grammar.parsing.building import span_of
 from evalhouse.grammar.parsing.reading import END, read, this_statement
 
@@ -282,7 +283,7 @@ def _expectation_text(stop: Stop) -> str:
     if {"NAME", "WORD", "PATTERN"} & accepted:
         fitting.append(_kind(stop.place.kind))
         accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "NOT"}
-        accepted -= {"MEAN", "MACRO", "MICRO"}
+        accepted -= {word.upper() for word in AROUND_A_MEASURE}
         if stop.place.kind in {"count", "value", "parameter"}:
             accepted -= {"NUMBER"}
     if "COMMA" in accepted:

@@ -5,7 +5,7 @@ Rows come from the database once per test set; every measure is then read from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, check_runs, in_some_runs, some_runs_query
 from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
+from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.fact_rows import value_of
@@ -144,7 +145,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
 
 def _rows_name(part: p.Entry, alike: bool) -> str:
     of = f" of {part.statistics[0].label!r}" if part.kind.by_measure else ""
-    of = " with confidences" if part.ordered else of
+    of = " with confidences" if part.ordered else " by unit" if part.averaged_units else of
     what = "documents alike" if alike else "observations"
     averages = " of averages" if part.units.grouped is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
@@ -169,9 +170,8 @@ def _counts_alike(entry: p.Entry) -> bool:
     on, unless they are to be listed. The decisions of a baseline are not in the database.
     """
     two = len(entry.stored_systems) == len(entry.systems) == 2
-    return (
-        entry.units.one_by_one and two and entry.units.documents >= MANY and not (entry.ordered or entry.units.listed)
-    )
+    one_by_one = entry.units.one_by_one and not (entry.ordered or entry.averaged_units or entry.units.listed)
+    return one_by_one and two and entry.units.documents >= MANY
 
 
 def read_columns(entry: p.Entry) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
         return ("value",)
     if entry.kind.decide is not None:
         return (*entry.kind.counts, *(("confidence",) if entry.ordered else ()))
-    of_statistics = (column for statistic in entry.statistics for column in statistic.columns)
+    of_statistics = (count for statistic in entry.statistics for count in statistic.counts)
     return tuple(dict.fromkeys((*of_statistics, *entry.also)))
 
 
@@ -264,13 +264,24 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         columns = tuple(column for column in columns if column != "confidence")
         read, given = _read(rows["confidence"], np.float64)
         confidences.reshape(-1)[cells] = np.where(given, read, np.nan)
-    counts: dict[str, NDArray[Any]] = {column: np.zeros(shape, dtype=kind) for column in columns}
-    known = {column: np.ones(shape, dtype=np.bool_) for column in columns}
-    for column in columns:
-        masked = _null_mask(rows[column])
-        counts[column].reshape(-1)[cells] = rows[column] if masked is None else rows[column].filled(0)
+    counts: dict[str, NDArray[Any]] = {}
+    known: dict[str, Booleans] = {}
+
+    def spread(name: str, column: Any, cells: NDArray[np.intp]) -> None:
+        """A column of rows as a grid of systems and observations, 0 where there is no row."""
+        masked = _null_mask(column)
+        counts[name], known[name] = np.zeros(shape, dtype=kind), np.ones(shape, dtype=np.bool_)
+        counts[name].reshape(-1)[cells] = column if masked is None else column.filled(0)
         if masked is not None:
-            known[column].reshape(-1)[cells] = ~masked
+            known[name].reshape(-1)[cells] = ~masked
+
+    if entry.averaged_units:
+        for unit, own in _rows_of_units(rows, entry):
+            for column in columns:
+                spread(of_unit(column, unit), rows[column][own], cells[own])
+    else:
+        for column in columns:
+            spread(column, rows[column], cells)
     del cells
     whole = entry.units.scale
     for index, system in enumerate(entry.systems):
@@ -308,6 +319,15 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         confidences=None if confidences is None else of_kept(confidences),
         document=np.asarray(keys[kept] // width, dtype=np.intp),
     )
+
+
+def _rows_of_units(rows: Mapping[str, Any], entry: p.Entry) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """The id of each unit that is averaged over, and the places of its rows."""
+    of_rows = _whole(rows["unit"])
+    order = np.argsort(of_rows, kind="stable")
+    for unit in entry.averaged_units:
+        start, stop = np.searchsorted(of_rows, (unit, unit + 1), sorter=order)
+        yield unit, order[start:stop]
 
 
 def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: Facts) -> Observations:

@@ -268,8 +268,9 @@ def _refuse_what_cannot_fit(entry: p.Entry, pairs: int) -> None:
 
     What else a comparison needs is smaller, and the operating system refuses it if it is too much.
     """
-    # A statistic that is read by itself has rows of its own. Each row also names its system and its document.
-    numbers = sum(len(read_columns(part)) + 2 for part in entry.observed_apart)
+    # A statistic that is read by itself has rows of its own, averages over units one for each unit. Each row also names
+    # its system and its document.
+    numbers = sum((len(read_columns(part)) + 2) * max(1, len(part.averaged_units)) for part in entry.observed_apart)
     needed = len(entry.systems) * entry.units.documents * numbers * NUMBER + pairs * len(entry.statistics) * PAIR
     if needed <= memory.most():
         return

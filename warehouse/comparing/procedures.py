@@ -130,7 +130,7 @@ def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
     """What a test may look at of a pair. Raises ValueError where the sums are no data for a test."""
     paired, statistic = paired_sums(comparison, pair), comparison.statistic
     if paired.is_function:
-        return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.measure.proportion)
+        return TwoSystems(paired, Fraction(1), statistic.averaged, statistic.proportion)
     sums = comparison.ratios_of(*comparison.in_order(pair))
     counted = sums.all_counted
     unrounded = None
@@ -141,7 +141,7 @@ def _two_systems(comparison: Comparison, pair: Pair) -> TwoSystems:
         paired,
         sums.factor,
         averaged=statistic.averaged and not counted,
-        proportion=statistic.measure.proportion or counted,
+        proportion=statistic.proportion or counted,
         unrounded=unrounded,
     )
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.comparing.observations import Observations
-from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic
+from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.forms import LinearForm, evaluate_form, integers
 from evalhouse.warehouse.significance.areas import Ranked
 from evalhouse.warehouse.significance.arrays import (
@@ -112,6 +112,10 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         case Function() as function:
             counts = [sum_clusters(observations, observations.counts[column]) for column in function.columns]
             return Sums(tuple(counts), _valuation(function), known=known)
+        case UnitAverage() as average:
+            forms = (evaluate_form(form, observations.counts) for form in average.forms)
+            valuation = Valuation(average.values, average.exact, slopes=average.gradients)
+            return Sums(tuple(sum_clusters(observations, form) for form in forms), valuation, known=known)
     raise ValueError(f"{statistic.label} is not computed from sums")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from math import fsum, sqrt
 from typing import Any
 
@@ -16,8 +17,9 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, some_runs_query
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
-from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, settle
-from evalhouse.warehouse.measures.forms import exact
+from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures.averages import of_unit
+from evalhouse.warehouse.measures.forms import Form, exact
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
@@ -39,6 +41,8 @@ class ValueLine(Struct, frozen=True):
     source: str
     left_out: tuple[int, ...] = ()
     """How many documents have no value, a statistic; 0 where it is neither a mean over documents nor imported."""
+    undefined: tuple[int, ...] = ()
+    """How many units count 0 since the measure is undefined there, a statistic; 0 where it is no average over units."""
     replicates: int | None = None
     """How many runs the system is averaged from."""
     deviations: tuple[float | None, ...] = ()
@@ -62,7 +66,9 @@ class Valued(Struct, frozen=True):
     def of_runs(self) -> Valued:
         """Each run of each system by itself, split and chosen as their averages are."""
         measures = ", ".join(repr(of.label) for of in self.entry.statistics)
-        statistics = tuple(settle(of.measure, of.settings, of.averaged) for of in self.entry.statistics)
+        statistics = tuple(
+            replace(of, computation=of.of_one or of.computation, of_one=None) for of in self.entry.statistics
+        )
         apart = replace(self.entry.in_runs(), statistics=statistics)
         return replace(self, entry=apart, of=f"runs for {measures}")
 
@@ -80,6 +86,8 @@ class Valued(Struct, frozen=True):
             more = (Query(self.name("confidences"), scores.confidences(self.entry.in_runs(), self.where), "columns"),)
         if self.entry.units.runs_of_models is not None:
             more = (*more, some_runs_query(self.name("some runs"), self.entry, self.where))
+        if self.entry.counts_by_unit:
+            more = (*more, Query(self.name("sums by unit"), scores.sums_by_unit(self.entry, self.by, self.where)))
         return (Query(self.name("sums"), scores.score_sums(self.entry, self.by, self.where)), *more)
 
     def _of_baselines(self) -> Queries:
@@ -94,21 +102,56 @@ class Valued(Struct, frozen=True):
             return []
         if not self.entry.kind.by_document:
             return self._printed_lines(systems, facts[self.name("figures")])
-        split = len(self.by)
+        split, by_unit = len(self.by), self._sums_by_unit(facts)
         return [
-            self._line_of_sums(systems[number], tuple(rest[:split]), rest[split], rest[split + 1 :], facts)
+            self._line_of_sums(
+                systems[number],
+                tuple(rest[:split]),
+                rest[split],
+                rest[split + 1 :],
+                by_unit.get((number, *rest[:split]), {}),
+                facts,
+            )
             for number, *rest in facts[self.name("sums")]
         ]
 
+    def _sums_by_unit(self, facts: Facts) -> dict[tuple[Cell, ...], dict[str, int | None]]:
+        """By system id and `by` values, the sums of each count of each unit."""
+        found: dict[tuple[Cell, ...], dict[str, int | None]] = {}
+        counts, split = self.entry.counts_by_unit, len(self.by)
+        for number, *rest in facts[self.name("sums by unit")] if counts else ():
+            own = found.setdefault((number, *rest[:split]), {})
+            unit = rest[split]
+            own.update((of_unit(count, unit), total) for count, total in zip(counts, rest[split + 1 :], strict=True))
+        return found
+
     def _line_of_sums(
-        self, system: p.StoredSystem, by: By, documents: int, sums: Sequence[int | None], facts: Facts
+        self,
+        system: p.StoredSystem,
+        by: By,
+        documents: int,
+        sums: Sequence[int | None],
+        by_unit: Mapping[str, int | None],
+        facts: Facts,
     ) -> ValueLine:
-        """The line of a system from its sums, which stand in the order of the statistics."""
+        """The line of a system from its sums, which stand in the order of the statistics, but for those by unit."""
         values: list[float | None] = []
         left_out: list[int] = []
+        undefined: list[int] = []
         remaining = iter(sums)
         for statistic in self.entry.statistics:
             left_out.append(0)
+            undefined.append(0)
+            if (average := statistic.over_units) is not None:
+                taken = (
+                    [_add_up(form, by_unit) for form in average.forms]
+                    if statistic.by_unit
+                    else [next(remaining) for _ in average.forms]
+                )
+                known = [total for total in taken if total is not None]
+                values.append(average.value(known) if len(known) == len(taken) else None)
+                undefined[-1] = average.undefined(known) if len(known) == len(taken) else 0
+                continue
             if isinstance(statistic.computation, Ranking):
                 values.append(self._of_orders(statistic.computation, system, facts))
                 continue
@@ -116,7 +159,7 @@ class Valued(Struct, frozen=True):
             values.append(_value(statistic, self.entry, taken))
             if statistic.averaged or not self.entry.kind.is_counted:
                 left_out[-1] = documents - (taken[1] or 0)
-        return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out))
+        return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out), tuple(undefined))
 
     def _of_orders(self, ranking: Ranking, system: p.StoredSystem, facts: Facts) -> float | None:
         """The value of a system's order, or the mean over the orders of its runs; None where one has none."""
@@ -174,6 +217,12 @@ class Valued(Struct, frozen=True):
         }
 
 
+def _add_up(form: Form, sums: Mapping[str, int | None]) -> int | None:
+    """The sum of a form from those of the counts of units; a unit without rows has none, and None is unknown."""
+    known = [(sums.get(column, 0), by) for column, by in form]
+    return sum((total or 0) * by for total, by in known) if all(total is not None for total, _ in known) else None
+
+
 def _count_sums(statistic: Statistic) -> int:
     """How many sums a statistic takes from a row."""
     return 2 if statistic.averaged or statistic.sums is None else len(statistic.sums.forms)
@@ -217,6 +266,10 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
         case Function(expression):
             value = exact(expression, expected_cells(key, share))
             return None if value is None else float(value)
+        case UnitAverage() as average:
+            cells = expected_cells(key, share)
+            sums = [sum((by * cells[cell] for cell, by in form), Fraction(0)) for form in average.forms]
+            return average.value(sums)
         case Ranking() | PrintedFigure():
             return 0.5
 

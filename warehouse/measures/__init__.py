@@ -4,6 +4,7 @@ know SQL or a query.
 
 from __future__ import annotations
 
+from evalhouse.warehouse.measures.averages import UnitAverage
 from evalhouse.warehouse.measures.extraction import EXTRACTION
 from evalhouse.warehouse.measures.filtering import FILTERING
 from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
@@ -35,6 +36,7 @@ __all__ = [
     "Setting",
     "Statistic",
     "TaskName",
+    "UnitAverage",
     "find_measure",
     "settle",
     "without_cutoff",

@@ -8,11 +8,14 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from evalhouse.warehouse.measures.forms import LinearForm, Ratio, ratio
+from evalhouse.warehouse.measures.forms import Function, LinearForm, Ratio, of_form, ratio
 from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
 """The counts of a score tuple; the first four are always there, the others may be unknown."""
+
+SUPPORT, ANSWERS = LinearForm.of("possible"), LinearForm.of("actual")
+"""The items of the key, and those of the answers."""
 
 BETA = Parameter("beta", Decimal(1), "the weight of recall relative to precision", above=Decimal(0))
 CREDIT = Parameter(
@@ -78,6 +81,13 @@ EXTRACTION = (
         shown=("beta",),
         within=SHARE,
         behind=BETA.name,
+    ),
+    Measure(
+        "support",
+        "extraction",
+        "possible: the number of key items",
+        "scikit-learn support",
+        lambda: Function(of_form(SUPPORT.terms)),
     ),
     Measure(
         "overgeneration",

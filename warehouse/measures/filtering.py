@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.measures.averages import UnitAverage, unit_measure
 from evalhouse.warehouse.measures.extraction import BETA
 from evalhouse.warehouse.measures.forms import (
     Call,
@@ -142,6 +143,11 @@ def _accuracy(optional: str) -> Ratio:
 def _specificity(optional: str) -> Ratio:
     table = _TABLES[optional]
     return ratio(table.rejections, table.rejections + table.false_alarms)
+
+
+def _support(optional: str) -> Function:
+    table = _TABLES[optional]
+    return Function(of_form((table.hits + table.misses).terms))
 
 
 def _jaccard(optional: str) -> Ratio:
@@ -283,6 +289,14 @@ FILTERING = (
         behind=BETA.name,
     ),
     Measure(
+        "support",
+        "filtering",
+        "a + c + x: the number of relevant documents",
+        "scikit-learn support",
+        _by_labelling(_support),
+        (POLICY,),
+    ),
+    Measure(
         "fallout",
         "filtering",
         "b / (b + d + y)",
@@ -412,6 +426,39 @@ FILTERING = (
         within=SHARE,
     ),
 )
+
+
+# === averages over the two classes ====================================================================================
+# Relevant and nonrelevant documents are the two classes of yes and no. What is a hit of one class is a rejection of the
+# other, and what counts as relevant for one counts as nonrelevant for the other.
+
+_OTHER_CLASS: Mapping[str, str] = {"a": "d", "b": "c", "c": "b", "d": "a", "x": "y", "y": "x"}
+"""The cells as the nonrelevant class sees them."""
+
+_OTHER_CONVENTION: Mapping[str, str] = {
+    "credit": "credit",
+    "excluded": "excluded",
+    "relevant": "nonrelevant",
+    "nonrelevant": "relevant",
+}
+
+
+def average_of_classes(measure: Measure, settings: Mapping[str, Setting], weighted: bool) -> UnitAverage | None:
+    """The average of a measure over both classes; None for a convention that labels optional documents by their
+    decisions.
+    """
+    convention = str(settings[CONVENTIONS.name])
+    if convention not in _OTHER_CONVENTION:
+        return None
+    of_classes = []
+    for names, own in (
+        (dict(zip(COLUMNS, COLUMNS, strict=True)), convention),
+        (_OTHER_CLASS, _OTHER_CONVENTION[convention]),
+    ):
+        table, computation = _TABLES[own], measure.formula(**{**settings, CONVENTIONS.name: own})
+        of_class = unit_measure(computation, table.hits + table.misses, table.hits + table.false_alarms)
+        of_classes.append(of_class.renamed(names))
+    return UnitAverage(tuple(of_classes), weighted)
 
 
 def sides(label: NDArray[np.str_], optional: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

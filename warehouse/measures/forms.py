@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     Counts = Mapping[str, NDArray[np.int64]]
 
 
+Form = tuple[tuple[str, int], ...]
+"""A linear form with integer coefficients: its columns with them."""
+
+
 class LinearForm(Struct, frozen=True):
     """A linear form over columns: LinearForm({"correct": 1, "partial": ½}) is correct + ½·partial."""
 
@@ -55,8 +59,8 @@ class LinearForm(Struct, frozen=True):
 class Ratio(Struct, frozen=True):
     """factor · ΣN / ΣD, where N and D are linear forms over the columns with integer coefficients."""
 
-    numerator: tuple[tuple[str, int], ...]
-    denominator: tuple[tuple[str, int], ...]
+    numerator: Form
+    denominator: Form
     factor: Fraction
 
     @property
@@ -65,7 +69,7 @@ class Ratio(Struct, frozen=True):
         return tuple(dict.fromkeys(column for column, _ in self.numerator + self.denominator))
 
     @property
-    def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+    def forms(self) -> tuple[Form, ...]:
         """The forms whose sums `value` takes: numerator and denominator."""
         return self.numerator, self.denominator
 
@@ -75,6 +79,11 @@ class Ratio(Struct, frozen=True):
         if denominator == 0:
             return None
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
+
+    def exact(self, sums: Sequence[int] | Sequence[Fraction]) -> Fraction | None:
+        """The value for the two sums; None where the denominator is 0."""
+        numerator, denominator = sums
+        return self.factor * Fraction(numerator, denominator) if denominator else None
 
     def renamed(self, names: Mapping[str, str]) -> Ratio:
         """The same ratio over renamed columns."""
@@ -96,7 +105,7 @@ def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:
     return Ratio(over, under, above / below)
 
 
-def integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
+def integers(form: LinearForm) -> tuple[Form, Fraction]:
     """The form with coprime integer coefficients, and the factor that leads back to it."""
     common = lcm(*(coefficient.denominator for _, coefficient in form.terms))
     whole = [(column, int(coefficient * common)) for column, coefficient in form.terms]
@@ -104,7 +113,7 @@ def integers(form: LinearForm) -> tuple[tuple[tuple[str, int], ...], Fraction]:
     return tuple((column, coefficient // divisor) for column, coefficient in whole), Fraction(divisor, common)
 
 
-def evaluate_form(form: tuple[tuple[str, int], ...], counts: Counts) -> NDArray[np.int64]:
+def evaluate_form(form: Form, counts: Counts) -> NDArray[np.int64]:
     """The value of a form for each entry of the counts by column. Raises OverflowError if a sum would not fit into 64
     bits.
     """
@@ -284,7 +293,11 @@ def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fractio
     """The value for the given sums by column: a Fraction, or a Decimal of DIGITS digits if roots, logarithms or powers
     of e are involved. None where it is undefined.
     """
-    value = _exact(expression, sums)
+    return round_exact(_exact(expression, sums))
+
+
+def round_exact(value: Exact | None) -> Exact | None:
+    """The value with DIGITS digits, unless it is a fraction."""
     return Context(prec=DIGITS, traps=[]).plus(value) if isinstance(value, Decimal) else value
 
 
@@ -295,7 +308,7 @@ def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fracti
         case Count(column):
             return Fraction(sums[column])
         case Operation(left, operator, right):
-            return _finite(_combine_exactly(_exact(left, sums), operator, _exact(right, sums)))
+            return _finite(combine_exactly(_exact(left, sums), operator, _exact(right, sums)))
         case Call(function, arguments):
             values = [_exact(argument, sums) for argument in arguments]
             known = [value for value in values if value is not None]
@@ -307,7 +320,8 @@ def _finite(value: Exact | None) -> Exact | None:
     return None if isinstance(value, Decimal) and not value.is_finite() else value
 
 
-def _combine_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:
+def combine_exactly(a: Exact | None, operator: Operator, b: Exact | None) -> Exact | None:
+    """Two values joined by an operator, irrational ones with more digits than DIGITS; None where that is undefined."""
     if a is None or b is None or (operator == "/" and b == 0):
         return None
     if isinstance(a, Fraction) and isinstance(b, Fraction):
@@ -510,7 +524,7 @@ class Function(Struct, frozen=True):
         return columns(self.expression)
 
     @property
-    def forms(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+    def forms(self) -> tuple[Form, ...]:
         """The forms whose sums `value` takes: each column by itself."""
         return tuple(((column, 1),) for column in self.columns)
 
@@ -532,7 +546,7 @@ class Function(Struct, frozen=True):
         """The same function for sums that were multiplied by `scale`."""
         return Function(divide_counts(self.expression, scale))
 
-    def exact(self, sums: Sequence[int]) -> Exact | None:
+    def exact(self, sums: Sequence[int] | Sequence[Fraction]) -> Exact | None:
         """The value for sums of the columns; None where it is undefined."""
         return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from evalhouse.warehouse.measures.averages import UnitAverage
 from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
 
 # === measures and statistics ==========================================================================================
@@ -88,9 +89,9 @@ class PrintedFigure(Struct, frozen=True):
     name: str
 
 
-Computation = Ratio | Function | Ranking | PrintedFigure
-"""How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, a measure of an
-order, or a printed figure.
+Computation = Ratio | Function | UnitAverage | Ranking | PrintedFigure
+"""How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, an average of such
+over units, a measure of an order, or a printed figure.
 """
 
 
@@ -179,14 +180,26 @@ class Statistic(Struct, frozen=True):
     averaged: bool = False
     counted: str = ""
     """How the underlying counts were made, where the data say so: nrefs:1|tok:13a."""
+    of_one: Computation | None = None
+    """The computation from the counts of a single run, where that from averaged runs is another."""
 
     def __hash__(self) -> int:
         return hash((self.label, self.measure, self.computation, self.averaged))
 
     @property
-    def sums(self) -> Ratio | Function | None:
+    def sums(self) -> Ratio | Function | UnitAverage | None:
         """The computation from sums of counts; None for a measure of an order and for a printed figure."""
-        return self.computation if isinstance(self.computation, Ratio | Function) else None
+        return self.computation if isinstance(self.computation, Ratio | Function | UnitAverage) else None
+
+    @property
+    def over_units(self) -> UnitAverage | None:
+        """The average over units that it is, if it is one."""
+        return self.computation if isinstance(self.computation, UnitAverage) else None
+
+    @property
+    def by_unit(self) -> bool:
+        """Whether its rows are read unit by unit."""
+        return self.over_units is not None and bool(self.over_units.stored)
 
     @property
     def ordered(self) -> bool:
@@ -199,10 +212,20 @@ class Statistic(Struct, frozen=True):
         return self.sums.columns if self.sums else ()
 
     @property
+    def counts(self) -> tuple[str, ...]:
+        """What is read of each row: the columns, or where rows are read unit by unit the counts of a unit."""
+        return self.over_units.counts if self.over_units is not None and self.by_unit else self.columns
+
+    @property
     def steady(self) -> bool:
         """Whether the denominator is the same for both systems in every unit."""
         is_total = isinstance(self.computation, Function) and self.computation.total is not None
-        return self.averaged or self.measure.steady or is_total
+        return self.averaged or (self.measure.steady and self.over_units is None) or is_total
+
+    @property
+    def proportion(self) -> bool:
+        """Whether it is a share of counted items."""
+        return self.measure.proportion and self.over_units is None
 
     @property
     def in_counts(self) -> bool:

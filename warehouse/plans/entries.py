@@ -18,8 +18,9 @@ from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.kinds import COUNTS, KINDS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural
 from evalhouse.warehouse.kinds.valued import REPLICATED
-from evalhouse.warehouse.measures import Function, Measure, Statistic, settle
+from evalhouse.warehouse.measures import Function, Measure, Statistic, UnitAverage, settle
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.averages import in_topics, without_units
 from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.names import (
     HOW_TO_LOAD,
@@ -87,7 +88,9 @@ def attempt_statistics(
             setting = settings.get(parameter.name, parameter.default)
             if parameter.up_to and isinstance(setting, Decimal):
                 check_at_most(call, parameter.name, setting, most, why)
-        averaged = isinstance(node, n.Mean) and node.averages
+        if isinstance(node, n.Mean) and node.over_units:
+            raise without_units(node, scope.catalog.short_name(test_set))
+        averaged = isinstance(node, n.Mean) and node.over_documents
         around = node.word if isinstance(node, n.Mean) else ""
         statistics.append(settle(measure, settings, averaged, synonym_of(call, measure), around))
     return statistics
@@ -127,7 +130,7 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
     """The entry with the attribute that its means are over, if they are over one. `taken` says whether the statement
     takes such means.
     """
-    by = [node.by for _, node in of_nodes if isinstance(node, n.Mean) and node.by is not None]
+    by = [node.by for of, node in of_nodes if isinstance(node, n.Mean) and node.by is not None and not of.over_units]
     if not by:
         return entry
     place = by[0].span
@@ -144,8 +147,9 @@ def group_entry(entry: p.Entry, of_nodes: Sequence[OfNode], scope: Scope, taken:
         if found != dimension:
             raise QueryError(f"one mean is over {dimension.name}, another over {found.name}", attribute.span, _ALONE)
     for statistic, node in of_nodes:
-        if statistic.averaged and isinstance(node, n.Mean) and node.by is None:
-            wrong = f"one mean is over {dimension.name}, and {statistic.label} over documents"
+        if statistic.over_units is not None or (statistic.averaged and isinstance(node, n.Mean) and node.by is None):
+            what = "units" if statistic.over_units is not None else "documents"
+            wrong = f"one mean is over {dimension.name}, and {statistic.label} over {what}"
             raise QueryError(wrong, node.span, _ALONE)
         if statistic.sums is None:
             wrong = f"{statistic.label} is not computed from sums, which a mean over {dimension.name} needs"
@@ -296,9 +300,9 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
     wanted.check_runs()
     task = _task(wanted, scope, test_set, place, elsewhere)
     of_nodes = [
-        of_measure
+        (statistic, in_topics(node, task, test_set, scope.catalog))
         for measure in wanted.measures
-        for of_measure in statistics_of(measure, wanted.several, scope, task, test_set)
+        for statistic, node in statistics_of(measure, wanted.several, scope, task, test_set)
     ]
     statistics = [statistic for statistic, _ in of_nodes]
     chosen = systems_of(scope, wanted.systems, task, test_set, elsewhere, wanted.of_runs, wanted.against)
@@ -387,7 +391,9 @@ def _over(statistic: Statistic, scale: int) -> Statistic:
     if scale == 1:
         return statistic
     computation = statistic.computation
-    return replace(statistic, computation=computation.over(scale)) if isinstance(computation, Function) else statistic
+    if not isinstance(computation, Function | UnitAverage):
+        return statistic
+    return replace(statistic, computation=computation.over(scale), of_one=computation)
 
 
 LARGEST_COMMON = 10**6

@@ -36,6 +36,7 @@ from evalhouse.warehouse.measures.filtering import ALL
 from evalhouse.warehouse.measures.rankings import REL
 from evalhouse.warehouse.measures.values import ACCURACY, ATTEMPT_COUNTS
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.averages import check_of_lists, in_topics, over_units, without_units
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.substitution import Variables, of_metric, spelt_otherwise, with_filter
 from evalhouse.warehouse.plans.user_measures import defined_measure, definition_of, is_made_of, over_stored, ways
@@ -401,8 +402,9 @@ class Scope(Struct, frozen=True):
                 measure_node.span,
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
+        of_topics = in_topics(node, task, test_set, self.catalog) is not node
         # What is computed of lists is a mean over documents as it is.
-        averaged = isinstance(node, n.Mean) and node.averages and not task.of_lists
+        averaged = isinstance(node, n.Mean) and (node.over_documents or of_topics) and not task.of_lists
         around = node.word if isinstance(node, n.Mean) and (averaged or node.word != "mean") else ""
         settings, how = self.settings(measure_node, measure), ""
         if task.of_lists and REL in measure.parameters:
@@ -413,9 +415,16 @@ class Scope(Struct, frozen=True):
         statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value for single documents", node.span)
-        if not isinstance(node, n.Mean) or node.by is None:
+        if not isinstance(node, n.Mean):
             return statistic
-        if not averaged:
+        if node.over_units:
+            if task.of_lists:
+                check_of_lists(node)
+            elif not of_topics:
+                statistic = over_units(node, statistic, task, test_set, self.catalog)
+        if node.by is None:
+            return statistic
+        if not averaged and not node.over_units:
             wrong = f"{statistic.label} is computed over all documents together"
             raise QueryError(wrong, node.by.span, (f"write mean({node.measure.name} by {to_text(node.by)})",))
         return replace(statistic, label=f"{statistic.label[:-1]} by {to_text(node.by)})")
@@ -439,6 +448,8 @@ class Scope(Struct, frozen=True):
             )
         if isinstance(node, n.Mean) and not task.by_document:
             raise QueryError(f"a {task.figure} has no documents to average over", node.span)
+        if isinstance(node, n.Mean) and node.over_units:
+            raise without_units(node, self.catalog.short_name(test_set))
         of_task = self.catalog.stored_as(task.name, test_set.id, stored)
         statistic = settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
         # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.

@@ -371,8 +371,21 @@ class Entry(Struct, frozen=True):
         """The counts that its rows have, or where the data name them, those that are read."""
         if not self.kind.named_counts:
             return self.kind.counts
-        of_statistics = (column for statistic in self.statistics for column in statistic.columns)
+        of_statistics = (count for statistic in self.statistics for count in statistic.counts)
         return tuple(dict.fromkeys((*of_statistics, *self.also)))
+
+    @property
+    def averaged_units(self) -> tuple[int, ...]:
+        """The ids of the units that rows are read of one by one, for averages over units; those of a test set are the
+        same for all measures.
+        """
+        averages = (of.over_units for of in self.statistics if of.by_unit)
+        return next((average.stored for average in averages if average is not None), ())
+
+    @property
+    def counts_by_unit(self) -> tuple[str, ...]:
+        """The counts that are read unit by unit, for averages over units."""
+        return tuple(dict.fromkeys(count for of in self.statistics if of.by_unit for count in of.counts))
 
     @property
     def stored_systems(self) -> tuple[StoredSystem, ...]:
@@ -402,16 +415,18 @@ class Entry(Struct, frozen=True):
     @property
     def observed_apart(self) -> tuple[Entry, ...]:
         """The entry, once for each set of rows that its statistics are read from: imported values have rows of their
-        own for each measure, and orders need confidences. What is computed of lists is read together, and parted then.
+        own for each measure, orders need confidences, and averages over units the counts of each unit. What is computed
+        of lists is read together, and parted then.
         """
         if not self.statistics:
             return (self,)
         if not self.kind.is_counted:
             beside = self.of_lists
             return tuple(replace(self, statistics=(statistic,), beside=beside) for statistic in self.statistics)
-        summed = tuple(statistic for statistic in self.statistics if not statistic.ordered)
-        ordered = tuple(statistic for statistic in self.statistics if statistic.ordered)
-        return tuple(replace(self, statistics=part) for part in (summed, ordered) if part)
+        parts: dict[tuple[bool, bool], list[Statistic]] = {}
+        for statistic in self.statistics:
+            parts.setdefault((statistic.ordered, statistic.by_unit), []).append(statistic)
+        return tuple(replace(self, statistics=tuple(parts[key])) for key in sorted(parts))
 
 
 def _is_number(statistic: Statistic, task: Kind) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.records import PIECE_LENGTH
 from evalhouse.warehouse.measures import Function, Ratio, Statistic
-from evalhouse.warehouse.measures.forms import Call, Constant, Count, Expression, FunctionName, Operation
+from evalhouse.warehouse.measures.forms import Call, Constant, Count, Expression, Form, FunctionName, Operation
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT, FactRows, column, dimensions, value_of
 from evalhouse.warehouse.plans.path import Query
@@ -123,12 +123,24 @@ def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
     return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
 
 
+def sums_by_unit(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """One row per system, `by` value and unit: system id, the `by` values, the unit's id, then the sum of each count that
+    the averages over units are computed from, null where it is unknown in any row.
+    """
+    rows = FactRows(entry, where, by)
+    keys = [Sql("f.system_id"), *(rows.expression(dimension) for dimension in by), Sql("f.unit_id")]
+    sums = [_sum(((count, 1),), by_row=False) for count in entry.counts_by_unit]
+    return "select " + join(", ", [*keys, *sums]) + rows.tail() + " group by all"
+
+
 def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
-    """The sums of a statistic, or with `by_row` what it sums in a single row."""
-    return [_sum(form, by_row) for form in statistic.sums.forms] if statistic.sums else []
+    """The sums of a statistic, or with `by_row` what it sums in a single row; nothing for sums that are taken unit by
+    unit.
+    """
+    return [_sum(form, by_row) for form in statistic.sums.forms] if statistic.sums and not statistic.by_unit else []
 
 
-def _sum(form: tuple[tuple[str, int], ...], by_row: bool) -> Sql:
+def _sum(form: Form, by_row: bool) -> Sql:
     """The sum of a form; null where a count is unknown in any row."""
     if by_row:
         return join(" + ", [value(coefficient) + "::hugeint * " + column(count) for count, coefficient in form])

@@ -74,7 +74,7 @@ def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
 def _observation_rows(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     rows = FactRows(entry, where, (exchange,) if exchange.attribute else ())
     keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
-    if exchange.of == "unit":
+    if exchange.of == "unit" or entry.averaged_units:
         keys.append(Sql("f.unit_id as unit" if entry.kind.in_units else "0 as unit"))
     if exchange.attribute:
         keys.append(rows.expression(exchange) + " as cluster")

@@ -17,7 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
-from evalhouse.warehouse.significance.bootstrap.bootstrap_t import numerical_gradient
+from evalhouse.warehouse.significance.bootstrap.bootstrap_t import gradient_of
 from evalhouse.warehouse.significance.draws import ALONE, PERMUTED, SLICES, Draws, Work, in_order
 from evalhouse.warehouse.significance.shuffles.coins import PackedColumns, rows
 from evalhouse.warehouse.significance.sums import Sums
@@ -77,15 +77,11 @@ def _mean_gradient(two: Sums, start: Floats, way: Floats) -> Floats:
     """The mean of the gradient on a straight line, of shape (columns,), by the double exponential rule (Takahasi and
     Mori 1974), which stays accurate if a root or a logarithm is steep at an end.
     """
-
-    def value(sums: Floats) -> Floats:
-        return two.valuation.values(sums[0])[None]
-
     places = np.linspace(-REACH, REACH, NODES)
     share = 1 / (1 + np.exp(-pi * np.sinh(places)))
     weights = np.cosh(places) * share * (1 - share)
     sums = start[:, None] + way[:, None] * share
-    gradient = numerical_gradient(value, sums[None], two.units)[0]
+    gradient = gradient_of(two.valuation, sums[None], two.units)[0]
     weights = np.where(np.isfinite(gradient).all(axis=0), weights, 0.0)
     if not weights.any():
         return np.zeros_like(start)
@@ -211,11 +207,7 @@ def _influences(two: Sums, partition: Partition) -> Floats:
             return _without_noise(
                 (two.numerators - expected) / below, (np.abs(two.numerators) + np.abs(expected)) / below, ROUNDING
             )
-
-        def value(sums: Floats) -> Floats:
-            return np.stack([two.valuation.values(of_system) for of_system in sums])
-
-        gradient = to_digits(numerical_gradient(value, totals.transpose(1, 0, 2), two.units))
+        gradient = to_digits(gradient_of(two.valuation, totals.transpose(1, 0, 2), two.units))
     moved = gradient[:, :, partition.place] * two.counts
     return _without_noise(moved.sum(axis=1), np.abs(moved).sum(axis=1), DERIVED)
 

@@ -310,9 +310,11 @@ class FunctionPair(Struct, frozen=True, eq=False):
 
 
 def _gradient(valuation: Valuation, sums: Floats) -> tuple[Floats, Floats]:
-    """The values for sums of shape (columns, any), and their gradients: central differences if there is a value on both
-    sides, else one-sided ones.
+    """The values for sums of shape (columns, any), and their gradients: by formula, or central differences if there is a
+    value on both sides, else one-sided ones.
     """
+    if valuation.slopes is not None:
+        return valuation.values(sums), valuation.slopes(sums)
     values, gradient = valuation.values(sums), np.empty_like(sums)
     for column in range(len(sums)):
         step = STEP * np.maximum(np.abs(sums[column]), 1)

@@ -57,6 +57,8 @@ class Valuation(Struct, frozen=True):
     values: Callable[[Floats], Floats]
     exactly: Callable[[tuple[int, ...]], ExactValue | None]
     is_ratio: bool = False
+    slopes: Callable[[Floats], Floats] | None = None
+    """The gradients for sums of shape (columns, any), of the same shape, where they are known by formula."""
 
     def or_zero(self, sums: Floats) -> Floats:
         """The values of sums of shape (columns, any), 0 where undefined; of shape (any), which may have dimensions."""
@@ -73,7 +75,12 @@ class Valuation(Struct, frozen=True):
             exact = self.exactly(sums)
             return None if exact is None else times(exact, factor)
 
-        return Valuation(lambda sums: floating * self.values(sums), exactly)
+        slopes = self.slopes
+        return Valuation(
+            lambda sums: floating * self.values(sums),
+            exactly,
+            slopes=None if slopes is None else lambda sums: floating * slopes(sums),
+        )
 
     @classmethod
     def average(cls, parts: Sequence[Valuation], columns: Sequence[int]) -> Valuation:
@@ -94,7 +101,11 @@ class Valuation(Struct, frozen=True):
                 total = plus(total, exact)
             return times(total, Fraction(1, len(parts)))
 
-        return cls(values, exactly)
+        def slopes(sums: Floats) -> Floats:
+            of_parts = zip((part.slopes for part in parts), places, strict=True)
+            return np.concatenate([of(sums[place]) for of, place in of_parts if of is not None]) / len(parts)
+
+        return cls(values, exactly, slopes=slopes if all(part.slopes is not None for part in parts) else None)
 
 
 def _quotients(sums: Floats) -> Floats:

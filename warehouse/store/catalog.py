@@ -136,6 +136,7 @@ class Catalog:
         self._provenance: dict[tuple[str, int], tuple[tuple[str, bool], ...]] = {}
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
         self._values_of: dict[str, dict[int, str]] = {}
+        self._units_of: dict[tuple[str, int], tuple[int, ...]] = {}
 
     @cached_property
     def systems(self) -> dict[str, int]:
@@ -230,6 +231,17 @@ class Catalog:
         """Whether the rows of a task on a test set are about units of its documents."""
         units = f"select 1 from {KINDS[task].facts} where unit_id <> 0 and test_set_id = " + value(test_set)
         return bool(self._database.rows(units + " limit 1"))
+
+    def units_of(self, task: str, test_set: int) -> tuple[int, ...]:
+        """The ids of the units of a task on a test set, in the order of their names: 0, that of whole documents, first
+        if there are rows of these.
+        """
+        if (task, test_set) not in self._units_of:
+            there = f"select distinct unit_id from {KINDS[task].facts} where test_set_id = " + value(test_set)
+            ids = [int(number) for (number,) in self._facts(there)]
+            named = self._database.rows("select name, id from unit where id in " + values(ids)) if ids else []
+            self._units_of[task, test_set] = tuple(int(number) for _, number in sorted(named))
+        return self._units_of[task, test_set]
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The counts of a task, including those that the data name for one test set."""

@@ -16,6 +16,7 @@ from msgspec import Struct
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.bootstrap.resamples import Resamples, whole
 from evalhouse.warehouse.significance.distributions import t_quantile
+from evalhouse.warehouse.significance.sums import Valuation
 
 # === standard errors ==================================================================================================
 # By linear approximation, for the observed data and for each resample. A value is a function of sums: the influence of
@@ -105,8 +106,10 @@ def ratios(numerators: Integers, denominators: Integers, times: Integers) -> Smo
     return Smooth(columns, times, deviation, gradient, may_move=False)
 
 
-def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: Integers) -> Smooth:
-    """Any function of the sums of counts of shape (systems, columns, units). Its gradient is computed numerically."""
+def functions(counts: Integers, valuation: Valuation, times: Integers) -> Smooth:
+    """Any function of the sums of counts of shape (systems, columns, units). Its gradient is computed numerically if
+    there is no formula for it.
+    """
     systems, columns, _ = counts.shape
     units = int(times.sum())
     flat, worths = whole(counts.reshape(systems * columns, -1), units, factors=2)
@@ -114,23 +117,27 @@ def functions(counts: Integers, valuation: Callable[[Floats], Floats], times: In
 
     def value(sums: Floats) -> Floats:
         flat = (sums * worth).transpose(1, 0, 2).reshape(columns, -1)
-        return valuation(flat).reshape(systems, -1)
+        return valuation.values(flat).reshape(systems, -1)
 
     def gradient(sums: Floats) -> Floats:
+        if valuation.slopes is not None:
+            return gradient_of(valuation, sums * worth, units) * worth
         return numerical_gradient(value, sums, units)
 
     totals = (scaled * times).sum(axis=2, keepdims=True)
-    observed, influences = value(totals), numerical_influences(value, scaled, times)
+    observed, influences = value(totals), first_order_influences(value, gradient, scaled, times)
     return Smooth(scaled, times, lambda sums: value(sums) - observed, gradient, influences)
 
 
-def numerical_influences(value: Callable[[Floats], Floats], columns: Floats, times: Integers) -> Floats:
+def first_order_influences(
+    value: Callable[[Floats], Floats], gradient: Callable[[Floats], Floats], columns: Floats, times: Integers
+) -> Floats:
     """The influences of units on the values of systems, of shape (systems, units), for counts of shape (systems,
-    columns, units): the numerical gradient times the counts, less the mean. A unit without which the value is the same
-    has none, whatever the error of the gradient.
+    columns, units): the gradient times the counts, less the mean. A unit without which the value is the same has none,
+    whatever the error of the gradient.
     """
     totals, units = (columns * times).sum(axis=2, keepdims=True), int(times.sum())
-    gradients = numerical_gradient(value, totals, units)
+    gradients = gradient(totals)
     influences = np.zeros((len(columns), columns.shape[2]))
     for column in range(columns.shape[1]):
         influences += gradients[:, column] * columns[:, column]
@@ -138,6 +145,19 @@ def numerical_influences(value: Callable[[Floats], Floats], columns: Floats, tim
     observed = value(totals)
     influences[np.abs(value(totals - columns) - observed) <= MOVED * np.abs(observed)] = 0.0
     return influences
+
+
+def gradient_of(valuation: Valuation, sums: Floats, units: int) -> Floats:
+    """The gradients of a valuation at sums of shape (systems, columns, any): by its formula, or by central
+    differences.
+    """
+    if valuation.slopes is not None:
+        return np.stack([valuation.slopes(of_system) for of_system in sums])
+
+    def value(sums: Floats) -> Floats:
+        return np.stack([valuation.values(of_system) for of_system in sums])
+
+    return numerical_gradient(value, sums, units)
 
 
 def numerical_gradient(value: Callable[[Floats], Floats], sums: Floats, units: int) -> Floats:

@@ -18,9 +18,10 @@ from evalhouse.warehouse.significance.bootstrap.bootstrap_t import (
     Resampled,
     Smooth,
     Student,
+    first_order_influences,
     functions,
+    gradient_of,
     near_student,
-    numerical_influences,
     of_differences,
     ratio_influences,
     ratios,
@@ -77,7 +78,7 @@ class SystemEstimates(Struct, frozen=True, eq=False, dict=True):
     def systems(self) -> Smooth:
         """The values of the systems as functions of sums."""
         if self.many.is_function:
-            return functions(self.many.counts, self.many.valuation.values, self.times)
+            return functions(self.many.counts, self.many.valuation, self.times)
         return ratios(self.many.numerators, self.many.denominators, self.times)
 
     @cached_property
@@ -512,7 +513,10 @@ def influences_of(runs: Sums, factor: float) -> Floats:
         return runs.valuation.values(sums[0])[None]
 
     columns = np.stack([column.ravel() for column in runs.columns])[None].astype(np.float64)
-    influences = numerical_influences(value, columns, np.ones(columns.shape[2], dtype=np.int64))
+    times = np.ones(columns.shape[2], dtype=np.int64)
+    influences = first_order_influences(
+        value, lambda sums: gradient_of(runs.valuation, sums, len(times)), columns, times
+    )
     return np.asarray(factor * influences.reshape(runs.columns[0].shape))
 
 

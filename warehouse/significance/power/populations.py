@@ -433,6 +433,8 @@ def kurtosis(values: Floats) -> float:
 
 def _slopes(systems: Sums, sums: Floats) -> Floats:
     """The derivative of the value with respect to each sum, for sums of shape (any, columns); of the same shape."""
+    if systems.valuation.slopes is not None:
+        return np.nan_to_num(systems.valuation.slopes(sums.T)).T
     slopes = np.zeros_like(sums)
     for column in range(sums.shape[1]):
         step = np.zeros_like(sums)

@@ -21,7 +21,7 @@ from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import LEFT_OUT_AS_0, Size, noun_of, sizes, some
+from evalhouse.warehouse.plans.labels import LEFT_OUT_AS_0, Size, noun_of, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
 from evalhouse.warehouse.significance.areas import LEAST, Ranked
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS
@@ -521,6 +521,7 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
                 f"{comparison.how.test_name} looks only at the {plural(noun)} of {where} for which both systems of a "
                 "pair have a value, so what it tests is not quite the difference of the two means"
             )
+    yield from _undefined_units(comparison)
     if comparison.splits_clusters:
         yield (
             f"{where}: exchange by {entry.units.exchange.name} treats {plural(noun)} of one {entry.units.cluster} as "
@@ -529,6 +530,20 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
     yield from missing_notes(comparison)
+
+
+def _undefined_units(comparison: Comparison) -> Iterator[str]:
+    """How many units count 0 for each system in an average over units."""
+    for part in comparison.over or (comparison,):
+        average = part.statistic.over_units
+        if average is None:
+            continue
+        sums = part.additive
+        of_systems = (
+            (system.name, average.undefined(sums.totals(place))) for place, system in enumerate(part.entry.systems)
+        )
+        if note := undefined_units(part.statistic, part.entry.test_set.name, dict(of_systems)):
+            yield note
 
 
 def missing_notes(comparison: Comparison) -> Iterator[str]:

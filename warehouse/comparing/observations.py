@@ -276,9 +276,9 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
             known[name].reshape(-1)[cells] = ~masked
 
     if entry.averaged_units:
-        for unit, own in _rows_of_units(rows, entry):
+        for of, own in _rows_of_units(rows, entry):
             for column in columns:
-                spread(of_unit(column, unit), rows[column][own], cells[own])
+                spread(of_unit(column, of), rows[column][own], cells[own])
     else:
         for column in columns:
             spread(column, rows[column], cells)

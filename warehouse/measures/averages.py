@@ -109,7 +109,7 @@ class UnitAverage(Struct, frozen=True, dict=True):
 
     # --- exactly
 
-    def exact(self, sums: Sequence[int] | Sequence[Fraction]) -> Exact | None:
+    def exact(self, sums: Sequence[int | Fraction]) -> Exact | None:
         """The value for the sums of the forms; None where no unit counts."""
         total: Exact | None = Fraction(0)
         weight = Fraction(0)
@@ -118,7 +118,7 @@ class UnitAverage(Struct, frozen=True, dict=True):
             total = combine_exactly(total, "+", combine_exactly(Fraction(own), "*", value or Fraction(0)))
         return round_exact(combine_exactly(total, "/", weight))
 
-    def value(self, sums: Sequence[int] | Sequence[Fraction]) -> float | None:
+    def value(self, sums: Sequence[int | Fraction]) -> float | None:
         """The value for the sums of the forms, rounded once; None where no unit counts."""
         return to_float(self.exact(sums))
 
@@ -126,7 +126,7 @@ class UnitAverage(Struct, frozen=True, dict=True):
         """How many units count 0 because the measure is undefined there."""
         return sum(value is None for _, value in self._exact_values(sums))
 
-    def _exact_values(self, sums: Sequence[int] | Sequence[Fraction]) -> Iterator[tuple[int | Fraction, Exact | None]]:
+    def _exact_values(self, sums: Sequence[int | Fraction]) -> Iterator[tuple[int | Fraction, Exact | None]]:
         """The weight of each unit that counts, and its value, None where that is undefined."""
         for measure, (weighing, *computing) in zip(self.units, self._places, strict=True):
             weight = sums[weighing] if self.weighted else int(sums[weighing] > 0)
@@ -144,7 +144,8 @@ class UnitAverage(Struct, frozen=True, dict=True):
             weight = self._weight(sums[weighing])
             weights += weight
             total += weight * np.nan_to_num(_values(measure.computation, sums[computing]))
-        return np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0)
+        means: Floats = np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0)
+        return means
 
     def gradients(self, sums: Floats) -> Floats:
         """The gradients of the values, of the shape of the sums: how they change while the units that count stay the
@@ -162,7 +163,9 @@ class UnitAverage(Struct, frozen=True, dict=True):
                 gradients[place] += weight * slope
             if self.weighted:
                 gradients[weighing] += value - mean
-        return np.divide(gradients, weights, out=np.full(sums.shape, np.nan), where=weights > 0)
+        np.divide(gradients, weights, out=gradients, where=weights > 0)
+        gradients[:, weights == 0] = np.nan
+        return gradients
 
     def _weight(self, weighing: Floats) -> Floats:
         import numpy as np

@@ -456,6 +456,8 @@ def average_of_classes(measure: Measure, settings: Mapping[str, Setting], weight
         (_OTHER_CLASS, _OTHER_CONVENTION[convention]),
     ):
         table, computation = _TABLES[own], measure.formula(**{**settings, CONVENTIONS.name: own})
+        if not isinstance(computation, Ratio | Function):
+            raise ValueError(f"{measure.name} is not computed from sums")
         of_class = unit_measure(computation, table.hits + table.misses, table.hits + table.false_alarms)
         of_classes.append(of_class.renamed(names))
     return UnitAverage(tuple(of_classes), weighted)

@@ -80,7 +80,7 @@ class Ratio(Struct, frozen=True):
             return None
         return (self.factor.numerator * numerator) / (self.factor.denominator * denominator)
 
-    def exact(self, sums: Sequence[int] | Sequence[Fraction]) -> Fraction | None:
+    def exact(self, sums: Sequence[int | Fraction]) -> Fraction | None:
         """The value for the two sums; None where the denominator is 0."""
         numerator, denominator = sums
         return self.factor * Fraction(numerator, denominator) if denominator else None
@@ -289,7 +289,7 @@ Exact = Fraction | Decimal
 """A rational value exactly, an irrational one to DIGITS digits."""
 
 
-def exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
+def exact(expression: Expression, sums: Mapping[str, int | Fraction]) -> Exact | None:
     """The value for the given sums by column: a Fraction, or a Decimal of DIGITS digits if roots, logarithms or powers
     of e are involved. None where it is undefined.
     """
@@ -301,7 +301,7 @@ def round_exact(value: Exact | None) -> Exact | None:
     return Context(prec=DIGITS, traps=[]).plus(value) if isinstance(value, Decimal) else value
 
 
-def _exact(expression: Expression, sums: Mapping[str, int] | Mapping[str, Fraction]) -> Exact | None:
+def _exact(expression: Expression, sums: Mapping[str, int | Fraction]) -> Exact | None:
     match expression:
         case Constant(value):
             return value
@@ -546,7 +546,7 @@ class Function(Struct, frozen=True):
         """The same function for sums that were multiplied by `scale`."""
         return Function(divide_counts(self.expression, scale))
 
-    def exact(self, sums: Sequence[int] | Sequence[Fraction]) -> Exact | None:
+    def exact(self, sums: Sequence[int | Fraction]) -> Exact | None:
         """The value for sums of the columns; None where it is undefined."""
         return exact(self.expression, dict(zip(self.columns, sums, strict=True)))
 

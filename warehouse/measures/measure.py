@@ -180,6 +180,8 @@ class Statistic(Struct, frozen=True):
     averaged: bool = False
     counted: str = ""
     """How the underlying counts were made, where the data say so: nrefs:1|tok:13a."""
+    around: str = ""
+    """The word around the measure, where it was asked for with one: macro in macro(F1)."""
     of_one: Computation | None = None
     """The computation from the counts of a single run, where that from averaged runs is another."""
 
@@ -253,6 +255,7 @@ def settle(
         settings=full,
         computation=formula(**full),
         averaged=averaged or measure.by_document,
+        around=around,
     )
 
 

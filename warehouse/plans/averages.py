@@ -1,7 +1,7 @@
 """What `macro(M)` and `weighted(M)` mean on a test set: the units that they average over.
 
-Units are those that rows are stored for, or the two classes of decisions. Where decisions or rankings have topics, these
-are what is averaged over. Nothing is computed here.
+Units are those that rows are stored for, or the two classes of decisions. Where decisions or rankings have topics,
+these are what is averaged over. Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -42,15 +42,11 @@ def check_of_lists(node: n.Mean) -> None:
     _check_no_units(node, "rankings have topics and no units", f"write {to_text(node.measure)}")
 
 
-def without_units(node: n.Mean, here: str) -> QueryError:
-    """The error for rows that have no units."""
-    wrong = f"{here} has no units, and {node.word} averages over units such as classes or entity types"
-    return QueryError(wrong, node.span, (f"write mean({to_text(node.measure)}) for the mean over documents",))
-
-
-def over_units(node: n.Mean, statistic: Statistic, kind: Kind, test_set: KnownTestSet, catalog: Catalog) -> Statistic:
-    """The average over units of a statistic. Raises QueryError where there are no units, or the measure has no value
-    for one.
+def over_units(
+    node: n.Mean, statistic: Statistic, kind: Kind, test_set: KnownTestSet, catalog: Catalog
+) -> Statistic | None:
+    """The average over units of a statistic, None where there are no units. Raises QueryError where the measure has no
+    value for one.
     """
     plain = to_text(node.measure)
     if node.by is not None and (node.by.of.casefold() != "unit" or node.by.name):
@@ -72,7 +68,7 @@ def over_units(node: n.Mean, statistic: Statistic, kind: Kind, test_set: KnownTe
         return replace(statistic, computation=_of_classes(node, statistic, weighted))
     units = catalog.units_of(kind.name, test_set.id) if kind.in_units else ()
     if not any(units):
-        raise without_units(node, catalog.short_name(test_set))
+        return None
     if weighted and kind.named_counts:
         wrong = f"{plain} has no key items to weigh units by"
         raise QueryError(wrong, node.span, (f"write macro({plain})",))

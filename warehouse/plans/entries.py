@@ -20,7 +20,7 @@ from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural
 from evalhouse.warehouse.kinds.valued import REPLICATED
 from evalhouse.warehouse.measures import Function, Measure, Statistic, UnitAverage, settle
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.averages import in_topics, without_units
+from evalhouse.warehouse.plans.averages import in_topics
 from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.names import (
     HOW_TO_LOAD,
@@ -28,6 +28,7 @@ from evalhouse.warehouse.plans.names import (
     Scope,
     check_at_most,
     synonym_of,
+    without_units,
 )
 from evalhouse.warehouse.plans.runs import (
     NoReplicatesError,

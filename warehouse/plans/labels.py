@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural, quantity
+from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.measures.averages import MACRO, WEIGHTED
 from evalhouse.warehouse.measures.filtering import OF_TOPICS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.version import __version__
@@ -199,9 +201,42 @@ def attempts(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     )
 
 
+def averages_over(entries: Iterable[p.Entry]) -> tuple[str, ...]:
+    """What `macro` and `weighted` average over, where that is not simply units that are stored."""
+    return tuple(
+        dict.fromkeys(
+            f"{statistic.label} on {entry.test_set.name} {what}"
+            for entry in entries
+            for statistic in entry.statistics
+            if statistic.around in (MACRO, WEIGHTED) and (what := _averaged_over(statistic, entry))
+        )
+    )
+
+
+def _averaged_over(statistic: Statistic, entry: p.Entry) -> str:
+    plain = statistic.label[len(statistic.around) + 1 : -1]
+    if entry.kind.of_lists:
+        return f"is the mean over {plural(entry.units.noun)}, as {plain} is"
+    if entry.units.groups is not None:
+        attribute = entry.units.groups.attribute
+        return f"is mean({plain} by document.{attribute}), the mean over {plural(entry.units.noun)}"
+    if not statistic.by_unit:
+        return "is over two classes, relevant and nonrelevant"
+    if statistic.over_units is not None and statistic.over_units.without:
+        return "leaves out rows that are about whole documents, since these are in no unit"
+    return ""
+
+
+def undefined_units(statistic: Statistic, where: str, counts: Mapping[str, int]) -> str | None:
+    """The note on how many units count 0 for each system because they have no value; None where all have one."""
+    listed = some([f"{count:,} of {system}" for system, count in counts.items() if count])
+    return f"{statistic.label} on {where} counts units without a value as 0: {listed}" if listed else None
+
+
 def measure_notes(entries: Sequence[p.Entry]) -> tuple[str, ...]:
     """Notes about measures that do not depend on their values."""
-    return (*directions(entries), *means(entries), *over_topics(entries), *ungrouped_notes(entries), *attempts(entries))
+    of_averages = (*means(entries), *over_topics(entries), *averages_over(entries))
+    return (*directions(entries), *of_averages, *ungrouped_notes(entries), *attempts(entries))
 
 
 def ungrouped_notes(entries: Iterable[p.Entry]) -> tuple[str, ...]:

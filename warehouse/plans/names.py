@@ -36,7 +36,7 @@ from evalhouse.warehouse.measures.filtering import ALL
 from evalhouse.warehouse.measures.rankings import REL
 from evalhouse.warehouse.measures.values import ACCURACY, ATTEMPT_COUNTS
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.averages import check_of_lists, in_topics, over_units, without_units
+from evalhouse.warehouse.plans.averages import check_of_lists, in_topics, over_units
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.substitution import Variables, of_metric, spelt_otherwise, with_filter
 from evalhouse.warehouse.plans.user_measures import defined_measure, definition_of, is_made_of, over_stored, ways
@@ -64,6 +64,12 @@ SPOKEN: Mapping[str, str] = {
 
 class LackingMeasureError(QueryError):
     """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
+
+
+def without_units(node: n.Mean, here: str) -> LackingMeasureError:
+    """The error for an average over units of rows that have none."""
+    wrong = f"{here} has no units, and {node.word} averages over units such as classes or entity types"
+    return LackingMeasureError(wrong, node.span, (f"write mean({to_text(node.measure)}) for the mean over documents",))
 
 
 class Scope(Struct, frozen=True):
@@ -421,7 +427,10 @@ class Scope(Struct, frozen=True):
             if task.of_lists:
                 check_of_lists(node)
             elif not of_topics:
-                statistic = over_units(node, statistic, task, test_set, self.catalog)
+                average = over_units(node, statistic, task, test_set, self.catalog)
+                if average is None:
+                    raise without_units(node, self.catalog.short_name(test_set))
+                statistic = average
         if node.by is None:
             return statistic
         if not averaged and not node.over_units:
@@ -457,7 +466,7 @@ class Scope(Struct, frozen=True):
         typed = figure if measure_node.parameters or measure_node.name.casefold() == "f" else measure_node.name
         shown = stored if stored.casefold() in (figure.casefold(), typed.casefold()) and typed == figure else typed
         around = node.word if isinstance(node, n.Mean) and node.word != "mean" else ""
-        return replace(statistic, label=f"{around}({shown})" if around else shown)
+        return replace(statistic, label=f"{around}({shown})" if around else shown, around=around)
 
     def settings(self, measure_node: n.MeasureCall, measure: Measure) -> dict[str, Setting]:
         """The parameters of a measure as they were written."""

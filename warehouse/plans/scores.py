@@ -124,8 +124,8 @@ def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
 
 
 def sums_by_unit(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
-    """One row per system, `by` value and unit: system id, the `by` values, the unit's id, then the sum of each count that
-    the averages over units are computed from, null where it is unknown in any row.
+    """One row per system, `by` value and unit: system id, the `by` values, the id of the unit, then the sum of each
+    count that averages over units are computed from, null where it is unknown in any row.
     """
     rows = FactRows(entry, where, by)
     keys = [Sql("f.system_id"), *(rows.expression(dimension) for dimension in by), Sql("f.unit_id")]

@@ -94,16 +94,25 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.ordered:
             _check_ordered(statement, entry, statistic, test, node)
-        if statistic.averaged and statement.exchange and statement.exchange.of.casefold() == "unit":
-            raise QueryError(
-                f"{statistic.label} is a mean over documents, so units cannot be exchanged", statement.exchange.span
-            )
+        check_exchanged(statistic, statement.exchange)
+        if statistic.over_units is not None and statement.missing == "bounds":
+            wrong = f"missing bounds does not know the extremes of {statistic.label}, a mean over units"
+            raise QueryError(wrong, node.span, (f"write {statistic.measure.name}, or missing drop or missing zero",))
         if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
             raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
     for baseline in entry.baselines:
         if baseline.share != 1:
             place = statement.systems.span if statement.systems else statement.span
             raise QueryError(f"{baseline.name} has only expected values, no decisions to test", place)
+
+
+def check_exchanged(statistic: Statistic, exchange: n.Attribute | None) -> None:
+    """Refuses to exchange units of documents where documents, or units over all documents, are averaged."""
+    if exchange is None or exchange.of.casefold() != "unit":
+        return
+    if statistic.averaged or statistic.over_units is not None:
+        over = "documents" if statistic.averaged else "units"
+        raise QueryError(f"{statistic.label} is a mean over {over}, so units cannot be exchanged", exchange.span)
 
 
 def _check_ordered(

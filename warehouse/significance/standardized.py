@@ -310,8 +310,8 @@ class FunctionPair(Struct, frozen=True, eq=False):
 
 
 def _gradient(valuation: Valuation, sums: Floats) -> tuple[Floats, Floats]:
-    """The values for sums of shape (columns, any), and their gradients: by formula, or central differences if there is a
-    value on both sides, else one-sided ones.
+    """The values for sums of shape (columns, any), and their gradients: by formula, else central differences, one-sided
+    ones where there is a value on one side only.
     """
     if valuation.slopes is not None:
         return valuation.values(sums), valuation.slopes(sums)

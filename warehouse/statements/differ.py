@@ -21,7 +21,7 @@ from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.labels import Size, difference_text, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, exchanging, pairs_of
+from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
         if statistic.ordered:
             said = "compares documents with one another, so it cannot be split into slices"
             raise QueryError(f"{statistic.label} {said}", node.span)
-        of_unit = statement.exchange is not None and statement.exchange.of.casefold() == "unit"
-        if statistic.averaged and of_unit and statement.exchange is not None:
-            said = f"{statistic.label} is a mean over documents, so units cannot be exchanged"
-            raise QueryError(said, statement.exchange.span)
+        check_exchanged(statistic, statement.exchange)
     entries = tuple(exchanging(statement, entry, scope) for entry in entries)
     if any(entry.units.exchanges_runs for entry in entries):
         place = statement.exchange.span if statement.exchange else statement.span

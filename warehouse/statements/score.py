@@ -18,14 +18,24 @@ from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_intervals
 from evalhouse.warehouse.comparing.some_runs import averaged_note
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic
+from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions, scores
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
-from evalhouse.warehouse.plans.entries import Wanted, check_filled, check_groups, entries_on, refuse_runs
+from evalhouse.warehouse.plans.entries import Wanted, call_of, check_filled, check_groups, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
-from evalhouse.warehouse.plans.labels import AS_PRINTED, LEFT_OUT_AS_0, Size, measure_notes, noun_of, on, sizes, some
+from evalhouse.warehouse.plans.labels import (
+    AS_PRINTED,
+    LEFT_OUT_AS_0,
+    Size,
+    measure_notes,
+    noun_of,
+    on,
+    sizes,
+    some,
+    undefined_units,
+)
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
@@ -217,6 +227,9 @@ def _check_computed(
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
             if by and isinstance(statistic.computation, Ranking):
                 raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
+            if statistic.over_units is not None and any(dimension.of == "unit" for dimension in by):
+                wrong = f"{statistic.label} is a mean over units, so it cannot be split by unit"
+                raise QueryError(wrong, node.span, (f"write {to_text(call_of(node))}",))
         strange = [
             dimension.name for dimension in (*by, *dimensions(where)) if dimension.of in ("confidence", "system")
         ]
@@ -307,7 +320,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         entry = valued.entry
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
-        notes += [*_note_undefined(entry, lines, plan.by), *_left_out(entry, lines)]
+        notes += [*_note_undefined(entry, lines, plan.by), *_left_out(entry, lines), *_undefined_units(entry, lines)]
         notes += averaged_note(entry, valued.in_some_runs(facts) if _has_runs(entry) else ())
         if on_unlike := unlike(valued, lines, facts):
             notes += documents_notes(entry, plan.by, on_unlike)
@@ -612,6 +625,18 @@ def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
     return notes
 
 
+def _undefined_units(entry: p.Entry, lines: Sequence[ValueLine]) -> Iterator[str]:
+    """A note for each average over units that counts some as 0."""
+    for place, statistic in enumerate(entry.statistics):
+        counts: dict[str, int] = {}
+        for line in lines:
+            if line.undefined:
+                counts[line.system.name] = counts.get(line.system.name, 0) + line.undefined[place]
+        in_order = {system.name: counts[system.name] for system in entry.systems if system.name in counts}
+        if note := undefined_units(statistic, entry.test_set.name, in_order):
+            yield note
+
+
 def _why(statistic: Statistic) -> str:
     """Why a value is undefined, as far as its measure shows."""
     for parameter in statistic.measure.parameters:
@@ -622,6 +647,8 @@ def _why(statistic: Statistic) -> str:
             return "not printed"
         case Ranking():
             return "a decision has no confidence, or the documents are all relevant or all nonrelevant"
+        case UnitAverage():
+            return "no unit counts, or a count it needs was not loaded"
         case Function(expression):
             roots = "takes an impossible root or logarithm, " if has_calls(expression) else ""
             return f"it divides by 0, {roots}or a count it needs was not loaded"

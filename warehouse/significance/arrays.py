@@ -39,6 +39,46 @@ def quotients(over: Integers | Floats, under: Integers) -> Floats:
     return np.asarray(np.divide(over, under, out=without, where=under != 0), dtype=np.float64)
 
 
+# === many columns =====================================================================================================
+
+MANY_COLUMNS = 40
+"""With more columns than this, the products of each with each would take too long, and variances are computed from what
+each unit adds.
+"""
+
+
+class Sparse(Struct, frozen=True, eq=False):
+    """The columns of a system, of which each unit has few that are not 0: for each of the first, second … of a unit the
+    places of the columns and their counts, of shape (units,).
+    """
+
+    places: tuple[Places, ...]
+    counts: tuple[Floats, ...]
+    units: int
+
+    @classmethod
+    def of(cls, columns: Floats) -> Sparse:
+        """The columns of shape (columns, units)."""
+        unit, place = np.nonzero(columns.T)
+        nth = np.arange(len(unit)) - np.searchsorted(unit, unit)
+        most = int(nth.max(initial=-1)) + 1
+        places, counts = np.zeros((most, columns.shape[1]), dtype=np.intp), np.zeros((most, columns.shape[1]))
+        places[nth, unit], counts[nth, unit] = place, columns[place, unit]
+        return cls(tuple(places), tuple(counts), columns.shape[1])
+
+    def part(self, units: slice) -> Sparse:
+        """Those of some units."""
+        counts = tuple(count[units] for count in self.counts)
+        return Sparse(tuple(place[units] for place in self.places), counts, len(range(*units.indices(self.units))))
+
+    def times(self, gradients: Floats) -> Floats:
+        """The products of gradients of shape (columns, any) with the counts of each unit, of shape (units, any)."""
+        products = np.zeros((self.units, gradients.shape[1]))
+        for place, count in zip(self.places, self.counts, strict=True):
+            products += gradients[place] * count[:, None]
+        return products
+
+
 # === fixed point ======================================================================================================
 # Tests add and compare whole numbers exactly, so values are put over a common unit: what one is worth, what rounding
 # took, and by how much equal sums may differ.

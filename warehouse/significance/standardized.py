@@ -8,7 +8,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 from math import ceil, inf, isqrt, log2
@@ -17,7 +17,15 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.significance.arrays import SUM_LIMIT, Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.arrays import (
+    MANY_COLUMNS,
+    SUM_LIMIT,
+    Booleans,
+    Floats,
+    Integers,
+    Places,
+    Sparse,
+)
 from evalhouse.warehouse.significance.sums import Sums, Valuation
 
 # === ratios of sums ===================================================================================================
@@ -236,19 +244,55 @@ _SUMS = 2.0**61
 """Sums of products are kept as whole numbers below this."""
 
 
-class FunctionPair(Struct, frozen=True, eq=False):
-    """Two systems: their observed sums, and how these change if the counts of a unit change places.
-
-    `sums` are the sums of both, of shape (2, columns), `weights` are w, `middle` is f₀, and `within` and `across` hold
-    Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns, columns). `changes` are whole
-    numbers of shape (any, units): the counts, the products within and the products across, as the first system loses
-    them in a unit; `worths` has the value of one in each row.
+class CommonValue(Struct, frozen=True, eq=False):
+    """Two systems whose values are taken to be equal: the `sums` of both, of shape (2, columns), w as `weights`, and f₀
+    as `middle`.
     """
 
     valuation: Valuation
     sums: Floats
     weights: Floats
     middle: float
+
+    @classmethod
+    def of(cls, paired: Sums) -> CommonValue:
+        """The two systems of some counts."""
+        a, b = (np.stack([column[system] for column in paired.columns]).astype(np.float64) for system in (0, 1))
+        sums = np.stack((a.sum(axis=1), b.sum(axis=1)))
+        largest = np.maximum(a, b).max(axis=1, initial=0)
+        counted = (np.minimum(a, b).min(axis=1, initial=0) >= 0) & (largest > 0)
+        return cls(
+            valuation=paired.valuation,
+            sums=sums,
+            weights=np.divide(1.0, largest, out=np.zeros_like(largest), where=counted),
+            middle=float(paired.valuation.values(sums.mean(axis=0)[:, None])[0]),
+        )
+
+    def exchanged(self, lost: Floats) -> tuple[Floats, Floats, Floats]:
+        """The difference of the values where the first system loses sums of shape (columns, any) to the second, and h
+        of both.
+        """
+        value_a, a = self._influence(self.sums[0][:, None] - lost)
+        value_b, b = self._influence(self.sums[1][:, None] + lost)
+        return value_a - value_b, a, b
+
+    def _influence(self, sums: Floats) -> tuple[Floats, Floats]:
+        """The values for sums of shape (columns, any), and h."""
+        values, gradient = _gradient(self.valuation, sums)
+        rest, total = values - self.middle - (gradient * sums).sum(axis=0), self.weights @ sums
+        share = np.divide(rest, total, out=np.full_like(rest, np.nan), where=total > 0)
+        return values, gradient + self.weights[:, None] * share
+
+
+class FunctionPair(Struct, frozen=True, eq=False):
+    """Two systems: their common value, and how sums change if the counts of a unit change places.
+
+    `within` and `across` hold Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns,
+    columns). `changes` are whole numbers of shape (any, units): the counts, the products within and the products
+    across, as the first system loses them in a unit; `worths` has the value of one in each row.
+    """
+
+    common: CommonValue
     within: Floats
     across: Floats
     changes: tuple[Integers, ...]
@@ -259,17 +303,11 @@ class FunctionPair(Struct, frozen=True, eq=False):
     def of(cls, paired: Sums) -> FunctionPair:
         """The two systems of some counts."""
         a, b = paired.counts.astype(np.float64)
-        sums = np.stack((a.sum(axis=1), b.sum(axis=1)))
-        largest = np.maximum(a, b).max(axis=1, initial=0)
-        counted = (np.minimum(a, b).min(axis=1, initial=0) >= 0) & (largest > 0)
         products = [a[k] * a[j] - b[k] * b[j] for k, j in _within(len(a))]
         products += [a[k] * b[j] - b[k] * a[j] for k, j in _across(len(a))]
         changes, worths = zip(*(whole(column, _SUMS) for column in (*(a - b), *products)), strict=True)
         return cls(
-            valuation=paired.valuation,
-            sums=sums,
-            weights=np.divide(1.0, largest, out=np.zeros_like(largest), where=counted),
-            middle=float(paired.valuation.values(sums.mean(axis=0)[:, None])[0]),
+            common=CommonValue.of(paired),
             within=np.stack((a @ a.T, b @ b.T)),
             across=a @ b.T,
             changes=changes,
@@ -281,32 +319,69 @@ class FunctionPair(Struct, frozen=True, eq=False):
         """t, not centred, for the sums of `changes` over the exchanged units, each of shape (any,); NaN where there is
         no t.
         """
-        columns = self.sums.shape[1]
+        columns = self.common.sums.shape[1]
         lost = [sums * worth for sums, worth in zip(exchanged, self.worths, strict=True)]
         counts, products = np.stack(lost[:columns]), iter(lost[columns:])
-        value_a, a = self._influence(self.sums[0][:, None] - counts)
-        value_b, b = self._influence(self.sums[1][:, None] + counts)
+        difference, a, b = self.common.exchanged(counts)
         variance = _form(a, self.within[0], a) + _form(b, self.within[1], b) - 2 * _form(a, self.across, b)
         for k, j in _within(columns):
             variance -= (1 if k == j else 2) * (a[k] * a[j] - b[k] * b[j]) * next(products)
         for k, j in _across(columns):
             variance += 2 * (a[k] * b[j] - a[j] * b[k]) * next(products)
         both = self.within.sum(axis=0)
-        varies = variance > LOST * (_form(a, both, a) + _form(b, both, b))
-        error = np.sqrt(variance, out=np.ones_like(variance), where=varies)
-        return np.divide(value_a - value_b, error, out=np.full_like(error, np.nan), where=varies)
+        return _standardized(difference, variance, variance > LOST * (_form(a, both, a) + _form(b, both, b)))
 
     @property
     def observed(self) -> float:
         """The observed t, not centred; 0 where nothing varies."""
         return float(np.nan_to_num(self.statistics([np.zeros(1, dtype=np.int64)] * len(self.changes)))[0])
 
-    def _influence(self, sums: Floats) -> tuple[Floats, Floats]:
-        """The values for sums of shape (columns, any), and h."""
-        values, gradient = _gradient(self.valuation, sums)
-        rest, total = values - self.middle - (gradient * sums).sum(axis=0), self.weights @ sums
-        share = np.divide(rest, total, out=np.full_like(rest, np.nan), where=total > 0)
-        return values, gradient + self.weights[:, None] * share
+
+class InfluencePair(Struct, frozen=True, eq=False):
+    """The same from what each unit adds to the difference, for so many counts that their products would not fit.
+
+    `kept` are the counts of both systems, as long as no unit changes places.
+    """
+
+    common: CommonValue
+    kept: tuple[Sparse, Sparse]
+    units: int
+
+    @classmethod
+    def of(cls, paired: Sums) -> InfluencePair:
+        """The two systems of some counts."""
+        a, b = (Sparse.of(np.stack([column[system] for column in paired.columns])) for system in (0, 1))
+        return cls(CommonValue.of(paired), (a, b), paired.units)
+
+    def statistics(self, lost: Floats, coins: Iterable[tuple[int, Booleans]]) -> Floats:
+        """t, not centred, where the first system loses sums of shape (columns, any); NaN where there is no t. `coins`
+        say which units change places, of shape (units, any), some units at a time with the number of the first.
+        """
+        difference, a, b = self.common.exchanged(lost)
+        variance, sizes = np.zeros(difference.shape), np.zeros(difference.shape)
+        for first, exchanged in coins:
+            of_a, of_b = (kept.part(slice(first, first + len(exchanged))) for kept in self.kept)
+            added_a = np.where(exchanged, of_b.times(a), of_a.times(a))
+            added_b = np.where(exchanged, of_a.times(b), of_b.times(b))
+            variance += ((added_a - added_b) ** 2).sum(axis=0)
+            sizes += (added_a**2 + added_b**2).sum(axis=0)
+        return _standardized(difference, variance, variance > LOST * sizes)
+
+    @property
+    def observed(self) -> float:
+        """The observed t, not centred; 0 where nothing varies."""
+        nothing, nobody = np.zeros((self.common.sums.shape[1], 1)), np.zeros((self.units, 1), dtype=np.bool_)
+        return float(np.nan_to_num(self.statistics(nothing, [(0, nobody)]))[0])
+
+
+def function_pair(paired: Sums) -> FunctionPair | InfluencePair:
+    """Two systems of a function of sums, by what is quicker for so many counts."""
+    return InfluencePair.of(paired) if len(paired.columns) > MANY_COLUMNS else FunctionPair.of(paired)
+
+
+def _standardized(difference: Floats, variance: Floats, varies: Booleans) -> Floats:
+    error = np.sqrt(variance, out=np.ones_like(variance), where=varies)
+    return np.divide(difference, error, out=np.full_like(error, np.nan), where=varies)
 
 
 def _gradient(valuation: Valuation, sums: Floats) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.arrays import MANY_COLUMNS, Booleans, Floats, Integers, Places, Sparse
 from evalhouse.warehouse.significance.bootstrap.resamples import Resamples, whole
 from evalhouse.warehouse.significance.distributions import t_quantile
 from evalhouse.warehouse.significance.sums import Valuation
@@ -32,6 +32,10 @@ MOVED = 2.0**-44
 
 ROUNDING = 1e-9
 """A variance computed as a difference counts as rounding error if it is no larger than this share of the terms."""
+
+
+INFLUENCES = 1 << 22
+"""The number of influences held at once."""
 
 
 class Smooth(Struct, frozen=True, eq=False):
@@ -56,6 +60,11 @@ class Smooth(Struct, frozen=True, eq=False):
     def units(self) -> int:
         """How many units there are."""
         return int(self.times.sum())
+
+    @property
+    def many_columns(self) -> bool:
+        """Whether variances in resamples come from the influences of the units, and not from products of columns."""
+        return bool(self.columns.shape[1] > MANY_COLUMNS)
 
 
 def ratio_influences(numerators: Integers, denominators: Integers, times: Integers) -> Floats:
@@ -200,11 +209,16 @@ class Resampled(Struct, frozen=True, eq=False):
         """The covariances of the values of the first and the second system of each pair, of shape (pairs,
         resamples).
         """
+        if self.smooth.many_columns:
+            return self._of_influences(first, second)[0]
         return self._bilinear(self._products(first, second), first, second)
 
     def variances(self) -> Floats:
         """The variances of the values of all systems, of shape (systems, resamples)."""
         everyone = np.arange(len(self.deviations))
+        if self.smooth.many_columns:
+            variances, sizes = self._of_influences(everyone, everyone)
+            return np.where(variances <= ROUNDING * sizes, 0.0, variances)
         products = self._products(everyone, everyone)
         with np.errstate(invalid="ignore"):
             largest = sum(self.gradients[:, j] ** 2 * products[:, j, j] for j in range(products.shape[1]))
@@ -217,6 +231,23 @@ class Resampled(Struct, frozen=True, eq=False):
         pairs, columns, units = a.shape
         sums = self.resamples.sums((a[:, :, None] * b[:, None]).reshape(-1, units))
         return sums.reshape(pairs, columns, columns, -1)
+
+    def _of_influences(self, first: Places, second: Places) -> tuple[Floats, Floats]:
+        """The covariances from the influences of the units in each resample, and the sums of their products; both of
+        shape (pairs, resamples). This takes no products of columns, of which there may be too many.
+        """
+        products = np.empty((len(first), self.resamples.size))
+        systems = {
+            place: Sparse.of(self.smooth.columns[place]) for place in sorted({*first.tolist(), *second.tolist()})
+        }
+        for start, counts in self.resamples.blocks(max(1, INFLUENCES // len(systems))):
+            block = slice(start, start + len(counts))
+            influences = {place: of.times(self.gradients[place][:, block]) for place, of in systems.items()}
+            for row, a, b in zip(products, first.tolist(), second.tolist(), strict=True):
+                row[block] = np.einsum("ru,ur,ur->r", counts, influences[a], influences[b])
+        if self.totals is None:
+            return products, products
+        return products - self.totals[first] * self.totals[second] / self.smooth.units, products
 
     def _bilinear(self, products: Floats, first: Places, second: Places) -> Floats:
         """The sums of the products of influences, minus the part that is due to their means."""

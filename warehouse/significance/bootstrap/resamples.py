@@ -108,6 +108,18 @@ class Resamples(Struct, frozen=True, eq=False):
             return self.chunks.draws.shuffles
         return sum(counts.shape[0] for counts in self.chunks)
 
+    def blocks(self, most: int) -> Iterator[tuple[int, Floats]]:
+        """How often each unit is drawn, some resamples at a time with the number of the first, of shape (resamples,
+        units); a block has at most so many counts, if a single resample has no more.
+        """
+        done = 0
+        for chunk in self.chunks:
+            at_once = max(1, most // max(chunk.shape[1], 1))
+            for first in range(0, chunk.shape[0], at_once):
+                block = chunk[first : first + at_once].astype(np.float64, copy=False)
+                yield done + first, block
+            done += chunk.shape[0]
+
     def sums(self, columns: Integers | Floats) -> Floats:
         """The sums of columns of shape (any, units) over each resample, of shape (any, resamples)."""
         factors = np.ascontiguousarray(columns, dtype=np.float64)

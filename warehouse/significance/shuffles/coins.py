@@ -159,6 +159,16 @@ def sums_over_exchanged(columns: Sequence[Integers], draws: Draws, threads: int 
         yield from in_order(summed, draws.chunks(CHUNK), threads)
 
 
+def exchanged_units(units: int, draws: Draws, chunk: int, used: int) -> Iterator[tuple[int, Booleans]]:
+    """Which units change places in the shuffles of one chunk, as in `sums_over_exchanged`, a few units at a time: the
+    number of the first, and an array of shape (units, used).
+    """
+    for first, block in blocks(units, draws, chunk, used):
+        for row, coins in enumerate(block, first):
+            bits = np.unpackbits(coins[None], axis=0, bitorder="little", count=min(8, units - 8 * row))
+            yield 8 * row, bits.astype(np.bool_)
+
+
 def _read(block: Bytes, rows: Sequence[int]) -> Iterator[tuple[int, Places]]:
     """Rows of coins as integers, each with its number."""
     place = np.empty(block.shape[1], dtype=np.intp)

@@ -38,10 +38,12 @@ from evalhouse.warehouse.significance.standardized import (
     FUNCTION_TIE,
     ROUNDING,
     FunctionPair,
+    InfluencePair,
     RatioPairs,
     beyond,
     centre,
     centred,
+    function_pair,
     whole,
 )
 from evalhouse.warehouse.significance.sums import Sums
@@ -94,7 +96,7 @@ def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     """
     if many.is_ratio:
         return np.array([RatioPairs.of(centred(many.pair(a, b)), [(0, 1)]).t[0] for a, b in pairs])
-    observed = np.array([FunctionPair.of(many.pair(a, b)).observed for a, b in pairs])
+    observed = np.array([function_pair(many.pair(a, b)).observed for a, b in pairs])
     return centre(observed * np.abs(observed), many.units)
 
 
@@ -103,8 +105,8 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
     the observed t is given.
     """
     if paired.is_function:
-        pair = FunctionPair.of(paired)
-        statistics = np.concatenate([pair.statistics(sums) for sums in _exchange_sums(pair, draws, 1)])
+        pair = function_pair(paired)
+        statistics = np.concatenate(list(_function_statistics(pair, paired, draws, 1)))
         return np.where(np.isnan(statistics), pair.observed, statistics)
     paired = centred(paired)
     pairs = RatioPairs.of(paired, [(0, 1)])
@@ -116,7 +118,7 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
 def _observed(paired: Sums) -> float:
     """The observed t, not centred."""
     if paired.is_function:
-        return FunctionPair.of(paired).observed
+        return function_pair(paired).observed
     return float(RatioPairs.of(centred(paired), [(0, 1)]).observed[0])
 
 
@@ -130,17 +132,26 @@ def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterato
 
 def _of_function(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """The same for a function of sums."""
-    pair = FunctionPair.of(paired)
+    pair = function_pair(paired)
     observed = abs(pair.observed) if sides == "two-sided" else pair.observed
     least = observed - FUNCTION_TIE * max(abs(observed), 1.0)
-    for sums in _exchange_sums(pair, draws, threads):
-        statistics = pair.statistics(sums)
+    for statistics in _function_statistics(pair, paired, draws, threads):
         # "not below" also counts undefined values.
         yield ~((np.abs(statistics) if sides == "two-sided" else statistics) < least)
 
 
-def _exchange_sums(pair: FunctionPair, draws: Draws, threads: int) -> Iterator[list[Integers]]:
-    return coins.sums_over_exchanged(pair.changes, draws, threads)
+def _function_statistics(
+    pair: FunctionPair | InfluencePair, paired: Sums, draws: Draws, threads: int
+) -> Iterator[Floats]:
+    """t of a function of sums in each shuffle, not centred, a chunk at a time; NaN where there is no t."""
+    if isinstance(pair, FunctionPair):
+        for sums in coins.sums_over_exchanged(pair.changes, draws, threads):
+            yield pair.statistics(sums)
+        return
+    sums_of_chunks = coins.sums_over_exchanged(paired.differences(), draws, threads)
+    for (chunk, used), lost in zip(draws.chunks(coins.CHUNK), sums_of_chunks, strict=True):
+        exchanged = coins.exchanged_units(paired.units, draws, chunk, used)
+        yield pair.statistics(np.stack(lost).astype(np.float64), exchanged)
 
 
 def _signed_sums(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:

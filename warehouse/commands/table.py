@@ -6,6 +6,7 @@ and a short query do not wait for the modules of all commands.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -245,7 +246,8 @@ def _site_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _split_list(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    """The parts between commas, but for commas within parentheses: F(beta=2, partial=0), P."""
+    return [word.strip() for word in re.split(r",(?![^(]*\))", text) if word.strip()]
 
 
 def _completion_words(parser: argparse.ArgumentParser) -> None:

@@ -260,16 +260,33 @@ def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
                 names = scope.measures_of(task, test_set)
             if names:
                 found.append((task, tuple(dict.fromkeys(map(typed_name, names)))))
+    wanted = [(name, measure_of(name)) for name in inquiry.measures]
     return tuple(
-        Offer(task, measures, len(found) > 1, tuple(name for name in inquiry.measures if is_one_of(name, measures)))
+        Offer(
+            task,
+            measures,
+            len(found) > 1,
+            tuple(name for name, measure in wanted if is_measured(measure, scope, task, test_set)),
+        )
         for task, measures in found
     )
 
 
-def is_one_of(measure: str, measures: Iterable[str]) -> bool:
-    """Whether a measure is one of these. It may have parameters, as F(beta=2) and P@10 do."""
-    name = measure.partition("(")[0].partition("@")[0]
-    return {measure.casefold(), name.strip().casefold()} & {known.casefold() for known in measures} != set()
+def measure_of(text: str) -> n.MeasureCall | n.Mean:
+    """A measure as it is written in a statement: F1, P@10, macro(F1). Raises QueryError if it is none, or several."""
+    match parse(f"score {text} for all"):
+        case [n.Score(measures=[measure])]:
+            return measure
+    raise QueryError(f"{text} is not a measure")
+
+
+def is_measured(measure: n.MeasureCall | n.Mean, scope: Scope, kind: Kind, test_set: KnownTestSet) -> bool:
+    """Whether the rows of a kind on a test set have a measure."""
+    try:
+        scope.statistic(measure, kind, test_set)
+    except QueryError:
+        return False
+    return True
 
 
 def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:

@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.process.publishing import folder_at
 from evalhouse.warehouse.render import Style, find_format
 from evalhouse.warehouse.render.diagnostics import diagnosis
@@ -31,7 +31,7 @@ from evalhouse.warehouse.render.site.drawing import Drawing
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.version import __version__
 from evalhouse.warehouse.web.addresses import ADDRESSES, HOME, Address, AddressKind, FileNames
-from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, is_one_of, offers
+from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, is_measured, measure_of, offers
 from evalhouse.warehouse.web.pages import page_of
 
 # === links between files ==============================================================================================
@@ -362,16 +362,13 @@ class Publication:
                 f"{options.base_url} is not an address of a site", hints=("as in https://me.github.io/muc/",)
             )
         whole = Inquiry(self._inquiry.session, AnswerCache())
-        known = [
-            measure
-            for test_set in whole.catalog.test_sets
-            for offer in offers(whole, test_set)
-            for measure in offer.measures
-        ]
-        for measure in options.measures:
-            parse(f"score {measure} for all on x")
-            if not is_one_of(measure, known):
-                raise QueryError(f"no test set has the measure {measure}", hints=hints(measure, known, "measures"))
+        scope = Scope(whole.catalog)
+        there = [(test_set, offer) for test_set in whole.catalog.test_sets for offer in offers(whole, test_set)]
+        for text in options.measures:
+            measure = measure_of(text)
+            if not any(is_measured(measure, scope, offer.kind, test_set) for test_set, offer in there):
+                known = [name for _, offer in there for name in offer.measures]
+                raise QueryError(f"no test set has the measure {text}", hints=hints(text, known, "measures"))
 
 
 def _site_map(urls: Iterable[str]) -> str:

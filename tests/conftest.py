@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -360,14 +360,36 @@ def fill_replicated(database: Database, folder: Path) -> None:
     load(database, write_csv(folder / "passages of qa.csv", "test_set document passage", passages), "documents")
 
 
-KINDS = ("sample", "worked", "clustered", "imported", "replicated", "empty")
+def fill_classes(database: Database, folder: Path) -> None:
+    """Predicted classes: `mood`, 24 texts of three sources that are calm, sad or angry, where `always` says one class
+    and `stray` also one that no text has; `spam`, 20 letters that are spam or not.
+    """
+    truth = ["calm" if k % 2 else "sad" if k % 6 else "angry" for k in range(24)]
+    answers = {
+        "careful": [name if k % 5 else "calm" for k, name in enumerate(truth)],
+        "always": ["calm"] * 24,
+        "stray": ["glad" if k in (3, 8) else name if k % 4 else "sad" for k, name in enumerate(truth)],
+    }
+    spam = [int(k % 3 == 0) for k in range(20)]
+    guesses = {"keen": [int(k % 3 == 0 or k % 7 == 0) for k in range(20)], "meek": [int(k % 6 == 0) for k in range(20)]}
+    keys: list[tuple[str, list[Any], Mapping[str, list[Any]]]] = [("mood", truth, answers), ("spam", spam, guesses)]
+    for test_set, key, of_systems in keys:
+        for system, given in of_systems.items():
+            rows = [(f"{test_set[0]}{k:02}", *pair) for k, pair in enumerate(zip(key, given, strict=True))]
+            path = write_csv(folder / f"{test_set} {system}.csv", "id y_true y_pred", rows)
+            load(database, path, "sklearn", fields={"test_set": test_set, "system": system})
+    sources = [("mood", f"m{k:02}", ("mail", "chat", "diary")[k % 3]) for k in range(24)]
+    load(database, write_csv(folder / "sources of mood.csv", "test_set document source", sources), "documents")
+
+
+KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "empty")
 
 
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, worked examples of papers, and odd names;
-    `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `empty`. All
-    tests of a process share them, in any order, so a test that changes one takes a copy.
+    `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `classes`,
+    predicted classes; `empty`. All tests of a process share them, in any order, so a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in KINDS}
@@ -411,6 +433,8 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         load(database, write_csv(folder / "days.csv", "test_set document day", days), "documents")
     with create(paths["replicated"]) as database:
         fill_replicated(database, folder)
+    with create(paths["classes"]) as database:
+        fill_classes(database, folder)
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

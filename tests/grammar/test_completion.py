@@ -9,8 +9,8 @@ from evalhouse.grammar.parser import expect_next
 
 FOLLOWS: list[tuple[str, str, str]] = [
     ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
-    ("score ", "mean", "measure"),
-    ("score F", "mean", "measure"),
+    ("score ", "macro, mean, weighted", "measure"),
+    ("score F", "macro, mean, weighted", "measure"),
     (
         "score F ",
         "as of, by, corrected by, exchange by, for, interval, level, limit, "
@@ -31,7 +31,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
         "missing, of, order by, replicates by, runs apart, seed, standardized, where",
         "",
     ),
-    ("score F order by ", "mean", "measure"),
+    ("score F order by ", "macro, mean, weighted", "measure"),
     (
         "score F order by F ",
         "as of, asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
@@ -122,7 +122,6 @@ def test_every_clause_of_a_comparison_is_offered_by_its_words() -> None:
         ("compare F perm", "permutations"),
         ("compare F res", "resamples"),
         ("score F al", "alpha"),
-        ("score mac", "macro"),
         ("score F, mi", "micro"),
     ],
 )

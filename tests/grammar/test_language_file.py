@@ -69,8 +69,8 @@ def test_where_a_name_may_stand_every_keyword_that_may_stand_too_is_reserved() -
     for terminals in places():
         words = set(filter(None, map(keyword, terminals)))
         if {"NAME", "WORD", "PATTERN"} & terminals:
-            # These two are keywords only before a parenthesis that holds a measure.
-            assert words - {"macro", "micro"} <= RESERVED
+            # These are keywords only before a parenthesis that holds a measure.
+            assert words - {"macro", "micro", "weighted"} <= RESERVED
 
 
 def test_every_statement_word_begins_a_rule_of_the_grammar() -> None:

@@ -75,7 +75,7 @@ parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables |
 some_parameters = some(parameters, at_least=0)
 plain_measures = st.builds(nodes.MeasureCall, name_texts, some_parameters)
 attributes = st.builds(nodes.Attribute, name_texts, name_texts)
-means = st.builds(nodes.Mean, plain_measures, st.sampled_from(["mean", "macro", "micro"]), st.none() | attributes)
+means = st.builds(nodes.Mean, plain_measures, st.sampled_from(sorted(nodes.AROUND_A_MEASURE)), st.none() | attributes)
 measures = some(plain_measures | means)
 baselines = st.builds(nodes.BaselineCall, name_texts, some_parameters)
 everything = st.builds(nodes.All)

@@ -17,7 +17,7 @@ from tests.empty import create
 ALIKE = [
     ("score F1 for all on TST3", "score F(beta=1) for all on TST3"),
     ("score F_0.5 for all on TST3", "score F(beta=0.5) for all on TST3"),
-    ("score macro(P) for all on TST3", "score mean(precision) for all on TST3"),
+    ("score mean(P) for all on TST3", "score mean(precision) for all on TST3"),
     ("score micro(R) for all on TST3", "score recall for all on TST3"),
     ("score acc of filtering for all on TST3", "score accuracy of filtering for all on TST3"),
     ("score P by unit for GE and UMASS on TST3 and TST4", "score precision by unit for GE, UMASS on TST3, TST4"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MACRO, WEIGHTED = "macro", "weighted"
+MACRO: Literal["macro"] = "macro"
+WEIGHTED: Literal["weighted"] = "weighted"
 """The words around a measure."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import fsum
 from typing import Any
 
@@ -19,9 +20,11 @@ from evalhouse.warehouse.comparing.some_runs import averaged_note
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures.averages import MACRO
 from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions, scores
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.averages import over_units
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
 from evalhouse.warehouse.plans.entries import Wanted, call_of, check_filled, check_groups, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
@@ -168,6 +171,8 @@ class ScorePlan(Struct, frozen=True):
     interval: bool = False
     decides: bool = False
     everyone: tuple[p.Entry, ...] = ()
+    averages: tuple[p.Entry, ...] = ()
+    """Where rows are split by unit, the entries with the averages over units of their measures, by the same labels."""
 
     @property
     def standardized(self) -> bool:
@@ -176,6 +181,11 @@ class ScorePlan(Struct, frozen=True):
     def valued(self) -> tuple[Valued, ...]:
         """The lines that are asked for, an entry each."""
         return tuple(Valued(entry, self.by, self.how.where) for entry in self.entries)
+
+    def averaged(self, entry: p.Entry) -> Valued:
+        """The averages over units of an entry with them; what else splits rows splits these too."""
+        others = tuple(dimension for dimension in self.by if dimension.of != "unit")
+        return Valued(entry, others, self.how.where, of="averages over units")
 
     def column_labels(self) -> list[str]:
         """What the columns of values are called: as the measures, or as what is made of them."""
@@ -216,7 +226,27 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
         interval=statement.interval is not None,
         everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
+        averages=_averages(statement, entries, by, scope),
     )
+
+
+def _averages(
+    statement: n.Score, entries: tuple[p.Entry, ...], by: Sequence[p.Dimension], scope: Scope
+) -> tuple[p.Entry, ...]:
+    """The entries with the averages over units of their measures, where rows are split by unit and show them below."""
+    if statement.standardized or not any(dimension.of == "unit" for dimension in by):
+        return ()
+    return tuple(replace(entry, statistics=tuple(_averages_of(entry, scope))) for entry in entries)
+
+
+def _averages_of(entry: p.Entry, scope: Scope) -> Iterator[Statistic]:
+    """The averages over units of the measures that have one."""
+    for statistic in entry.statistics:
+        node = n.Mean(n.MeasureCall(statistic.measure.name), MACRO)
+        with suppress(QueryError):
+            average = over_units(node, statistic, entry.kind, scope.known(entry.test_set), scope.catalog)
+            if average is not None:
+                yield average
 
 
 def _check_computed(
@@ -280,6 +310,7 @@ def compile(plan: ScorePlan | CorrectedPlan) -> Queries:
         for query in wanted.queries()
     )
     of_values += tuple(query for valued in plan.valued() for query in documents_query(valued))
+    of_values += tuple(query for entry in plan.averages for query in plan.averaged(entry).queries())
     return (*of_values, *(interval_queries(plan.how, plan.entries) if plan.interval else ()))
 
 
@@ -352,7 +383,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         how=_how(plan, known, spreads),
         notes=notes,
         about_measures=False,  # they stand behind the note on tasks
-        summary_table=_summary(plan, rows, labels, kinds),
+        summary_table=_summary(plan, rows, labels, kinds, facts),
         side_by_side=side_by_side if len(plan.entries) > 1 and not plan.interval else None,
     )
 
@@ -496,7 +527,7 @@ def _lines(valued: Valued, facts: Facts) -> Sequence[ValueLine]:
 # --- the summary ------------------------------------------------------------------------------------------------------
 
 
-def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Sequence[Any]) -> Table:
+def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Sequence[Any], facts: Facts) -> Table:
     """The means over the systems that share an attribute, or over units, or of standardized values those over the test
     sets.
     """
@@ -528,12 +559,27 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
         where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
         return summary.table((where, *split, Column("systems", "count"), *means)) if summary.rows else EMPTY
     if any(dimension.of == "unit" for dimension in plan.by):
-        return _over_units(plan, rows, split, means)
+        return _over_units(plan, rows, split, means, facts)
     return EMPTY
 
 
-def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means: Sequence[Column]) -> Table:
-    """The means over units with equal weight: the macro averages of what is extracted type by type."""
+def _over_units(
+    plan: ScorePlan, rows: TableRows, split: Sequence[Column], means: Sequence[Column], facts: Facts
+) -> Table:
+    """The averages over units as `macro` gives them; of what has none, the means of the rows that have a value."""
+    averages: dict[Key, dict[str, Cell]] = {}
+    for entry in plan.averages:
+        for line in plan.averaged(entry).lines(facts):
+            key = (entry.test_set.name, line.system.name, *line.by)
+            of_entry = zip(entry.statistics, line.values, strict=True)
+            averages[key] = {statistic.label: value for statistic, value in of_entry}
+    places = dict(zip(plan.column_labels(), _values(plan), strict=True))
+    means = [
+        replace(column, heading=f"{MACRO} {column.name}")
+        if any(column.name in values for values in averages.values())
+        else column
+        for column in means
+    ]
     others = [
         (name, column)
         for name, column, dimension in zip(_split(plan), split, plan.by, strict=True)
@@ -543,7 +589,8 @@ def _over_units(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means
     summary = TableRows([*names, "units", *_values(plan)])
     for key, members in _group_rows(rows, names).items():
         units = len({tuple(row[name] for name in _split(plan)) for row in members})
-        summary.add(**dict(zip(names, key, strict=True)), units=units, **_means(members, _values(plan)))
+        own = {places[label]: value for label, value in averages.get(key, {}).items()}
+        summary.add(**dict(zip(names, key, strict=True)), units=units, **(_means(members, _values(plan)) | own))
     where = Column("test_set", "name", on_screen=len(plan.entries) > 1)
     columns = (where, Column("system", "name"), *(column for _, column in others), Column("units", "count"), *means)
     return summary.table(columns) if summary.rows else EMPTY

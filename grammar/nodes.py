@@ -437,6 +437,7 @@ class Power(Tested, frozen=True):
     done: ClassVar[str] = "resampled"
 
     test_sets: TestSets | None = None
+    against: Name | BaselineCall | Variable | None = None
     detect: tuple[Number | Variable, ...] = ()
     sizes: tuple[Number | Variable, ...] = ()
     wanted: Number | Variable | None = None
@@ -472,6 +473,7 @@ class Replicate(Tested, frozen=True, kw_only=True):
 
     source: Name | Variable
     target: Name | Variable
+    against: Name | BaselineCall | Variable | None = None
 
 
 class Project(Measured, frozen=True):
@@ -547,6 +549,7 @@ class Documents(Measured, frozen=True):
     task: Name | None = None
     systems: Systems | None = None
     test_sets: TestSets | None = None
+    against: Name | BaselineCall | Variable | None = None
     replicates: Attribute | None = None
     where: Condition | None = None
     only: Name | Variable | None = None
@@ -565,6 +568,7 @@ class Differ(Measured, frozen=True):
     task: Name | None = None
     systems: Systems | None = None
     test_sets: TestSets | None = None
+    against: Name | BaselineCall | Variable | None = None
     replicates: Attribute | None = None
     depth: Number | Variable | None = None
     where: Condition | None = None

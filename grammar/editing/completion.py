@@ -19,6 +19,8 @@ from evalhouse.grammar.parsing.reading import END, read, this_statement
 # The preceding keywords determine which kind of name is expected. The grammar has one terminal for all bare names, but
 # messages should say, for example, "a system is expected".
 
+AGAINST = next(clause for clause in CLAUSES if clause.words == "against")
+
 VALUE_FOLLOWS = {"EQUAL", "UNEQUAL", "LESS", "AT_MOST", "MORE", "AT_LEAST", "IN", "LIKE"}
 
 
@@ -27,7 +29,7 @@ class Place(Struct, frozen=True):
 
     `statement` and `question` are empty if none was written. `kind` is the kind of names that the statement or the
     clause takes, or "parameter", "value" or "count". `last_word` is the keyword directly before the place; it is empty
-    if something else is there.
+    if something else is there. `holds_against` says whether the systems of the statement are held against one already.
     """
 
     statement: str
@@ -35,6 +37,14 @@ class Place(Struct, frozen=True):
     kind: str
     clauses: tuple[Clause, ...]
     last_word: str
+    holds_against: bool = False
+
+    @property
+    def takes_versus(self) -> bool:
+        """Whether `vs` may follow the systems here."""
+        of_question = STATEMENTS.get(self.question)
+        takes_against = of_question is not None and AGAINST.belongs_to(of_question)
+        return self.kind == "system" and takes_against and not self.holds_against
 
 
 def place_after(tokens: Sequence[Token]) -> Place:
@@ -46,6 +56,7 @@ def place_after(tokens: Sequence[Token]) -> Place:
     names = _names_behind(words, begun)
     kind = STATEMENTS[question or statement].names if statement else ""
     calls: list[bool] = []
+    holds_against = AGAINST in begun
     before: Token | None = None
     for at, token in enumerate(tokens):
         if token.type == "LPAR":
@@ -54,6 +65,8 @@ def place_after(tokens: Sequence[Token]) -> Place:
             calls.pop()
         elif at in names:
             kind = names[at]
+        elif token.type == "VS" and kind == "system":
+            holds_against = True
         elif token.type in VALUE_FOLLOWS and kind == "attribute":
             kind = "value"
         elif token.type in {"AND", "OR", "NOT"} and kind in {"attribute", "value"}:
@@ -63,7 +76,7 @@ def place_after(tokens: Sequence[Token]) -> Place:
         before = token
     if any(calls):
         kind = "value" if before and before.type == "EQUAL" else "parameter"
-    return Place(statement, question, kind, tuple(filter(None, begun)), words[-1] if words else "")
+    return Place(statement, question, kind, tuple(filter(None, begun)), words[-1] if words else "", holds_against)
 
 
 def _names_behind(words: Sequence[str], begun: Sequence[Clause | None]) -> dict[int, str]:
@@ -134,10 +147,11 @@ _SYNONYMS = {"micro", *(word for clause in CLAUSES for word in clause.synonyms)}
 
 
 def _keywords(accepted: frozenset[str], place: Place, typed: str) -> tuple[str, ...]:
-    """The keywords that may follow. If a comma is possible, `and` and `vs` are not offered. Synonyms are offered only
-    after the user has begun to type them.
+    """The keywords that may follow. If a comma is possible, `and` is not offered, and `vs` only between systems that
+    are held against one. Synonyms are offered only after the user has begun to type them.
     """
     passed_over = {"and", "vs"} if "COMMA" in accepted else set()
+    passed_over -= {"vs"} if place.takes_versus else set()
     passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
     keywords: list[str] = []
     for word in filter(None, map(keyword, accepted)):
@@ -159,6 +173,7 @@ def _may_follow(clause: Clause, place: Place) -> bool:
     """Whether the statement takes the clause and does not have it yet."""
     kinds = {STATEMENTS[word] for word in (place.statement, place.question) if word}
     is_given = any(clause.field == given.field for given in place.clauses)
+    is_given |= clause is AGAINST and place.holds_against
     return not is_given and any(clause.belongs_to(kind) for kind in kinds)
 
 

@@ -19,6 +19,7 @@ from evalhouse.grammar import nodes
 from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
 from evalhouse.grammar.errors import NOWHERE, QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import FUNCTIONS, normalize, number_value, unquote
+from evalhouse.grammar.parsing.versus import Versus, meaning, versus_of
 
 
 class WrittenClause(Struct, frozen=True):
@@ -85,6 +86,13 @@ def _words(pieces: Sequence[Parsed]) -> tuple[str, ...]:
 
 def _name(token: Token) -> str:
     return normalize(unquote(token) if token.type == "TEXT" else str(token))
+
+
+def _systems(pieces: Sequence[Parsed]) -> nodes.Systems:
+    """The systems of a list, or of what stands before or behind `vs` in it."""
+    split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
+    items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
+    return nodes.Systems(items, excepted, span=_whole(pieces))
 
 
 def _clause(pieces: Sequence[Parsed], **values: Any) -> WrittenClause:
@@ -197,10 +205,13 @@ class Builder(Transformer[Token, Any]):
     def interval(self, pieces: list[Parsed]) -> WrittenClause:
         return _clause(pieces, interval=str(pieces[1]).lower() if len(pieces) > 1 else nodes.INTERVAL_WORDS[0])
 
-    def system_list(self, pieces: list[Parsed]) -> nodes.Systems:
-        split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
-        items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
-        return nodes.Systems(items, excepted, span=_whole(pieces))
+    def system_list(self, pieces: list[Parsed]) -> nodes.Systems | Versus:
+        at = [place for place, piece in enumerate(pieces) if _words([piece]) == ("VS",)]
+        if not at:
+            return _systems(pieces)
+        ends = zip([-1, *at], [*at, len(pieces)], strict=True)
+        parts = [_systems(pieces[before + 1 : end]) for before, end in ends]
+        return versus_of(parts, span_of(pieces[at[0]]), _whole(pieces))
 
     def test_set_list(self, pieces: list[Parsed]) -> nodes.TestSets:
         return nodes.TestSets(_without_tokens(pieces), span=_whole(pieces))
@@ -375,6 +386,7 @@ def _statement_about(piece: Preceded, text: str) -> nodes.AnyStatement:
 
 def _question_of(draft: Draft, clauses: dict[str, WrittenClause]) -> nodes.Question:
     kind = QUESTIONS[draft.word]
+    clauses = _without_versus(kind, clauses)
     _check(kind, clauses, draft.span)
     values = _values(clauses)
     if draft.measures is not None:
@@ -393,6 +405,21 @@ def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:
                 earlier = " ".join(text[first.span.start : first.span.end].split())
                 raise QueryError(f"clause '{keyword}' is given twice, first as '{earlier}'", clause.keyword)
     return written
+
+
+def _without_versus(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause]) -> dict[str, WrittenClause]:
+    """The clauses with `vs` as the clauses that it means. Raises QueryError where these cannot be."""
+    written = clauses.get("systems")
+    versus = None if written is None else written.values["systems"]
+    if written is None or not isinstance(versus, Versus):
+        return clauses
+    if "against" in clauses:
+        raise QueryError("vs and against both hold systems against one", versus.word, ("leave out one of the two",))
+    systems, against = meaning(versus, kind)
+    clauses = {**clauses, "systems": replace(written, values={"systems": systems})}
+    if against is None:
+        return clauses
+    return {**clauses, "against": WrittenClause({"against": against}, against.span, versus.word)}
 
 
 def _check(kind: type[nodes.StatementNode], clauses: dict[str, WrittenClause], span: Span) -> None:

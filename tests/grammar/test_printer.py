@@ -170,6 +170,7 @@ question_kinds = (
     st.builds(
         nodes.Power,
         measures,
+        against=perhaps(names | baselines | variables),
         replicates=perhaps(attributes),
         detect=some(amounts, at_least=0),
         sizes=some(amounts, at_least=0),
@@ -198,6 +199,7 @@ question_kinds = (
         measures,
         source=names | variables,
         target=names | variables,
+        against=perhaps(names | baselines | variables),
         replicates=perhaps(attributes),
         **{key: value for key, value in tested.items() if key != "test_sets"},
     ),
@@ -250,6 +252,7 @@ question_kinds = (
     st.builds(
         nodes.Documents,
         measures,
+        against=perhaps(names | baselines | variables),
         test_sets=perhaps(test_sets),
         replicates=perhaps(attributes),
         runs_apart=st.booleans(),
@@ -263,6 +266,7 @@ question_kinds = (
         nodes.Differ,
         measures,
         some(attributes),
+        against=perhaps(names | baselines | variables),
         test_sets=perhaps(test_sets),
         replicates=perhaps(attributes),
         runs_apart=st.booleans(),

@@ -75,7 +75,7 @@ def test_score_rounds_the_quotient_of_its_sums_once() -> None:
 
 def compared(facts: dict[str, Any], **how: Any) -> Result:
     testing = replace(p.Testing.plain(None), **how)
-    plan = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), None, testing)
+    plan = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), testing)
     assert {query.name for query in compare.compile(plan)} == facts.keys()
     return compare.answer(plan, facts, NOBODY)
 
@@ -99,7 +99,7 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
     many = p.Entry(
         T, KINDS["extraction"], (statistic("recall", "extraction"),), (A, B), 0, p.Units(30_000, in_units=False)
     )
-    plan = compare.ComparePlan("compare", (many,), None, p.Testing.plain(None))
+    plan = compare.ComparePlan("compare", (many,), p.Testing.plain(None))
     query, names, _ = compare.compile(plan)
     assert names.needed is not None
     masked = np.ma.masked_array([2, 2, 0], mask=[False, False, True])
@@ -112,7 +112,7 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
         compare.answer(plan, {query.name: columns, names.name: [("d9",)]}, NOBODY)
     assert names.needed({query.name: columns})
     assert not names.needed({query.name: {name: np.asarray(column) for name, column in columns.items()}})
-    dropping = compare.ComparePlan("compare", (many,), None, replace(p.Testing.plain(None), missing="drop"))
+    dropping = compare.ComparePlan("compare", (many,), replace(p.Testing.plain(None), missing="drop"))
     result = compare.answer(dropping, {query.name: columns}, NOBODY)
     assert result.rows[0]["documents"] == 25
     assert result.notes[0] == "1 document of T was left out because not every system has it"
@@ -147,7 +147,7 @@ def test_replicate_compares_the_differences_on_both_test_sets() -> None:
 
 
 def test_expect_is_not_met_where_a_test_finds_nothing() -> None:
-    asked = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), None, p.Testing.plain(None))
+    asked = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), p.Testing.plain(None))
     plan = expect.ExpectPlan("expect better compare", compare.COMPARE, asked, "better")
     result = expect.answer(plan, observed({1: [4, 4, 4], 2: [0, 0, 0]}), NOBODY)
     assert (result.outcome, result.rows[0]["why"]) == ("not met", "p 0.2500 > 0.05")

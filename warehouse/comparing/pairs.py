@@ -236,24 +236,23 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
     return restricted, places
 
 
-def count_of_pairs(entries: Sequence[p.Entry], against: p.System | None) -> int:
+def count_of_pairs(entries: Sequence[p.Entry]) -> int:
     """How many pairs a statement compares, over all its measures and test sets."""
-    return sum(len(entry.statistics) * _count(_with(against, entry.systems), against) for entry in entries)
+    return sum(len(entry.statistics) * _count(entry) for entry in entries)
 
 
-def _count(systems: Sequence[p.System], against: p.System | None) -> int:
-    """How many pairs some systems have, all of them with one where it is given."""
-    many = len(systems)
-    return many * (many - 1) // 2 if against is None else many - 1
+def _count(entry: p.Entry) -> int:
+    """How many pairs the systems of an entry have, all of them with one where it is given."""
+    many = len(entry.systems)
+    return many * (many - 1) // 2 if entry.against is None else many - 1
 
 
-def comparison_queries(how: p.Testing, entry: p.Entry, against: p.System | None, over: bool = False) -> Queries:
+def comparison_queries(how: p.Testing, entry: p.Entry, over: bool = False) -> Queries:
     """What brings the comparisons of an entry, which may be averaged with others `over` test sets.
 
     Raises QueryError where they clearly need more memory than is allowed.
     """
-    entry = with_baseline(entry, against)
-    _refuse_what_cannot_fit(entry, _count(entry.systems, against))
+    _refuse_what_cannot_fit(entry, _count(entry))
     if not entry.units.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if entry.units.may_split_clusters else ()
         return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
@@ -321,26 +320,13 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
     return not draws_by_itself(int(times.sum()), differing, distinct.size)
 
 
-def with_baseline(entry: p.Entry, against: p.System | None) -> p.Entry:
-    """An entry, and the system that all of it are compared with."""
-    systems = _with(against, entry.systems)
-    return entry if systems == entry.systems else replace(entry, systems=systems)
-
-
-def _with(against: p.System | None, systems: tuple[p.System, ...]) -> tuple[p.System, ...]:
-    return systems if against is None or against in systems else (*systems, against)
-
-
-def comparisons(
-    how: p.Testing, entry: p.Entry, against: p.System | None, facts: Facts, ranked: bool = False
-) -> Iterator[tuple[Comparison, ...]]:
+def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = False) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of an entry, those together that have the same observations and so can share shuffles.
 
     `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, for a
     statistic that is undefined.
     """
-    entry = with_baseline(entry, against)
-    pairs = _pairs(against, entry.systems)
+    pairs = _pairs(entry)
     splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
     of_runs = entry.units.exchanges_runs
     for part in entry.observed_apart:
@@ -369,12 +355,12 @@ def comparisons(
         yield tuple(batch)
 
 
-def _pairs(against: p.System | None, systems: Sequence[p.System]) -> tuple[Pair, ...]:
+def _pairs(entry: p.Entry) -> tuple[Pair, ...]:
     """Every pair once, or each system against the one named."""
-    places = range(len(systems))
-    if against is None:
+    places = range(len(entry.systems))
+    if entry.against is None:
         return tuple(combinations(places, 2))
-    last = systems.index(against)
+    last = entry.systems.index(entry.against)
     return tuple((place, last) for place in places if place != last)
 
 
@@ -420,11 +406,9 @@ def _check_defined(comparison: Comparison) -> None:
 # set.
 
 
-def batches(
-    how: p.Testing, entries: Sequence[p.Entry], against: p.System | None, facts: Facts, over: bool
-) -> Iterator[tuple[Comparison, ...]]:
+def batches(how: p.Testing, entries: Sequence[p.Entry], facts: Facts, over: bool) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of entries, those together that can share shuffles; those of the averages if `over` them."""
-    of_entries = [comparisons(how, entry, against, facts) for entry in entries]
+    of_entries = [comparisons(how, entry, facts) for entry in entries]
     if not over:
         for of_entry in of_entries:
             yield from of_entry

@@ -83,7 +83,7 @@ def by_document(entry: p.Entry) -> p.Entry:
 
 def listed_queries(how: p.Testing, entry: p.Entry) -> Queries:
     """What brings the documents of an entry."""
-    return comparison_queries(how, by_document(entry), None)
+    return comparison_queries(how, by_document(entry))
 
 
 def list_pairs(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]:
@@ -91,7 +91,7 @@ def list_pairs(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Listed]
 
     Raises QueryError for a document that not every system has, and for a statistic that is undefined.
     """
-    for batch in comparisons(how, by_document(entry), None, facts):
+    for batch in comparisons(how, by_document(entry), facts):
         for comparison in batch:
             names = document_names(entry, facts)[comparison.observations.document]
             for pair in comparison.pairs:
@@ -167,7 +167,7 @@ def slicing_queries(how: p.Testing, entry: p.Entry, splits: Sequence[Split]) -> 
     """What brings the observations of an entry, and what their documents have of the attributes."""
     exchanged = [Split(dimension, numeric=False) for dimension in entry.units.shared]
     of_attributes = (query for split in dict.fromkeys((*splits, *exchanged)) for query in _attribute(entry, split))
-    return (*comparison_queries(how, observed_entry(entry), None), *of_attributes)
+    return (*comparison_queries(how, observed_entry(entry)), *of_attributes)
 
 
 def _attribute(entry: p.Entry, split: Split) -> Iterator[Query]:

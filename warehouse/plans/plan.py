@@ -339,6 +339,8 @@ class Entry(Struct, frozen=True):
     """Whether the test set has rows of other kinds too that the measures could be asked of."""
     beside: tuple[Statistic, ...] = ()
     """All statistics that are computed of the same lists, where those of the entry are some of them."""
+    against: System | None = None
+    """The one of its systems that all others are compared with; None where every pair is compared."""
 
     def exchange_by(self, exchange: Dimension) -> Entry:
         """The same with something else that is exchanged as a whole."""

@@ -20,6 +20,8 @@ from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.entries import Wanted, are_named, check_groups, entries_on, entry_on
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.names import Scope, text_of
+from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
+from evalhouse.warehouse.plans.systems import baseline, find_system
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, find_interval
 from evalhouse.warehouse.significance.tests import (
     ADJUSTMENTS,
@@ -100,10 +102,10 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
             raise QueryError(wrong, node.span, (f"write {statistic.measure.name}, or missing drop or missing zero",))
         if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
             raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
-    for baseline in entry.baselines:
-        if baseline.share != 1:
+    for computed in entry.baselines:
+        if computed.share != 1:
             place = statement.systems.span if statement.systems else statement.span
-            raise QueryError(f"{baseline.name} has only expected values, no decisions to test", place)
+            raise QueryError(f"{computed.name} has only expected values, no decisions to test", place)
 
 
 def check_exchanged(statistic: Statistic, exchange: n.Attribute | None) -> None:
@@ -159,6 +161,27 @@ def check_two(
         place = statement.systems.span if statement.systems else statement.span
         have = f"there is only {systems[0].name}" if systems else "none of them is"
         raise QueryError(f"{word} needs two systems, but {have} on {entry.test_set.name}", place)
+
+
+def holding_against(statement: n.Tested | n.Documents | n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
+    """An entry whose systems are each held against one, where the question names one: it is one of them then."""
+    node: n.Name | n.BaselineCall | n.Variable | None = getattr(statement, "against", None)
+    if node is None:
+        return entry
+    against = _one_system(node, entry, SaidOfRuns(apart=statement.runs_apart), scope)
+    if isinstance(against, p.Baseline) and against.share != 1:
+        raise QueryError(f"{against.name} has only expected values, no decisions to test", node.span)
+    systems = entry.systems if against in entry.systems else (*entry.systems, against)
+    return replace(entry, systems=systems, against=against)
+
+
+def _one_system(
+    node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, said: SaidOfRuns, scope: Scope
+) -> p.System:
+    if isinstance(node, n.BaselineCall):
+        return baseline(scope, node, entry.kind)
+    present = present_beside(entry, said, scope, node)
+    return find_system(scope, node, node, entry.kind, scope.known(entry.test_set), present)
 
 
 def check_replicates(
@@ -394,6 +417,10 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
     if len(common) < 2:
         have = f"only {common[0].name} is" if common else "none of them is"
         raise QueryError(f"compare needs two systems that are on all test sets, but {have}", place)
+    against = entries[0].against
+    if against is not None and against not in common:
+        needs = f"an average over test sets is held against a system that is on all of them, and {against.name} is not"
+        raise QueryError(needs, statement.against.span if statement.against else place)
     return tuple(replace(entry, systems=tuple(common)) for entry in entries)
 
 
@@ -412,18 +439,19 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
     if not are_named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = tuple(entry for entry in entries if entry.kind.by_document) or entries
-    word = statement.words
     for entry in entries:
         if not entry.kind.by_document:
             raise QueryError(
                 f"{entry.kind.rows} have no documents, so their differences cannot be traced to documents",
                 statement.task.span if statement.task else statement.span,
             )
-        check_two(word, entry.systems, entry, statement)
-        for baseline in entry.baselines:
-            if baseline.share != 1:
+    entries = tuple(holding_against(statement, entry, scope) for entry in entries)
+    for entry in entries:
+        check_two(statement.words, entry.systems, entry, statement)
+        for computed in entry.baselines:
+            if computed.share != 1:
                 place = statement.systems.span if statement.systems else statement.span
-                raise QueryError(f"{baseline.name} has only expected values, no decisions", place)
+                raise QueryError(f"{computed.name} has only expected values, no decisions", place)
     where = filter_of(scope, statement.where, entries[0].kind)
     check_replicates(entries, statement.replicates or statement, (), where)
     return entries, replace(p.Testing.plain(where), missing=statement.missing or "error")

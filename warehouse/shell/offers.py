@@ -99,7 +99,7 @@ WORD_MEANINGS: Mapping[str, str] = {
     "macro": "macro(M): the mean over units, such as classes or entity types",
     "weighted": "weighted(M): the mean over units, each as often as it has key items",
     "micro": "micro(M): M over all documents together, as without the word",
-    "vs": "another system, as a comma does",
+    "vs": "the system that each is held against, or the second of two",
     "asc": "lowest first",
     "desc": "highest first",
     "and": "both hold",

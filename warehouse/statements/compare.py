@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
-from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.bounds import Bounds, bounds_of
@@ -36,9 +35,7 @@ from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.labels import on
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
-from evalhouse.warehouse.plans.systems import baseline, find_system
-from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, tested_entries
+from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, holding_against, tested_entries
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 
 # === the columns ======================================================================================================
@@ -271,12 +268,16 @@ def _of_margin(wanted: Decimal | None, margin: Margined | None) -> dict[str, Cel
 class ComparePlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
-    against: p.System | None
     how: p.Testing
     over: bool = False
     """Whether it is the average over the test sets that is compared."""
     with_intervals: bool = True
     """Whether each difference has its interval beside it."""
+
+    @property
+    def against(self) -> p.System | None:
+        """The system that all others are compared with; None where every pair is compared."""
+        return self.entries[0].against
 
     @property
     def over_labellings(self) -> bool:
@@ -299,35 +300,20 @@ class ComparePlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
-    entries = tested_entries(statement, statement.test_sets, scope)
-    against = _against(statement, entries[0], scope)
-    if statement.against is not None and isinstance(against, p.Baseline) and against.share != 1:
-        raise QueryError(f"{against.name} has only expected values, no decisions to test", statement.against.span)
+    entries = tuple(
+        holding_against(statement, entry, scope) for entry in tested_entries(statement, statement.test_sets, scope)
+    )
     for entry in entries:
-        added = () if against is None or against in entry.systems else (against,)
-        check_two("compare", (*entry.systems, *added), entry, statement)
+        check_two("compare", entry.systems, entry, statement)
     if statement.missing == "bounds":
         entries = tuple(replace(entry, also=entry.kind.completed_from) for entry in entries)
     if statement.over:
         entries = averaged_entries(statement, entries)
-    return ComparePlan(to_text(statement), entries, against, comparing(statement, entries, scope), statement.over)
-
-
-def _against(statement: n.Compare, entry: p.Entry, scope: Scope) -> p.System | None:
-    node = statement.against
-    if node is None:
-        return None
-    if isinstance(node, n.BaselineCall):
-        return baseline(scope, node, entry.kind)
-    test_set = scope.known(entry.test_set)
-    present = present_beside(entry, SaidOfRuns(apart=statement.runs_apart), scope, node)
-    return find_system(scope, node, node, entry.kind, test_set, present)
+    return ComparePlan(to_text(statement), entries, comparing(statement, entries, scope), statement.over)
 
 
 def compile(plan: ComparePlan) -> Queries:
-    return tuple(
-        query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.against, plan.over)
-    )
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.over))
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -339,11 +325,11 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     all_pairs, entries = plan.all_pairs, plan.compared_entries
     own = own_columns(with_bounds, plan.how.margin is not None)
     rows, tested = TableRows.of(own), TestedPairs.by(plan.how)
-    pairs = count_of_pairs(entries, plan.against) * (1 if plan.how.margin is None else FAMILIES)
+    pairs = count_of_pairs(entries) * (1 if plan.how.margin is None else FAMILIES)
     margins: Margins = {}
     enough: list[int | None] = []
     resamples = 0
-    for comparisons in batches(plan.how, plan.entries, plan.against, facts, plan.over):
+    for comparisons in batches(plan.how, plan.entries, facts, plan.over):
         batch = batch_of(comparisons, facts, workforce, pairs, plan.with_intervals)
         batch.add_rows(rows)
         batch.add_notes(tested)
@@ -484,7 +470,7 @@ def _who(row: Mapping[str, Cell]) -> str:
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
 
-    return explain_tests(batches(plan.how, plan.entries, plan.against, facts, plan.over), plan.how)
+    return explain_tests(batches(plan.how, plan.entries, facts, plan.over), plan.how)
 
 
 COMPARE = Statement(

@@ -191,11 +191,11 @@ def _sections(
 def _take_apart(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Iterator[Taken]:
     from evalhouse.warehouse.comparing.slices import SliceRequest, cuts, exchange_units, observed_entry, slices_of
 
-    total, done = count_of_pairs(plan.entries, None), 0
+    total, done = count_of_pairs(plan.entries), 0
     shuffles = plan.how.shuffles
     how = replace(plan.how, shuffles=shuffles or SHUFFLES)
     for entry in plan.entries:
-        for batch in comparisons(plan.how, observed_entry(entry), None, facts):
+        for batch in comparisons(plan.how, observed_entry(entry), facts):
             observations = batch[0].observations
             sliced = tuple(cuts(entry, plan.splits, plan.depth, observations, facts))
             unit = exchange_units(entry, observations, facts)

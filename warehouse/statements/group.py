@@ -39,16 +39,16 @@ def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
 
 
 def compile(plan: GroupPlan) -> Queries:
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
 
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system in the order of its value, with its letters; the summary has one row per group."""
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     tested = TestedPairs.by(plan.how)
-    pairs = count_of_pairs(plan.entries, None)
+    pairs = count_of_pairs(plan.entries)
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, None, facts, ranked=True):
+        for batch in comparisons(plan.how, entry, facts, ranked=True):
             of_batch = decisions(batch, workforce, pairs)
             for comparison in batch:
                 decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
@@ -143,7 +143,7 @@ def _add_groups(
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
 
-    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
+    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, facts))
     return explain_tests(batches, plan.how)
 
 

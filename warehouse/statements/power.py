@@ -30,7 +30,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, on, sizes
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
+from evalhouse.warehouse.plans.testing import check_two, holding_against, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
@@ -65,7 +65,9 @@ class PowerPlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
-    entries = tested_entries(statement, statement.test_sets, scope)
+    entries = tuple(
+        holding_against(statement, entry, scope) for entry in tested_entries(statement, statement.test_sets, scope)
+    )
     for entry in entries:
         check_two("power", entry.systems, entry, statement)
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
@@ -129,11 +131,11 @@ def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: 
 
 
 def _cells(plan: PowerPlan) -> int:
-    return count_of_pairs(plan.entries, None) * (len(plan.detect) or 3) * (len(plan.documents) or len(SHARES))
+    return count_of_pairs(plan.entries) * (len(plan.detect) or 3) * (len(plan.documents) or len(SHARES))
 
 
 def compile(plan: PowerPlan) -> Queries:
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, None, facts):
+        for batch in comparisons(plan.how, entry, facts):
             for comparison in batch:
                 yield from ((comparison, pair) for pair in comparison.pairs)
 

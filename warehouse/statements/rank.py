@@ -92,7 +92,7 @@ def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
 def compile(plan: RankPlan) -> Queries:
     if plan.over is not None:
         return compile_over(plan.over)
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
 def _batches(plan: RankPlan, facts: Facts) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of every system with every other, both ways."""
     for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, None, facts):
+        for batch in comparisons(plan.how, entry, facts):
             yield tuple(
                 replace(comparison, pairs=tuple(permutations(range(len(comparison.entry.systems)), 2)))
                 for comparison in batch

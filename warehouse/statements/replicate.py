@@ -19,7 +19,15 @@ from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_que
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import carried_over, check_tested, check_two, exchanging, test_of, testing_of
+from evalhouse.warehouse.plans.testing import (
+    carried_over,
+    check_tested,
+    check_two,
+    exchanging,
+    holding_against,
+    test_of,
+    testing_of,
+)
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 from evalhouse.warehouse.significance.correlation import kendall
 
@@ -38,7 +46,7 @@ class ReplicatePlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
-    source, target = carried_over(statement, scope)
+    source, target = (holding_against(statement, entry, scope) for entry in carried_over(statement, scope))
     for entry in (source, target):
         check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)
@@ -47,7 +55,7 @@ def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
 
 
 def compile(plan: ReplicatePlan) -> Queries:
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, None))
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
 
 
 class DecidedComparison(Struct, frozen=True):
@@ -67,7 +75,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per measure and pair, with what was found on both test sets; the summary has one row per measure."""
     columns, summary_columns = _columns(plan), _summary_columns()
     rows, summary = TableRows.of(columns), TableRows.of(summary_columns)
-    pairs, tested = count_of_pairs(plan.entries, None), TestedPairs.by(plan.how)
+    pairs, tested = count_of_pairs(plan.entries), TestedPairs.by(plan.how)
     on_source, on_target = (_decide_pairs(plan, entry, facts, workforce, pairs, tested) for entry in plan.entries)
     for first, second in zip(on_source, on_target, strict=True):
         for pair in first.comparison.pairs:
@@ -104,7 +112,7 @@ def _decide_pairs(
 ) -> list[DecidedComparison]:
     """Each statistic of an entry with the verdict on each pair, which is added to the tested ones."""
     found_on: list[DecidedComparison] = []
-    for batch in comparisons(plan.how, entry, None, facts):
+    for batch in comparisons(plan.how, entry, facts):
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
             label = comparison.statistic.label
@@ -200,7 +208,7 @@ def _summary_columns() -> tuple[Column, ...]:
 def weigh(plan: ReplicatePlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
 
-    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, None, facts))
+    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, facts))
     return explain_tests(batches, plan.how)
 
 

@@ -82,11 +82,12 @@ _ALSO_TESTED = (*_OF_TESTS, *_OF_TESTS_AND_INTERVALS, "missing")
 
 def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
     _check(statement)
+    written, statement = statement, _with_baseline(statement)
     score: ScorePlan = SCORE.resolve(_score(statement, scope), scope)
     compared = stricter = ranked = None
     if statement.against is not None or statement.letters:
         _check_two(statement, score.entries)
-        compared = replace(COMPARE.resolve(_question_for(n.Compare, statement), scope), with_intervals=False)
+        compared = replace(COMPARE.resolve(_question_for(n.Compare, written), scope), with_intervals=False)
         _check_baseline(statement, compared, score.entries)
     if compared is not None and statement.against is not None:
         # Two levels are decided, so each gets half of the allowed doubt.
@@ -95,7 +96,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
     if statement.ranks:
         ranked = RANK.resolve(_question_for(n.Rank, statement), scope)
     return PaperTablePlan(
-        text=to_text(statement),
+        text=to_text(written),
         score=score,
         compared=compared,
         stricter=stricter,
@@ -106,6 +107,17 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         label=_label(statement.label),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
     )
+
+
+def _with_baseline(statement: n.PaperTable) -> n.PaperTable:
+    """The same with the system that others are held against among those that are named: it has a line of its own."""
+    if statement.against is None or statement.systems is None:
+        return statement
+    systems = statement.systems
+    named = {item.text.casefold() for item in systems.items if isinstance(item, n.Name)}
+    if isinstance(statement.against, n.Name) and statement.against.text.casefold() in named:
+        return statement
+    return replace(statement, systems=replace(systems, items=(*systems.items, statement.against)))
 
 
 def _check(statement: n.PaperTable) -> None:
@@ -185,14 +197,13 @@ def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Seq
     name = compared.against.name
     there = [name in (system.name for system in entry.systems) for entry in entries]
     for entry, is_there in zip(entries, there, strict=True):
-        names = [system.name for system in entry.systems]
         if not is_there and any(there):
             test_set = entry.test_set.name
             said = f"{name} has no rows on {test_set}, so nothing is compared with it there"
             raise QueryError(said, statement.against.span, (f"leave out {test_set}",))
         if not is_there:
-            hint = f"write for {', '.join((name, *names))}" if len(names) < 6 else f"name {name} after for, too"
-            raise QueryError(f"{name} is not among the systems of the table", statement.against.span, (hint,))
+            said = f"{name} is not among the systems of the table"
+            raise QueryError(said, statement.against.span, (f"leave {name} out of except",))
 
 
 def _shown_names(statement: n.PaperTable, entries: Sequence[p.Entry], scope: Scope) -> dict[str, str]:

@@ -170,7 +170,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, w
     notes: list[str] = []
     said: list[str] = []
     both = plan.how.sides == "two-sided"
-    for batch in batches(plan.how, plan.entries, plan.against, facts, plan.over):
+    for batch in batches(plan.how, plan.entries, facts, plan.over):
         for comparison in batch:
             entry, label = comparison.entry, comparison.statistic.label
             where = entry.test_set.name

@@ -113,7 +113,7 @@ def side_by_side() -> Result:
         ("T_1", "UMASS", 1000, 1e-9, 1e-9),
         ("T_2", "GE", 10, None, 12.0),
     )
-    how = SideBySide(("system",), (("GE",), ("UMASS",)), "test_set", ("T_1", "T_2"), ("recall", "m"))
+    how = SideBySide(("system",), (("GE",), ("UMASS",)), "test_set", (("T_1", "T_1"), ("T_2", "T_2")), ("recall", "m"))
     return Result("score recall, m for all on T_1, T_2", "recall, m", "score", Table(columns, rows), side_by_side=how)
 
 

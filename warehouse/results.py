@@ -151,13 +151,13 @@ class UndecidedError(UnmetError):
 
 class SideBySide(Struct, frozen=True):
     """How rows become columns on screen: one line for each combination of the `key` columns in `lines`, and the
-    `spread` columns repeated for each value of `across`.
+    `spread` columns repeated for each value of `across`, which come with their headings.
     """
 
     key: tuple[str, ...]
     lines: tuple[tuple[Cell, ...], ...]
     across: str
-    values: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
     spread: tuple[str, ...]
 
 

@@ -9,7 +9,7 @@ from evalhouse.warehouse.comparing import notes
 from evalhouse.warehouse.comparing.notes import ComparedPairs
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import AS_PRINTED, Size, known_size, noun_of, sizes, title
+from evalhouse.warehouse.plans.labels import Size, known_size, noun_of, sizes, title
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import find_interval
 from evalhouse.warehouse.significance.tests import find_adjustment, find_test
@@ -125,8 +125,8 @@ def test_the_kind_of_rows_stands_in_a_caption_where_several_could_be_meant() -> 
     both = entry(several_kinds=True, simulated=True)
     assert title("F on T", [both]) == "F on T (extraction, simulated data)"
     printed = entry(task="published", several_kinds=True)
-    assert known_size([printed], None) == AS_PRINTED
-    assert title("F on T", [printed], AS_PRINTED) == "F on T: figures as printed"
+    assert known_size([printed], None) == p.AS_PRINTED
+    assert title("F on T", [printed], p.AS_PRINTED) == "F on T: figures as printed"
     assert known_size([entry(units=p.Units(3))], p.Missing(p.Dimension("label"))) == ""
 
 

@@ -209,6 +209,11 @@ class Statistic(Struct, frozen=True):
         return isinstance(self.computation, Ranking)
 
     @property
+    def printed_of(self) -> str:
+        """The task of which it was printed; empty if it is computed."""
+        return self.computation.kind if isinstance(self.computation, PrintedFigure) else ""
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the measure is computed from; empty if it is not a function of sums."""
         return self.sums.columns if self.sums else ()

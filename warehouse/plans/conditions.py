@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, cast
 
 from msgspec.structs import replace
@@ -57,6 +57,17 @@ def filter_of(scope: Scope, node: n.Condition | None, task: Kind) -> p.Filter | 
                 ("it is a threshold: a decision that does not meet it counts as no",),
             )
     return condition
+
+
+def filter_on(scope: Scope, node: n.Condition | None, entries: Iterable[p.Entry]) -> p.Filter | None:
+    """A whole condition on the rows of several test sets, checked against the kind of each."""
+    checked = [filter_of(scope, node, kind) for kind in kinds_of(entries)]
+    return checked[0]
+
+
+def kinds_of(entries: Iterable[p.Entry]) -> tuple[Kind, ...]:
+    """The kinds of the rows of some test sets, each once."""
+    return tuple({entry.kind.name: entry.kind for entry in entries}.values())
 
 
 def key_filter(scope: Scope, node: n.Condition | None, annotators: bool = False) -> p.Filter | None:

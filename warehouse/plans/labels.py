@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -16,9 +16,6 @@ from evalhouse.warehouse.version import __version__
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Unit
-
-AS_PRINTED = "figures as printed"
-"""How a result without documents was obtained."""
 
 LEFT_OUT_AS_0 = "judged {topics} that a run leaves out count as 0, as with trec_eval -c"
 """What `missing zero` does with rankings."""
@@ -49,17 +46,70 @@ def noun_of(entries: Iterable[p.Entry]) -> str:
     return nouns.pop() if len(nouns) == 1 else PLAIN_NOUN
 
 
-def kinds(entries: Iterable[p.Entry]) -> list[str]:
-    """The kinds of the rows, where the measures could be asked of others of their test set."""
-    return list(dict.fromkeys(e.kind.name for e in entries if e.several_kinds and e.kind.by_document))
-
-
 def title(what: str, entries: Sequence[p.Entry], how: str = "") -> str:
-    """A caption: what, how it was got, and in brackets of which kind the rows are, where several could be meant, and
-    whether the data are simulated.
+    """A caption: what, how it was got, and in brackets where the numbers come from."""
+    remark = origins(entries)
+    return what + (f": {how}" if how else "") + (f" ({remark})" if remark else "")
+
+
+def unit_of(entries: Iterable[p.Entry]) -> Literal["proportion", "number"]:
+    """The unit in which the values on all test sets of a question are shown: numbers, unless all are proportions."""
+    return "number" if any(entry.unit == "number" for entry in entries) else "proportion"
+
+
+# --- where numbers come from ------------------------------------------------------------------------------------------
+
+
+def with_keys(entries: Iterable[p.Entry]) -> tuple[p.Entry, ...]:
+    """The entries, and the keys behind those that are printed figures, for questions that count a key's labels."""
+    return tuple(each for entry in entries for each in (entry, entry.key) if each is not None)
+
+
+def of_one_origin(entries: Iterable[p.Entry]) -> bool:
+    """Whether the numbers of all test sets come from the same kind of rows, so that they can be held side by side."""
+    return len({entry.origin for entry in entries}) == 1
+
+
+def origins(entries: Sequence[p.Entry], marked: bool = False) -> str:
+    """Which kind of rows, or figures as printed, the numbers come from, where several could be meant, and whether the
+    data are simulated; test set by test set where these differ. If simulated data are `marked` as such elsewhere, they
+    are named here only where it is not all.
     """
-    remarks = [*kinds(entries), *(["simulated data"] if is_simulated(entries) else [])]
-    return what + (f": {how}" if how else "") + (f" ({', '.join(remarks)})" if remarks else "")
+    of_test_sets: dict[str, list[p.Entry]] = {}
+    for entry in entries:
+        of_test_sets.setdefault(entry.test_set.name, []).append(entry)
+    named: dict[str, list[str]] = {}
+    for test_set, group in of_test_sets.items():
+        named.setdefault(_origin(group), []).append(test_set)
+    if len(named) > 1:
+        return "; ".join(f"{some(test_sets)}: {origin}" for origin, test_sets in named.items())
+    if not of_one_origin(entries):
+        return "".join(named)
+    told = [entry.origin for entry in entries if entry.several_kinds and entry.kind.by_document][:1]
+    simulated = [SIMULATED] if is_simulated(entries) and not marked else []
+    return ", ".join(filter(None, (*told, *simulated)))
+
+
+SIMULATED = "simulated data"
+
+
+def _origin(entries: Sequence[p.Entry]) -> str:
+    """Where the numbers of one test set come from: extraction and filtering, simulated data."""
+    simulated = {entry.origin: entry.simulated for entry in entries}
+    if len(set(simulated.values())) == 1:
+        return " and ".join(simulated) + (f", {SIMULATED}" if is_simulated(entries) else "")
+    return " and ".join(f"{origin} of {SIMULATED}" if of else origin for origin, of in simulated.items())
+
+
+def headed(entry: p.Entry, entries: Sequence[p.Entry], *remarks: str) -> str:
+    """A test set with remarks, as its column or panel is headed, beside test sets of which the numbers may come from
+    elsewhere: TST2 (as printed).
+    """
+    alike = [other.origin for other in entries if other.kind.by_document == entry.kind.by_document]
+    told = entry.origin if len(set(alike)) > 1 else "" if entry.kind.by_document else "as printed"
+    origin = () if of_one_origin(entries) else (told,)
+    remark = ", ".join(filter(None, (*origin, *remarks)))
+    return f"{entry.test_set.name} ({remark})" if remark else entry.test_set.name
 
 
 # --- how much was observed --------------------------------------------------------------------------------------------
@@ -103,10 +153,15 @@ def sizes(known: Iterable[tuple[str, Size]], done: str = "") -> str:
     return " and ".join(ranges) + done
 
 
+def as_printed(entries: Sequence[p.Entry]) -> str:
+    """What is said where other results say how many documents there are: filtering figures as printed."""
+    return entries[0].origin if of_one_origin(entries) else p.AS_PRINTED
+
+
 def known_size(entries: Sequence[p.Entry], where: p.Filter | None) -> str:
     """How many documents the test sets have; nothing where only those count that meet a condition."""
     if not any(entry.kind.by_document for entry in entries):
-        return AS_PRINTED
+        return as_printed(entries)
     return (
         sizes((entry.test_set.name, Size.of(entry, entry.units.documents)) for entry in entries)
         if where is None

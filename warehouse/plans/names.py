@@ -160,7 +160,14 @@ class Scope(Struct, frozen=True):
             fingerprint=self.catalog.fingerprint(task.name, test_set.id),
             simulated=self.catalog.simulated(task.name, test_set.id),
             several_kinds=several_kinds,
+            key=self._key_behind(task, test_set),
         )
+
+    def _key_behind(self, task: Kind, test_set: KnownTestSet) -> p.Entry | None:
+        """The key of a test set of which figures were printed, if it is known."""
+        if task.by_document or not self.catalog.labelled(test_set.id):
+            return None
+        return self.entry(test_set, FILTERING)
 
     def keys(self, node: n.TestSets | None) -> tuple[p.Entry, ...]:
         """The keys of test sets, which are asked about without systems."""

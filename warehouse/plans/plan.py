@@ -16,9 +16,12 @@ from msgspec.structs import replace
 from evalhouse.grammar.clauses import as_typed
 from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
-from evalhouse.warehouse.measures import PrintedFigure, Statistic
+from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS, Adjustment, Test
+
+AS_PRINTED = "figures as printed"
+"""Where numbers without documents come from."""
 
 DEFAULT_SEED = 1992
 DEFAULT_LEVEL = Decimal("0.05")
@@ -339,6 +342,8 @@ class Entry(Struct, frozen=True):
     """Whether the test set has rows of other kinds too that the measures could be asked of."""
     beside: tuple[Statistic, ...] = ()
     """All statistics that are computed of the same lists, where those of the entry are some of them."""
+    key: Entry | None = None
+    """The key of the test set, where its rows are figures that were printed of decisions on it."""
     against: System | None = None
     """The one of its systems that all others are compared with; None where every pair is compared."""
 
@@ -357,6 +362,16 @@ class Entry(Struct, frozen=True):
     def without_groups(self) -> Entry:
         """The same with single documents, where what shares an attribute is one."""
         return replace(self, units=replace(self.units, groups=None))
+
+    @property
+    def origin(self) -> str:
+        """What its numbers come from: rows of a kind, figures as printed, or the labels of a key alone."""
+        if self.kind.by_document:
+            asked = self.statistics or self.systems
+            return self.kind.name if asked or not self.kind.has_key else "the key"
+        printed = dict.fromkeys(filter(None, (statistic.printed_of for statistic in self.statistics)))
+        of_what = " and ".join(kind for kind in printed if KINDS[kind].is_counted)
+        return f"{of_what} {AS_PRINTED}".lstrip()
 
     @property
     def unit(self) -> Literal["proportion", "number"]:
@@ -432,8 +447,7 @@ class Entry(Struct, frozen=True):
 
 
 def _is_number(statistic: Statistic, task: Kind) -> bool:
-    figure = statistic.computation
-    return statistic.in_counts or (KINDS[figure.kind] if isinstance(figure, PrintedFigure) else task).unit == "number"
+    return statistic.in_counts or KINDS.get(statistic.printed_of, task).unit == "number"
 
 
 class Testing(Struct, frozen=True):

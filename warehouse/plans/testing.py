@@ -15,7 +15,7 @@ from evalhouse.grammar.editing.hints import hints, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
+from evalhouse.warehouse.plans.conditions import dimension_of, filter_on
 from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.entries import Wanted, are_named, check_groups, entries_on, entry_on
 from evalhouse.warehouse.plans.fact_rows import dimensions
@@ -199,7 +199,6 @@ def check_replicates(
 
 def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
-    task = entries[0].kind
     test = test_of(statement, entries)
     adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
@@ -210,7 +209,7 @@ def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) ->
         raise QueryError("exact needs no shuffles", statement.shuffles.span, ("leave out one of the two",))
     if any(entry.units.exchanges_runs for entry in entries):
         _check_across(statement, entries, test, adjustment)
-    where = filter_of(scope, statement.where, task)
+    where = filter_on(scope, statement.where, entries)
     check_replicates(entries, statement.replicates or statement, (), where)
     return p.Testing(
         where=where,
@@ -306,6 +305,7 @@ def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Ent
     if source.kind != target.kind:
         both = f"{source.test_set.name} has {source.kind.name}, {target.test_set.name} {target.kind.name}"
         raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("add of TASK",))
+    _check_printed(statement, source, target)
     in_target = {system.name: system for system in target.systems}
     common = tuple(system for system in source.systems if system.name in in_target)
     if not common:
@@ -315,6 +315,14 @@ def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Ent
         )
     # Replicates have the same name on both test sets, and the id of their first run on each.
     return replace(source, systems=common), replace(target, systems=tuple(in_target[system.name] for system in common))
+
+
+def _check_printed(statement: n.Change | n.Replicate, source: p.Entry, target: p.Entry) -> None:
+    """A figure that was printed of one task on one test set, and of another task on the other, is not the same."""
+    for first, second in zip(source.statistics, target.statistics, strict=True):
+        if first.printed_of != second.printed_of:
+            where = f"of {first.printed_of} on {source.test_set.name}, of {second.printed_of} on {target.test_set.name}"
+            raise QueryError(f"{first.label} was printed {where}", statement.span)
 
 
 # === what only compare may ask ========================================================================================
@@ -452,6 +460,6 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
             if computed.share != 1:
                 place = statement.systems.span if statement.systems else statement.span
                 raise QueryError(f"{computed.name} has only expected values, no decisions", place)
-    where = filter_of(scope, statement.where, entries[0].kind)
+    where = filter_on(scope, statement.where, entries)
     check_replicates(entries, statement.replicates or statement, (), where)
     return entries, replace(p.Testing.plain(where), missing=statement.missing or "error")

@@ -475,9 +475,9 @@ def _side_by_side(result: Result) -> Table:
     keys = [table.columns[places[name]] for name in how.key]
     spread = [table.columns[places[name]] for name in how.spread]
     columns = [
-        Column(column.name, column.kind, f"{value}\n{column.heading or column.name}" if len(spread) > 1 else str(value))
-        for value in how.values
+        Column(column.name, column.kind, f"{heading}\n{column.heading or column.name}" if len(spread) > 1 else heading)
+        for _, heading in how.values
         for column in spread
     ]
-    rows = [(*key, *(line.get((value, c.name)) for value in how.values for c in spread)) for key, line in lines]
+    rows = [(*key, *(line.get((value, c.name)) for value, _ in how.values for c in spread)) for key, line in lines]
     return Table((*keys, *columns), tuple(rows))

@@ -13,11 +13,11 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.filtering.generality import KeyCounts
-from evalhouse.warehouse.kinds import PUBLISHED
+from evalhouse.warehouse.kinds import FILTERING, PUBLISHED
 from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.labels import on, with_keys
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.runs import SaidOfRuns
@@ -46,7 +46,8 @@ def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
             raise QueryError(f"{short} has no published figures", place.span)
         if not scope.catalog.labelled(test_set.id):
             raise QueryError(f"{short} has no key labels, and an audit needs their counts", place.span)
-        statistics = [scope.statistic(n.MeasureCall(name), task, test_set) for name in printed]
+        known = (scope.statistic(n.MeasureCall(name), task, test_set) for name in printed)
+        statistics = [statistic for statistic in known if statistic.printed_of == FILTERING.name]
         # The mean of printed figures is no figure that was printed.
         chosen = systems_of(scope, statement.systems, task, test_set, elsewhere=True, said=SaidOfRuns(apart=True))
         entries.append(scope.entry(test_set, task, statistics, chosen.systems))
@@ -102,7 +103,7 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
             else:
                 rows.add(test_set=entry.test_set.name, system=system.name, **cells)
     what = f"whole numbers of documents that give the printed figures on {on(plan.entries)}"
-    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes)
+    return result_of(plan.text, with_keys(plan.entries), what, rows.table(columns), notes=notes)
 
 
 def _printed_figures(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:

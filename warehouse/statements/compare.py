@@ -32,7 +32,7 @@ from evalhouse.warehouse.comparing.procedures import statistics
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conventions import is_bounded
-from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.labels import on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, holding_against, tested_entries
@@ -339,7 +339,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     in_sections = plan.against is not None and len(set(rows.cells("system_a"))) > 1
     table = rows.table(_columns(plan, own, rows, in_sections))
     margin, level = plan.how.margin, plan.how.level
-    how = "" if margin is None else margin_caption(margin, level, plan.entries[0].unit, margins)
+    how = "" if margin is None else margin_caption(margin, level, unit_of(plan.entries), margins)
     verdicts = partial(conventions.of_pairs, rows)
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     return result_of(
@@ -420,7 +420,7 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
         hidden.add("measure")  # it is in the caption, and bounds need the room
     hidden |= {column for column in MARGIN if column in rows.names and set(rows.cells(column)) == {None}}
     values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
-    numbers = any(entry.unit == "number" for entry in plan.entries)
+    numbers = unit_of(plan.entries) == "number"
     return tuple(
         replace(
             column,

@@ -25,10 +25,10 @@ from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.measures.filtering import sides
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.conditions import filter_on
 from evalhouse.warehouse.plans.entries import Wanted, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
-from evalhouse.warehouse.plans.labels import Size, on, sizes, some
+from evalhouse.warehouse.plans.labels import Size, noun_of, on, sizes, some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
@@ -467,7 +467,7 @@ def resolve(statement: n.Curve, scope: Scope) -> CurvePlan:
         if statistic.averaged:
             said = "is taken document by document, where a threshold says next to nothing"
             raise QueryError(f"{statistic.label} {said}", node.span, (f"write {statistic.measure.name}",))
-    where = filter_of(scope, statement.where, entries[0].kind)
+    where = filter_on(scope, statement.where, entries)
     if any(dimension.of == "confidence" for dimension in dimensions(where)):
         place = statement.where.span if statement.where else statement.span
         raise QueryError("curve already goes through all thresholds, so confidence cannot be a condition", place)
@@ -607,7 +607,7 @@ def weigh(plan: CurvePlan, facts: Facts) -> Iterator[Line]:
             many = system.thresholds.at.size
             at = f", resampled at about {GRID}" if many >= GRID else ""
             yield "thresholds", f"{name}: {many:,}{at}"
-    units = plural(plan.entries[0].units.noun)
+    units = plural(noun_of(plan.entries))
     yield "bands", f"sup-t over thresholds, {plan.resamples:,} resamples of {units}; of shares Wilson's interval"
     yield "best", f"{plan.best_for.label}; its interval comes from the best thresholds of the resamples"
     yield "areas", "ROC by DeLong, DeLong and Clarke-Pearson 1988; precision and recall by Davis and Goadrich 2006"

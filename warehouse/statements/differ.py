@@ -17,8 +17,8 @@ from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.conditions import dimension_of
-from evalhouse.warehouse.plans.labels import Size, difference_text, on, sizes, some
+from evalhouse.warehouse.plans.conditions import dimension_of, kinds_of
+from evalhouse.warehouse.plans.labels import Size, difference_text, noun_of, on, sizes, some, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of
@@ -100,7 +100,7 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
 
 def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension:
     """The label, or an attribute, of documents."""
-    dimension = dimension_of(scope, node, entries[0].kind)
+    dimension, *_ = (dimension_of(scope, node, kind) for kind in kinds_of(entries))
     if dimension.of == "label" or (dimension.of == "document" and dimension.attribute):
         return dimension
     known = [f"document.{name}" for name in scope.catalog.attributes["document"]]
@@ -333,14 +333,14 @@ def _of_pairs(families: Sequence[Taken], in_sections: bool) -> tuple[Column, ...
 
 
 def _columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
-    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    number: CellKind = unit_of(plan.entries)
     difference: CellKind = "number" if number == "number" else "difference"
     same = {of.systems for of in families}
     a, b = same.pop() if len(same) == 1 else ("A", "B")
     return (
         *_of_pairs(families, in_sections=True),
         Column("slice", "text"),
-        Column("documents", "count", plural(plan.entries[0].units.noun), spare=2),
+        Column("documents", "count", plural(noun_of(plan.entries)), spare=2),
         Column("value_a", number, a, spare=3),
         Column("value_b", number, b, spare=4),
         Column("difference", difference),
@@ -353,7 +353,7 @@ def _columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
 
 
 def _summary_columns(plan: DifferPlan, families: Sequence[Taken]) -> tuple[Column, ...]:
-    number = any(entry.unit == "number" for entry in plan.entries)
+    number = unit_of(plan.entries) == "number"
     difference: CellKind = "number" if number else "difference"
     return (
         *_of_pairs(families, in_sections=False),

@@ -18,7 +18,7 @@ from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Function
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import difference_text, on
+from evalhouse.warehouse.plans.labels import difference_text, noun_of, on, unit_of
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.scores import LONGEST_SHOWN, texts
@@ -153,7 +153,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
     table = rows.table(_columns(plan, pairs, with_texts))
     if with_texts and any(entry.units.documents > MANY for entry in plan.entries):
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
-    called = plural(plan.entries[0].units.noun)
+    called = plural(noun_of(plan.entries))
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
     how = "; ".join(filter(None, (whole, missing_note(plan.how, plan.entries))))
     only = f", those that favour {plan.only}" if plan.only is not None else ""
@@ -258,7 +258,7 @@ def _add(one: Listed, order: Places, stored: TextsOf, rows: TableRows) -> None:
 
 
 def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: Collection[str]) -> tuple[Column, ...]:
-    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    number: CellKind = unit_of(plan.entries)
     difference: CellKind = "number" if number == "number" else "difference"
     same = {one.systems for one in pairs}
     a, b = same.pop() if len(same) == 1 else ("A", "B")
@@ -268,7 +268,7 @@ def _columns(plan: DocumentsPlan, pairs: Sequence[Listed], with_texts: Collectio
         Column("measure", "name", on_screen=False),
         Column("system_a", "name", on_screen=False),
         Column("system_b", "name", on_screen=False),
-        Column("document", "name", plan.entries[0].units.noun),
+        Column("document", "name", noun_of(plan.entries)),
         Column("value_a", number, a),
         Column("value_b", number, b),
         Column("difference", difference, spare=1),

@@ -18,6 +18,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.intervals import interval_heading, percent
 from evalhouse.warehouse.comparing.margins import format_margin
+from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
@@ -284,7 +285,7 @@ def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | 
 
 def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) -> str:
     """Why the value, or its interval, is what was expected, or is not: at least 55%, the whole interval below 55%."""
-    unit = plan.question.entries[0].unit
+    unit = unit_of(plan.question.entries)
     lower, upper = (None if bound is None else format_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
     beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:

@@ -15,7 +15,7 @@ from evalhouse.warehouse.comparing.decisions import Decided, decisions
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import on
+from evalhouse.warehouse.plans.labels import on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
@@ -71,7 +71,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
-    unit: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    unit: CellKind = unit_of(plan.entries)
     shown = (
         Column("test_set", "name", on_screen=several),
         Column("task", "text", on_screen=False),

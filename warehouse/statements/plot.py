@@ -16,7 +16,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import is_simulated, kinds, on
+from evalhouse.warehouse.plans.labels import is_simulated, on, origins
 from evalhouse.warehouse.plans.names import Scope, one_line, text_of
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Result
@@ -110,8 +110,8 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
 
 
 def _subtitle(drawn: Drawn, result: Result) -> str:
-    """The kind, where several could be meant, and what the caption says behind its heading."""
-    return "; ".join(filter(None, (" and ".join(kinds(drawn.entries)), result.how)))
+    """Where the numbers come from, and what the caption says behind its heading."""
+    return "; ".join(filter(None, (origins(drawn.entries, marked=True), result.how)))
 
 
 PLOT = Statement(

@@ -27,7 +27,7 @@ from evalhouse.warehouse.comparing.notes import comparison_notes, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import Size, on, sizes
+from evalhouse.warehouse.plans.labels import Size, noun_of, on, sizes, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_two, holding_against, tested_entries, testing_of
@@ -392,7 +392,7 @@ def _settings(plan: PowerPlan) -> list[str]:
 
 
 def _unit(plan: PowerPlan) -> CellKind:
-    return "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    return unit_of(plan.entries)
 
 
 def _of_pairs(plan: PowerPlan) -> tuple[Column, ...]:
@@ -411,7 +411,7 @@ def _columns(plan: PowerPlan) -> tuple[Column, ...]:
     return (
         *_of_pairs(plan),
         Column("detect", _unit(plan), "difference"),
-        Column("documents", "count", plural(plan.entries[0].units.noun)),
+        Column("documents", "count", plural(noun_of(plan.entries))),
         Column("power", "proportion"),
         Column("least_p", "probability", "least p", spare=1),
         Column("exaggeration", "number", spare=2),
@@ -420,7 +420,7 @@ def _columns(plan: PowerPlan) -> tuple[Column, ...]:
 
 
 def _summary_columns(plan: PowerPlan) -> tuple[Column, ...]:
-    noun, wanted = plural(plan.entries[0].units.noun), f"{(100 * plan.wanted).normalize():f}%"
+    noun, wanted = plural(noun_of(plan.entries)), f"{(100 * plan.wanted).normalize():f}%"
     return (
         *_of_pairs(plan),
         Column("detect", _unit(plan), "difference"),

@@ -16,7 +16,7 @@ from evalhouse.warehouse.comparing.observations import observation_queries
 from evalhouse.warehouse.filtering.unlabelled import DRAWS
 from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import Measure, PrintedFigure, Statistic, find_measure, settle
+from evalhouse.warehouse.measures import Measure, Statistic, find_measure, settle
 from evalhouse.warehouse.measures.filtering import COLUMNS
 from evalhouse.warehouse.measures.forms import LinearForm, ratio
 from evalhouse.warehouse.measures.measure import SHARE
@@ -25,7 +25,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.conditions import filter_of
 from evalhouse.warehouse.plans.entries import Wanted, entry_on, refuse_runs
-from evalhouse.warehouse.plans.labels import known_size, some
+from evalhouse.warehouse.plans.labels import known_size, some, with_keys
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.results import EMPTY, Column, Result, Table, TableRows
@@ -87,7 +87,7 @@ def resolve(statement: n.Project, scope: Scope) -> ProjectPlan:
 
 
 def _check_projectable(statistic: Statistic, entry: p.Entry, node: n.Node) -> None:
-    of = statistic.computation.kind if isinstance(statistic.computation, PrintedFigure) else entry.kind.name
+    of = statistic.printed_of or entry.kind.name
     if KINDS[of].has_key and formula_of(statistic) is not None:
         return
     hint = (
@@ -130,7 +130,8 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     """
     entry, known = plan.entry, projection(plan, facts)
     labels = ", ".join(statistic.label for statistic in entry.statistics)
-    how = "; ".join(filter(None, (known_size(plan.entries, plan.where), _interval_note(plan))))
+    size = known_size(plan.entries, plan.where) if entry.kind.by_document else ""
+    how = "; ".join(filter(None, (size, _interval_note(plan))))
     stream = plan.stream
     to = "other generalities" if stream is None else f"the estimated generality of {stream.entry.test_set.name}"
     start = f"{entry.test_set.name} (generality {known.start:.4f})"
@@ -152,7 +153,7 @@ def answer(plan: ProjectPlan, facts: Facts, workforce: Workforce) -> Result:
     notes = [*off, *([f"recall or fallout is unknown for {some(without)}"] if without else []), *undefined, *crossed]
     return result_of(
         plan.text,
-        plan.entries,
+        with_keys(plan.entries),
         caption,
         table,
         how=how,

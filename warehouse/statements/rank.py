@@ -30,9 +30,9 @@ from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.conditions import filter_on
 from evalhouse.warehouse.plans.entries import Wanted, check_filled, entries_on
-from evalhouse.warehouse.plans.labels import on, some
+from evalhouse.warehouse.plans.labels import on, some, unit_of
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.systems import Several, stands_for_several
@@ -180,7 +180,7 @@ def _better(comparison: Comparison, decided: Decisions) -> Booleans:
 
 def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Column, ...]:
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
-    unit: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    unit: CellKind = unit_of(plan.entries)
     return (
         Column("test_set", "name", on_screen=several),
         Column("task", "text", on_screen=False),
@@ -274,7 +274,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
         if post_hoc not in POST_HOC:
             wrong = f"rank over test sets adjusts by {' or '.join(POST_HOC)}, not by {post_hoc}"
             raise QueryError(wrong, statement.adjust.span, hints(post_hoc, POST_HOC, "adjustments"))
-    where = filter_of(scope, statement.where, entries[0].kind)
+    where = filter_on(scope, statement.where, entries)
     check_replicates(entries, statement.replicates or statement, (), where)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     return Over(

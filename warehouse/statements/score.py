@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import fsum
 from typing import Any
@@ -25,15 +25,17 @@ from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions, scores
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import over_units
-from evalhouse.warehouse.plans.conditions import dimension_of, filter_of
+from evalhouse.warehouse.plans.conditions import dimension_of, filter_on, kinds_of
 from evalhouse.warehouse.plans.entries import Wanted, call_of, check_filled, check_groups, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import (
-    AS_PRINTED,
     LEFT_OUT_AS_0,
     Size,
+    as_printed,
+    headed,
     measure_notes,
     noun_of,
+    of_one_origin,
     on,
     sizes,
     some,
@@ -199,11 +201,8 @@ class ScorePlan(Struct, frozen=True):
 def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     check_filled(statement, entries, "a score uses the documents that a system has")
-    by: tuple[p.Dimension, ...] = ()
-    where = None
-    for task in {entry.kind.name: entry.kind for entry in entries}.values():
-        by = tuple(dimension_of(scope, attribute, task) for attribute in statement.by)
-        where = filter_of(scope, statement.where, task)
+    where = filter_on(scope, statement.where, entries)
+    by, *_ = (tuple(dimension_of(scope, attribute, kind) for attribute in statement.by) for kind in kinds_of(entries))
     _check_computed(statement, entries, by, where)
     for entry in entries:
         for dimension, attribute in zip(by, statement.by, strict=False):
@@ -340,10 +339,8 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(_has_runs(entry) for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))
-    tasks = {entry.test_set.name: entry.kind.name for entry in plan.entries}
-    mixed = len(set(tasks.values())) > 1
-    notes = [f"not of one task: {', '.join(f'{name} is {task}' for name, task in tasks.items())}"] if mixed else []
-    notes += measure_notes(plan.entries)
+    across = len(plan.entries) > 1 and not plan.interval
+    notes = [*_not_comparable(plan, across), *measure_notes(plan.entries)]
     known: list[tuple[str, Size]] = []
     spreads: list[OwnIntervals] = []
     counted = False
@@ -374,7 +371,8 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     names = ("system", *(dimension.name for dimension in plan.by))
     columns = _columns(plan, labels, kinds, replicated, counted)
     spread = (*(("documents",) if counted else ()), *labels)
-    side_by_side = SideBySide(names, tuple(kept), "test_set", tuple(tasks), spread)
+    test_sets = tuple((entry.test_set.name, headed(entry, plan.entries)) for entry in plan.entries)
+    side_by_side = SideBySide(names, tuple(kept), "test_set", test_sets, spread)
     return result_of(
         plan.text,
         plan.entries,
@@ -382,9 +380,9 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         Table(columns, tuple(row for row, key in zip(rows.rows, keys, strict=True) if key in shown)),
         how=_how(plan, known, spreads),
         notes=notes,
-        about_measures=False,  # they stand behind the note on tasks
+        about_measures=False,  # they stand behind the note on what cannot be compared
         summary_table=_summary(plan, rows, labels, kinds, facts),
-        side_by_side=side_by_side if len(plan.entries) > 1 and not plan.interval else None,
+        side_by_side=side_by_side if across else None,
     )
 
 
@@ -411,7 +409,8 @@ def _columns(
         ),
         *((_count_of_runs(plan, alone),) if replicated else ()),
         *(Column(f"sd({label})", kind, f"sd {label}", alone, spare=1) for label, kind in values if replicated),
-        Column("source", "text", on_screen=False),
+        # Where test sets are below one another, it tells figures as printed from computed values in the same column.
+        Column("source", "text", on_screen=plan.interval and not of_one_origin(plan.entries)),
     )
 
 
@@ -491,7 +490,7 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[O
     """How many documents there are, unless rows are split, and what was made of their values."""
     said = []
     if not any(entry.kind.by_document for entry in plan.entries):
-        said.append(AS_PRINTED)
+        said.append(as_printed(plan.entries))
     elif not plan.by and {test_set for test_set, _ in known} == {entry.test_set.name for entry in plan.entries}:
         said.append(sizes(known))
     if plan.standardized:
@@ -535,24 +534,11 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
     split = [Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by]
     values = _values(plan)
     if plan.standardized and len(plan.entries) > 1:
-        names = ("system", *_split(plan))
-        summary = TableRows([*names, "test_sets", *values])
-        for key, members in _group_rows(rows, names).items():
-            over = len({row["test_set"] for row in members})
-            summary.add(**dict(zip(names, key, strict=True)), test_sets=over, **_means(members, values))
-        if not summary.rows:
-            return EMPTY
-        named = zip(summary.records(), summary.rows, strict=True)
-        sign = 1 if plan.entries[0].statistics[0].measure.lower_is_better else -1
-        ranked = sorted(named, key=lambda pair: _best_first(pair[0][values[0]], pair[0]["system"], sign))
-        return Table(
-            (Column("system", "name"), *split, Column("test_sets", "count"), *means),
-            tuple(row for _, row in ranked[: plan.limit]),
-        )
+        return _over_test_sets(plan, rows, split, means)
     if any(dimension.of == "system" for dimension in plan.by):
         names = ("test_set", *_split(plan))
         summary = TableRows([*names, "systems", *values])
-        groups = _group_rows(rows, names)
+        groups = _group_rows(rows.records(), names)
         for key in sorted(groups, key=_by_name):
             of = len({row["system"] for row in groups[key]})
             summary.add(**dict(zip(names, key, strict=True)), systems=of, **_means(groups[key], values))
@@ -561,6 +547,31 @@ def _summary(plan: ScorePlan, rows: TableRows, labels: Sequence[str], kinds: Seq
     if any(dimension.of == "unit" for dimension in plan.by):
         return _over_units(plan, rows, split, means, facts)
     return EMPTY
+
+
+def _over_test_sets(plan: ScorePlan, rows: TableRows, split: Sequence[Column], means: Sequence[Column]) -> Table:
+    """The means over test sets, the best first; of several origins a mean each, and a column that tells them apart."""
+    values, names = _values(plan), ("system", *_split(plan))
+    origin_of = {entry.test_set.name: entry.origin for entry in plan.entries}
+    told = (Column("origin", "text"),) if len(set(origin_of.values())) > 1 else ()
+    sign = 1 if plan.entries[0].statistics[0].measure.lower_is_better else -1
+    summary = TableRows([*(column.name for column in told), *names, "test_sets", *values])
+    for origin in dict.fromkeys(origin_of.values()):
+        of_origin = [row for row in rows.records() if origin_of[str(row["test_set"])] == origin]
+        ranked = [
+            {
+                **{column.name: origin for column in told},
+                **dict(zip(names, key, strict=True)),
+                "test_sets": len({row["test_set"] for row in members}),
+                **_means(members, values),
+            }
+            for key, members in _group_rows(of_origin, names).items()
+        ]
+        ranked.sort(key=lambda row: _best_first(row[values[0]], row["system"], sign))
+        for row in ranked[: plan.limit]:
+            summary.add(**row)
+    columns = (*told, Column("system", "name"), *split, Column("test_sets", "count"), *means)
+    return summary.table(columns) if summary.rows else EMPTY
 
 
 def _over_units(
@@ -587,7 +598,7 @@ def _over_units(
     ]
     names = ("test_set", "system", *(name for name, _ in others))
     summary = TableRows([*names, "units", *_values(plan)])
-    for key, members in _group_rows(rows, names).items():
+    for key, members in _group_rows(rows.records(), names).items():
         units = len({tuple(row[name] for name in _split(plan)) for row in members})
         own = {places[label]: value for label, value in averages.get(key, {}).items()}
         summary.add(**dict(zip(names, key, strict=True)), units=units, **(_means(members, _values(plan)) | own))
@@ -596,10 +607,10 @@ def _over_units(
     return summary.table(columns) if summary.rows else EMPTY
 
 
-def _group_rows(rows: TableRows, names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:
+def _group_rows(rows: Iterable[dict[str, Cell]], names: Sequence[str]) -> dict[Key, list[dict[str, Cell]]]:
     """The rows by their cells of some names."""
     groups: dict[Key, list[dict[str, Cell]]] = {}
-    for row in rows.records():
+    for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return groups
 
@@ -653,6 +664,15 @@ def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.D
         why = "; none of the topics in their lists is judged" if entry.kind.of_lists else ""
         notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
     return notes
+
+
+def _not_comparable(plan: ScorePlan, across: bool) -> list[str]:
+    """A note where values of several origins stand in one table, which its order does not mix."""
+    if of_one_origin(plan.entries):
+        return []
+    first = plan.entries[0].test_set.name
+    order = f"; side by side, systems are in the order of {first}" if across and plan.order != "system" else ""
+    return [f"values of different origin cannot be compared with each other{order}"]
 
 
 def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:

@@ -28,7 +28,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.conditions import dimension_of
 from evalhouse.warehouse.plans.fact_rows import dimensions
-from evalhouse.warehouse.plans.labels import noun_of, on, some
+from evalhouse.warehouse.plans.labels import noun_of, on, some, unit_of
 from evalhouse.warehouse.plans.names import Scope, matching
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.plans.testing import interval_of
@@ -473,7 +473,7 @@ def _heading(plan: CorrectedPlan) -> str:
 
 def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
     label = plan.column_labels()[0]
-    kind: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    kind: CellKind = unit_of(plan.entries)
     noun = noun_of(plan.entries)
     return (
         Column("test_set", "name", on_screen=len(plan.entries) > 1),

@@ -17,9 +17,9 @@ from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.intervals import Crossed, crossed_queries, crossed_tables
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.conditions import filter_of
+from evalhouse.warehouse.plans.conditions import filter_on
 from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on
-from evalhouse.warehouse.plans.labels import Size, on, sizes, some
+from evalhouse.warehouse.plans.labels import Size, on, sizes, some, unit_of
 from evalhouse.warehouse.plans.names import HOW_TO_LOAD, Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.runs import has_replicates, unsaid_replicates
@@ -80,7 +80,7 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
             one = "there is one of each system" if len(entry.systems) > 1 or not here else "there is one"
             raise QueryError(f"spread needs two replicates, and {one}{here}", statement.span, (HOW_TO_LOAD,))
     entries = resampled_entries(statement, entries, scope)
-    where = filter_of(scope, statement.where, entries[0].kind)
+    where = filter_on(scope, statement.where, entries)
     check_replicates(entries, replicates or statement, (), where)
     return SpreadPlan(to_text(statement), entries, p.Testing.plain(where))
 
@@ -169,7 +169,7 @@ def _cells(entry: p.Entry, of: Crossed, components: Components | None) -> dict[s
 
 
 def _columns(plan: SpreadPlan, labels: Sequence[str]) -> tuple[Column, ...]:
-    number: CellKind = "number" if any(entry.unit == "number" for entry in plan.entries) else "proportion"
+    number: CellKind = unit_of(plan.entries)
     nouns = {_unit(entry) for entry in plan.entries}
     unit = nouns.pop() if len(nouns) == 1 else "document"
     return (

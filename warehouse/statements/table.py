@@ -22,7 +22,7 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import noun_of, on
+from evalhouse.warehouse.plans.labels import headed, noun_of, on, unit_of
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result, TableRows
@@ -449,7 +449,7 @@ def _signature_parts(result: Result) -> list[str]:
 
 def _columns(plan: PaperTablePlan, rows: TableRows) -> tuple[Column, ...]:
     """The columns of the data, which a workbook shows; the grid is drawn from them."""
-    numbers = any(entry.unit == "number" for entry in plan.entries)
+    numbers = unit_of(plan.entries) == "number"
     unit: CellKind = "number" if numbers else "proportion"
     kinds: dict[str, CellKind] = {
         **dict.fromkeys(("test_set", "measure", "system", "against"), "name"),
@@ -480,8 +480,9 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: 
         count = counts.pop() if len(counts) == 1 else None
         if counts:
             uneven.add(name)
-        shown = plan.shown.get(name, name)
-        headings.append((name, f"{shown} ({quantity(int(count), entry.units.noun)})" if count is not None else shown))
+        remarks = [quantity(int(count), entry.units.noun)] if count is not None else []
+        shown = replace(entry, test_set=replace(entry.test_set, name=plan.shown.get(name, name)))
+        headings.append((name, headed(shown, plan.entries, *remarks)))
     kinds = next(column.kind for column in _columns(plan, rows) if column.name == "value")
     lower = _lower(plan)
     letters = [(name, _letter(place)) for place, name in enumerate(systems)]

@@ -25,7 +25,7 @@ from evalhouse.warehouse.comparing.curves import OwnDecisions, curve_measure, ow
 from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Statistic
-from evalhouse.warehouse.plans.labels import noun_of, some
+from evalhouse.warehouse.plans.labels import noun_of, some, unit_of, with_keys
 from evalhouse.warehouse.plans.path import Facts, Workforce
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.arrays import Floats
@@ -231,7 +231,7 @@ def draw_power(plan: PowerPlan, result: Result, facts: Facts, workforce: Workfor
 
 def _amount_text(amount: float, plan: PowerPlan) -> str:
     """A difference as a curve is called by it: 2%, 0.5."""
-    return f"{100 * amount:.4g}%" if plan.entries[0].unit == "proportion" else f"{amount:.4g}"
+    return f"{100 * amount:.4g}%" if unit_of(plan.entries) == "proportion" else f"{amount:.4g}"
 
 
 # === the picture of project ===========================================================================================
@@ -296,7 +296,7 @@ def draw_projection(plan: ProjectPlan, result: Result, facts: Facts, workforce: 
     if crossing:
         said += f" Curves cross: {', '.join(crossing)}."
     return Drawn(
-        [plan.entry],
+        with_keys(plan.entries),
         tuple(panels),
         said,
         _legend(plan, panels, known),

@@ -10,6 +10,7 @@ from evalhouse.warehouse.charts import Panel
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, percent
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import headed
 from evalhouse.warehouse.results import Cell, Result
 
 
@@ -61,7 +62,7 @@ def lines_of(how: p.Testing, entries: Sequence[p.Entry], spreads: Sequence[OwnIn
 
 def panel_title(entries: Sequence[p.Entry], labels: Sequence[str], entry: p.Entry, label: str) -> str:
     """What a panel shows, where there are several."""
-    parts = ([label] if len(labels) > 1 else []) + ([entry.test_set.name] if len(entries) > 1 else [])
+    parts = ([label] if len(labels) > 1 else []) + ([headed(entry, entries)] if len(entries) > 1 else [])
     return " on ".join(parts)
 
 

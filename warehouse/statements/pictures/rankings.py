@@ -17,6 +17,7 @@ from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.labels import SIMULATED
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.groups import letters
@@ -255,7 +256,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
             continue
         line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
-        title = entry.test_set.name if len(plan.entries) > 1 else ""
+        title = panel_title(plan.entries, (), entry, "")
         units = (entry.unit, entry.unit)
         panels.append(
             plane(title, (first.label, second.label), units, points, expected_systems(entry), line, recall_precision)
@@ -265,7 +266,9 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         if recall_precision:
             legend.append("dotted: equal F")
     if not any(entry.kind.by_document for entry in plan.entries) and "dashed" in "".join(legend):
-        notes.append("the guessing line comes from the key labels, the figures are as printed")
+        simulated = any(entry.key.simulated for entry in plan.entries if entry.key is not None)
+        of_key = f"the key labels{f', which are {SIMULATED}' if simulated else ''}"
+        notes.append(f"the guessing line comes from {of_key}; the figures are as printed")
     said = "; ".join(f"{sum(map(_count_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."

@@ -42,7 +42,7 @@ def test_folders_are_systems_and_types_are_units(database: Database, load_text: 
 @pytest.mark.parametrize(
     ("found", "options", "wanted"),
     [
-        ("T1\tPlace 0 12\n", {}, [(1, 1, 0, 0, 1), (1, 0, 0, 0, 0)]),
+        ("T1\tPlace 0 12\n", {}, [(1, 0, 0, 0, 0), (1, 1, 0, 0, 0)]),
         ("T1\tPerson 4 12\n", {}, [(1, 1, 0, 0, 0), (1, 0, 0, 0, 0)]),
         ("T1\tPerson 4 12\n", {"overlap": "partial"}, [(1, 1, 0, 1, 0), (1, 0, 0, 0, 0)]),
         ("T1\tPerson 4 12\nT2\tPerson 0 3\n", {"overlap": "partial"}, [(1, 2, 0, 1, 0), (1, 0, 0, 0, 0)]),

@@ -1,25 +1,20 @@
 """Annotations of BRAT: an archive (.tar, .tar.gz) of folders of `.ann` files. The folder named gold is the key.
 
-Every other folder is a system, and a file in it is a document. Only text-bound annotations (T lines) are compared. The
-same place and type is correct. The same place with another type is incorrect, and counts under the type of the key. An
-overlap with the same type is partial, if the option asks for that. Relations, events, attributes and notes are not
-read.
+Every other folder is a system, and a file in it is a document. Only text-bound annotations (T lines) are compared, as
+the entities of tagged tokens are (`tally_mentions`). Relations, events, attributes and notes are not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import PurePosixPath
-
-from msgspec import Struct
 
 from evalhouse.warehouse.kinds.records import SCORES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
-from evalhouse.warehouse.loading.staging.spans import COLUMNS, Tally
+from evalhouse.warehouse.loading.staging.spans import COLUMNS, Mention, Tally, tally_mentions
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"
@@ -30,22 +25,12 @@ _ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:
 _OTHERS = "REAMN*#"
 """The first characters of lines for relations, events, attributes, normalizations, equivalences and notes."""
 
-Stretches = tuple[tuple[int, int], ...]
-"""The fragments of an annotation, each as start and end; the end is exclusive."""
-
-
-class Annotation(Struct, frozen=True, order=True):
-    """A type at a place."""
-
-    place: Stretches
-    kind: str
-
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages one score tuple per system, document and type. Raises DataError if there is no folder with the key."""
     gold = staging.options.get("gold") or "gold"
     overlap = staging.options.get("overlap") == "partial"
-    folders: dict[str, dict[str, list[Annotation]]] = {}
+    folders: dict[str, dict[str, list[Mention]]] = {}
     for document in documents(staging):
         if document.member is None:
             raise staging.refusal("expected an archive (.tar or .tar.gz) of folders of .ann files")
@@ -66,14 +51,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
         for system, folder in sorted(folders.items()):
             for name, wanted in sorted(key.items()):
-                tallied = tallies(wanted, folder.get(name, []), overlap=overlap)
+                tallied = tally_mentions(wanted, folder.get(name, []), overlap=overlap)
                 member = f"{system}/{name}.ann"
                 for kind in kinds:
                     scores.add(None, system, name, kind, *tallied.get(kind, Tally()).cells, member=member)
         return sheets.staged((f"left out (no key): {unknown} files",) if unknown else ())
 
 
-def _annotations(document: Document) -> list[Annotation]:
+def _annotations(document: Document) -> list[Mention]:
     annotations = []
     for number, line in document.lines():
         if not line.startswith("T"):
@@ -84,44 +69,12 @@ def _annotations(document: Document) -> list[Annotation]:
         read = _ANNOTATION.fullmatch(line)
         if read is None:
             raise document.refusal("this is not a text-bound annotation: T1, a tab, a type and its offsets", number)
-        fragments = (fragment.split(" ") for fragment in read[2].split(";"))
-        place = tuple((int(start), int(end)) for start, end in fragments)
+        pieces = (piece.split(" ") for piece in read[2].split(";"))
+        place = [(int(start), int(end)) for start, end in pieces]
         if any(start > end for start, end in place):
             raise document.refusal(f"{quote_cell(read[2])} ends before it begins", number)
-        annotations.append(Annotation(place, read[1]))
+        annotations.append(Mention(read[1], *place[0], tuple(place[1:])))
     return annotations
-
-
-def tallies(key: list[Annotation], predicted: list[Annotation], *, overlap: bool) -> dict[str, Tally]:
-    """The counts of each type in one document. Each annotation is matched at most once, from left to right."""
-    same = Counter(key) & Counter(predicted)
-    outcomes = Counter((annotation.kind, "correct") for annotation in same.elements())
-    left = sorted((Counter(key) - same).elements())
-    others: list[Annotation] = []
-    for annotation in sorted((Counter(predicted) - same).elements()):
-        match = next((other for other in left if other.place == annotation.place), None)
-        if match is None:
-            others.append(annotation)
-        else:
-            left.remove(match)
-            outcomes[match.kind, "incorrect"] += 1
-    for annotation in others:
-        match = next((other for other in left if overlap and _overlapping(annotation, other)), None)
-        if match is not None:
-            left.remove(match)
-        outcomes[annotation.kind, "partial" if match else "spurious"] += 1
-    possible, actual = Counter(annotation.kind for annotation in key), Counter(kind for kind, _ in outcomes.elements())
-    return {
-        kind: Tally(
-            possible[kind], actual[kind], *(outcomes[kind, name] for name in ("correct", "partial", "incorrect"))
-        )
-        for kind in {*possible, *actual}
-    }
-
-
-def _overlapping(one: Annotation, other: Annotation) -> bool:
-    pairs = ((here, there) for here in one.place for there in other.place)
-    return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
 
 
 def _recognizes(start: Start) -> str | None:

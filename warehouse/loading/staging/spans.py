@@ -117,12 +117,24 @@ def _breaks_off(last: Tag, tag: Tag) -> bool:
 SCHEMES = ("conlleval", "iob2", "iobes")
 
 
+Stretch = tuple[int, int]
+"""A stretch of a text, from its start up to but excluding its end."""
+
+
 class Mention(NamedTuple):
-    """Something that was extracted: its type and its place, from `start` up to but excluding `end`."""
+    """Something that was extracted: its type and its place, from `start` up to but excluding `end`. If it is in several
+    pieces, `more` are the pieces after the first.
+    """
 
     kind: str
     start: int
     end: int
+    more: tuple[Stretch, ...] = ()
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """All pieces of its place."""
+        return ((self.start, self.end), *self.more)
 
 
 class Tally(NamedTuple):
@@ -208,7 +220,8 @@ def _iobes(tags: Sequence[str]) -> list[Mention]:
 
 def tally_mentions(gold: Iterable[Mention], predicted: Iterable[Mention], *, overlap: bool) -> dict[str, Tally]:
     """The counts of each type. The same place and type is correct. With `overlap`, an overlapping mention of the same
-    type is partial. Each mention is matched at most once, from left to right.
+    type is partial. Each mention is matched at most once, from left to right. A mention of the wrong type is missing
+    for the type of the key and spurious for that of the answer, as in seqeval.
     """
     counts: dict[str, list[int]] = {}
     unmatched: dict[Mention, int] = {}
@@ -235,7 +248,8 @@ def tally_mentions(gold: Iterable[Mention], predicted: Iterable[Mention], *, ove
 
 
 def _overlapping(one: Mention, other: Mention) -> bool:
-    return one.kind == other.kind and one.start < other.end and other.start < one.end
+    pairs = ((here, there) for here in one.stretches for there in other.stretches)
+    return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
 
 
 # === entities of many sentences =======================================================================================

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.readers import Role
 from evalhouse.warehouse.loading.readers.alpaca_eval import EXAMPLE
+from evalhouse.warehouse.loading.readers.recognition import recognize
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -74,3 +78,16 @@ def test_another_annotator_is_a_replicate(database: Database, load_text: Load) -
 )
 def test_what_is_no_annotation_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
     assert complaints(text, "alpaca-eval", FILE) == [sentence]
+
+
+def test_the_leaderboard_beside_is_compared_with_the_annotations(database: Database, tmp_path: Path) -> None:
+    head = ",win_rate,standard_error,n_total,mode,avg_length,length_controlled_winrate\n"
+    (tmp_path / FILE).write_text(EXAMPLE)
+    board = tmp_path / "leaderboard.csv"
+    board.write_text(head + "m1,37.5,1.0,2,community,100,41.2\nother,9.0,1.0,2,community,100,9.9\n")
+    assert recognize(board, database).role is Role.PART
+    assert load(database, tmp_path / FILE, "alpaca-eval").disagreeing == ()
+    board.write_text(head + "m1,73.5,1.0,2,community,100,41.2\n")
+    assert load(database, tmp_path / FILE, "alpaca-eval").disagreeing == (
+        "leaderboard.csv gives the win rate of m1 as 73.5, but the mean of the samples is 37.5",
+    )

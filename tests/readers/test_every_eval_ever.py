@@ -82,6 +82,39 @@ def test_two_results_of_one_name_are_numbered(database: Database, load_text: Loa
     assert [row[2:4] for row in figures(database)] == [("accuracy", 0.5), ("accuracy:2", 0.25)]
 
 
+def test_results_of_one_name_are_told_apart_by_what_differs(database: Database, load_text: Load) -> None:
+    tries = [result(metric="pass_at_k", score=score, metric_parameters={"k": k}) for k, score in ((1, 0.5), (5, 0.75))]
+    splits = [{**result("qa", score), "source_data": {"hf_split": split}} for split, score in (("test", 0), ("val", 1))]
+    sets = [{**result("mix", score), "source_data": {"dataset_name": name}} for name, score in (("a", 0), ("b", 1))]
+    load_text(record(*tries, *splits, *sets), "every-eval-ever", RECORD)
+    assert [(test_set, measure, value) for test_set, _, measure, value, *_ in figures(database)] == [
+        ("mix:a", "accuracy", 0.0),
+        ("mix:b", "accuracy", 1.0),
+        ("qa", "accuracy", 0.0),
+        ("qa:val", "accuracy", 1.0),
+        ("quiz", "pass_at_k(k=1)", 0.5),
+        ("quiz", "pass_at_k(k=5)", 0.75),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "disagreeing"),
+    [
+        (result(score=0.5), False),
+        (result(score=0.75), True),
+        (result(score=50, metric_unit="percent"), False),
+        (result(score=0.75, metric="f1_macro"), False),
+    ],
+)
+def test_the_record_beside_samples_is_compared_with_them(
+    database: Database, tmp_path: Path, said: dict[str, object], disagreeing: bool
+) -> None:
+    (tmp_path / RECORD).write_text(record(said))
+    (tmp_path / SAMPLES).write_text(sample(1, 0.0) + sample(2, 1.0))
+    notes = load(database, tmp_path / SAMPLES, "every-eval-ever").disagreeing
+    assert notes == ((f"{RECORD} gives accuracy of quiz as 0.75, but the mean of the samples is 0.5",) * disagreeing)
+
+
 def test_another_evaluation_of_a_model_is_a_replicate(database: Database, load_text: Load) -> None:
     load_text(EXAMPLE, "every-eval-ever", RECORD)
     assert load_text(EXAMPLE, "every-eval-ever", RECORD).rows_new == 0

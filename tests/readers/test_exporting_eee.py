@@ -124,9 +124,9 @@ def test_records_load_as_what_they_were(filled: Database, tmp_path: Path) -> Non
 
 def test_a_mean_has_its_uncertainty(filled: Database, tmp_path: Path) -> None:
     export_eee(filled, tmp_path / "out", Evaluator())
-    [record] = [record for _, record in records(tmp_path / "out") if record["evaluation_id"].startswith("mmlu")]
-    [result] = record["evaluation_results"]
-    assert record["eval_library"]["name"] == "helm"
+    [record] = [record for _, record in records(tmp_path / "out") if record["evaluation_id"].startswith("popularity")]
+    [result] = [result for result in record["evaluation_results"] if result["metric_config"]["metric_id"] == "accuracy"]
+    assert record["eval_library"]["name"] == "inspect_ai"
     assert result["metric_config"]["metric_kind"] == "accuracy"
     assert result["score_details"] == {
         "score": 0.5,

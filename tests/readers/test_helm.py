@@ -32,13 +32,79 @@ def run_folder(folder: Path, run: str = "mmlu:subject=law,model=openai_gpt2") ->
     return folder
 
 
-def test_values_are_by_instance_and_perturbation(database: Database, tmp_path: Path) -> None:
+def test_what_is_under_a_perturbation_is_a_test_set_of_its_own(database: Database, tmp_path: Path) -> None:
     notes = load(database, run_folder(tmp_path) / "per_instance_stats.json", "helm").notes
     assert values(database) == [
         ("mmlu:subject=law", "openai_gpt2", "id1", "accuracy", 1.0),
-        ("mmlu:subject=law", "openai_gpt2", "id1:typos", "accuracy", 0.0),
+        ("mmlu:subject=law:typos", "openai_gpt2", "id1", "accuracy", 0.0),
     ]
-    assert notes == ("accuracy is exact_match",)
+    others = "other splits and perturbations are test sets of their own: SCENARIO:typos"
+    assert notes == ("accuracy is exact_match", others)
+
+
+def instance(number: int, split: str, right: float, **others: object) -> dict[str, object]:
+    return {"instance_id": f"id{number}", "stats": [stat("exact_match", right, split=split)], **others}
+
+
+def test_the_scenario_is_the_split_that_tables_show(database: Database, load_text: Load) -> None:
+    """The others are test sets of their own, also where a setting names the scenario."""
+    splits = {"test": (1.0, 0.0), "valid": (0.0, 0.0), "ood": (1.0, 1.0)}
+    text = json.dumps([instance(n, split, right) for split, of in splits.items() for n, right in enumerate(of)])
+    load_text(text, "helm", "s.json", fields=ON)
+    means = "select test_set, avg(value), count(*) from document_values group by all order by all"
+    assert database.rows(Sql(means)) == [("news", 0.5, 2), ("news:ood", 1.0, 2), ("news:valid", 0.0, 2)]
+    attributes = "select distinct test_set, attribute, value from document_attributes order by all"
+    assert database.rows(Sql(attributes)) == [
+        ("news", "split", "test"),
+        ("news:ood", "split", "ood"),
+        ("news:valid", "split", "valid"),
+    ]
+
+
+def test_a_scenario_without_a_test_split_is_its_validation(database: Database, load_text: Load) -> None:
+    load_text(json.dumps([instance(1, "valid", 1.0), instance(2, "train", 0.0)]), "helm", "s.json", fields=ON)
+    assert [row[:3] for row in values(database)] == [("news", "base", "id1"), ("news:train", "base", "id2")]
+
+
+def run_that_states(folder: Path, instances: list[dict[str, object]], *stats: dict[str, object]) -> Path:
+    (folder / "stats.json").write_text(json.dumps(stats))
+    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
+    return folder / "per_instance_stats.json"
+
+
+def test_what_the_run_states_is_compared_with_its_instances(database: Database, tmp_path: Path) -> None:
+    typos = {"name": "typos"}
+    perturbed = {"perturbation": typos} | instance(1, "test", 1.0)
+    instances = [instance(1, "test", 1.0), instance(2, "test", 0.0), instance(3, "valid", 1.0), perturbed]
+    right = [stat("exact_match", 0.5), stat("exact_match", 1.0, split="valid"),
+             stat("exact_match", 0.0, perturbation=typos | {"computed_on": "worst"}), stat("unknown", 7.0)]  # fmt: skip
+    wrong = [stat("exact_match", 0.25, split="valid"), stat("exact_match", 0.75, perturbation=typos)]
+    assert load(database, run_that_states(tmp_path, instances, *right), "helm", fields=ON).disagreeing == ()
+    file = run_that_states(tmp_path, instances, *wrong, right[0])
+    assert load(database, file, "helm", fields=ON).disagreeing == (
+        "stats.json gives exact_match of valid as 0.25, but the mean of the samples is 1",
+        "stats.json gives exact_match of test under typos as 0.75, but the mean of the samples is 1",
+    )
+
+
+def test_sub_splits_are_attributes_and_have_figures_of_their_own(database: Database, tmp_path: Path) -> None:
+    def of(number: int, sub_split: str, right: float) -> dict[str, object]:
+        return {"instance_id": f"id{number}", "stats": [stat("exact_match", right, sub_split=sub_split)]}
+
+    instances = [of(1, "hard", 0.0), of(2, "easy", 1.0), of(3, "easy", 1.0)]
+    stated = [stat("exact_match", 0.5, sub_split="hard"), stat("exact_match", 1.0, sub_split="easy")]
+    loaded = load(database, run_that_states(tmp_path, instances, *stated), "helm", fields=ON)
+    assert loaded.disagreeing == (
+        "stats.json gives exact_match of test, hard as 0.5, but the mean of the samples is 0",
+    )
+    known = "select document, value from document_attributes where attribute = 'sub_split' order by all"
+    assert database.rows(Sql(known)) == [("id1", "hard"), ("id2", "easy"), ("id3", "easy")]
+    assert {row[3] for row in values(database)} == {"accuracy"}
+
+
+def test_a_mean_with_weights_is_not_compared(database: Database, tmp_path: Path) -> None:
+    instances = [{"instance_id": f"id{n}", "stats": [stat("f1", 1.0 * n, n)]} for n in (1, 3)]
+    assert load(database, run_that_states(tmp_path, instances, stat("f1", 0.3)), "helm", fields=ON).disagreeing == ()
 
 
 def test_the_description_of_the_run_names_model_and_scenario(database: Database, tmp_path: Path) -> None:
@@ -46,7 +112,8 @@ def test_the_description_of_the_run_names_model_and_scenario(database: Database,
     spec = {"name": "mmlu:subject=law,model=openai_gpt2", "adapter_spec": {"model": "openai/gpt2"}}
     (folder / "run_spec.json").write_text(json.dumps(spec))
     load(database, folder / "per_instance_stats.json", "helm")
-    assert {row[:2] for row in values(database)} == {("mmlu:subject=law", "openai/gpt2")}
+    scenarios = ("mmlu:subject=law", "mmlu:subject=law:typos")
+    assert {row[:2] for row in values(database)} == {(scenario, "openai/gpt2") for scenario in scenarios}
 
 
 def test_suites_are_runs(database: Database, tmp_path: Path) -> None:
@@ -67,21 +134,28 @@ def test_what_lies_beside_is_read_with_the_instances(database: Database, tmp_pat
 
 def test_figures_stand_in_for_instances_that_are_not_there(database: Database, load_text: Load) -> None:
     figures = [stat("num_instances", 40), stat("exact_match", 0.25), stat("exact_match", 0.5, split="valid"),
-               stat("exact_match", 0.1, perturbation={"name": "typos"})]  # fmt: skip
+               stat("exact_match", 0.1, perturbation={"name": "typos"}),
+               stat("exact_match", 0.05, perturbation={"name": "typos", "computed_on": "worst"})]  # fmt: skip
     load_text(json.dumps(figures), "helm", "stats.json", fields=ON)
-    query = "select system, measure, value::double, documents from published_figures order by all"
-    assert database.rows(Sql(query)) == [("base", "accuracy", 0.25, 40), ("base", "num_instances", 40.0, 40)]
+    query = "select test_set, measure, value::double, documents from published_figures order by all"
+    assert database.rows(Sql(query)) == [
+        ("news", "accuracy", 0.25, 40),
+        ("news", "num_instances", 40.0, 40),
+        ("news:typos", "accuracy", 0.1, None),
+        ("news:typos", "accuracy@worst", 0.05, None),
+        ("news:valid", "accuracy", 0.5, None),
+    ]
 
 
 def test_perturbations_of_one_name_are_told_apart_by_their_parameters(database: Database, load_text: Load) -> None:
     said = {"name": "dialect", "robustness": False, "fairness": True, "computed_on": "perturbed", "mapping": None}
     ways = [said, {**said, "target": "AAVE", "prob": 1.0}, {**said, "target": "SAE", "prob": 1.0, "both": False}]
     text = json.dumps([{"instance_id": "i", "perturbation": way, "stats": [stat("f1", 1.0)]} for way in ways])
-    assert load_text(text, "helm", "s.json", fields=ON).notes == ()
-    assert [document for (_, _, document, _, _) in values(database)] == [
-        "i:dialect",
-        "i:dialect(both=false,prob=1.0,target=SAE)",
-        "i:dialect(prob=1.0,target=AAVE)",
+    load_text(text, "helm", "s.json", fields=ON)
+    assert [test_set for (test_set, *_) in values(database)] == [
+        "news:dialect",
+        "news:dialect(both=false,prob=1.0,target=SAE)",
+        "news:dialect(prob=1.0,target=AAVE)",
     ]
 
 
@@ -91,7 +165,7 @@ def test_trials_are_replicates_and_values_are_sums_by_counts(database: Database,
         return {"instance_id": "i", "train_trial_index": number, "stats": stats}
 
     loaded = load_text(json.dumps([trial(0, 3.0, 4), trial(1, 0.5, 2), trial(2, 0, 0)]), "helm", "s.json", fields=ON)
-    assert values(database) == [("news", "base", "i", "f1@hard", 0.75), ("news", "base#2", "i", "f1@hard", 0.25)]
+    assert values(database) == [("news", "base", "i", "f1", 0.75), ("news", "base#2", "i", "f1", 0.25)]
     assert loaded.notes == (
         "instances were tried 2 times; each trial is a run",
         "left out (no instance, or not a finite number): 1 statistic",

@@ -241,3 +241,55 @@ def test_real_logs_give_the_accuracy_that_they_print(database: Database, real_fi
         metric = scores["metrics"].get("accuracy") or scores["metrics"]["mean"]
         assert [pytest.approx(metric["value"], abs=1e-9)] == [value for (value,) in rows if value is not None]
     assert failures(database) == [("cvebench", "anthropic/claude-opus-4-6", "CVE-2024-36858-one_day", "error")]
+
+
+def epochs_of(*values: list[object]) -> list[dict[str, object]]:
+    """Samples with a value of `match` in each epoch."""
+    return [
+        {"id": number, "epoch": epoch, "scores": {"match": {"value": value}}}
+        for number, of_sample in enumerate(values, start=1)
+        for epoch, value in enumerate(of_sample, start=1)
+    ]
+
+
+def stating(samples: list[dict[str, object]], *figures: tuple[str, float]) -> str:
+    """A log that states figures of `match`, by reducer."""
+    scores = [
+        {"name": "match", "scorer": "match", "reducer": reducer, "metrics": {"accuracy": {"value": value}}}
+        for reducer, value in figures
+    ]
+    return log_of(*samples, results={"scores": scores})
+
+
+def test_what_a_log_states_is_compared_with_its_samples(load_text: Load) -> None:
+    samples = epochs_of(["C"], ["I"], ["P"], ["yes"])
+    assert load_text(stating(samples, ("mean", 0.625)), "inspect", "l.json").disagreeing == ()
+    assert load_text(stating(samples, ("mean", 0.9)), "inspect", "l.json").disagreeing == (
+        "the summary of the log gives accuracy of match as 0.9, but the mean of the samples is 0.625",
+    )
+
+
+def test_epochs_are_reduced_as_the_log_says(load_text: Load) -> None:
+    samples = epochs_of(["C", "C", "I"], ["I", "I", "C"], ["C", "C", "C"])
+    right = [("mean", 2 / 3), ("median", 2 / 3), ("mode", 2 / 3), ("max", 1.0), ("at_least_2", 2 / 3),
+             ("pass_at_2", (1 + 2 / 3 + 1) / 3), ("pass_k_2", (1 / 3 + 0 + 1) / 3)]  # fmt: skip
+    assert load_text(stating(samples, *right), "inspect", "l.json").disagreeing == ()
+    wrong = [(reducer, value / 2) for reducer, value in right]
+    assert len(load_text(stating(samples, *wrong), "inspect", "l.json").disagreeing) == 6
+    assert load_text(stating(samples, ("of_ours", 0.1)), "inspect", "l.json").disagreeing == ()
+
+
+def test_reducers_of_a_log_without_samples_are_measures(database: Database, load_text: Load) -> None:
+    load_text(stating([], ("mean", 0.5), ("max", 0.75)), "inspect", "l.json")
+    rows = database.rows(Sql("select measure, value::double from published_figures order by all"))
+    assert rows == [("accuracy", 0.5), ("accuracy:max", 0.75)]
+
+
+def test_the_keys_of_a_scorer_have_figures_of_their_own(load_text: Load) -> None:
+    samples = [{"id": n, "epoch": 1, "scores": {"judge": {"value": {"tone": n, "facts": 1}}}} for n in (0, 1)]
+    scores = [{"name": key, "scorer": "judge", "metrics": {"mean": {"value": value}}} for key, value in
+              (("tone", 0.5), ("facts", 0.25))]  # fmt: skip
+    loaded = load_text(log_of(*samples, results={"scores": scores}), "inspect", "l.json")
+    assert loaded.disagreeing == (
+        "the summary of the log gives mean of judge.facts as 0.25, but the mean of the samples is 1",
+    )

@@ -100,7 +100,7 @@ def test_the_folder_or_the_results_file_names_the_system(database: Database, tmp
     (tmp_path / f"results_{DATE.split('.')[0]}.285735.json").write_text(json.dumps(results))
     notes = load(database, tmp_path / LOG, "lm-eval").notes
     assert {row[0] for row in values(database)} == {"google/gemma-2b", "phi"}
-    assert "the results file gives acc,none as 0.75, but the mean of the samples is 0.5" in notes
+    assert "results_2026-01-16T15-23-47.285735.json gives acc,none as 0.75, but the mean of the samples is 0.5" in notes
 
 
 def results_of(folder: Path, results: dict[str, object], **others: object) -> Path:

@@ -49,7 +49,7 @@ def test_splits_and_subsets_are_test_sets_of_their_own(database: Database, load_
 def test_older_files_have_splits_at_the_top(database: Database, load_text: Load) -> None:
     said = {"mteb_version": "1.0.2", "mteb_dataset_name": "STS", "test": {"en": {"cos_sim": {"spearman": 0.5}, "x": 1}}}
     load_text(json.dumps(said), "mteb", fields=M1)
-    assert figures(database) == [("STS", "m1", "cos_sim.spearman", 0.5), ("STS", "m1", "x", 1.0)]
+    assert figures(database) == [("STS:en", "m1", "cos_sim.spearman", 0.5), ("STS:en", "m1", "x", 1.0)]
 
 
 def test_model_and_revision_are_those_of_the_file_beside_or_of_the_folders(database: Database, tmp_path: Path) -> None:
@@ -83,3 +83,18 @@ def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentenc
 def test_a_model_that_nothing_names_must_be_set(complaints: Complaints) -> None:
     said = "B.json: no folder names the model; name it with --set system=NAME"
     assert complaints(EXAMPLE, "mteb", "B.json") == [said]
+
+
+def test_a_setting_names_the_task_and_not_its_parts(database: Database, load_text: Load) -> None:
+    languages = [{"hf_subset": language, "main_score": score} for language, score in (("en", 0.5), ("de", 0.25))]
+    load_text(results(test=languages), "mteb", fields={**M1, "test_set": "mine"})
+    assert [row[0] for row in figures(database)] == ["mine:de", "mine:en"]
+
+
+def test_the_main_score_is_one_of_the_others(load_text: Load) -> None:
+    scores = {"hf_subset": "de", "accuracy": 0.5, "f1": 0.25}
+    assert load_text(results(test=[{**scores, "main_score": 0.25}]), "mteb", "r.json", fields=M1).disagreeing == ()
+    loaded = load_text(results(validation=[{**scores, "main_score": 0.75}]), "mteb", "r.json", fields=M1)
+    assert loaded.disagreeing == (
+        "the file gives main_score of validation, de as 0.75, but accuracy, the nearest of the other figures, is 0.5",
+    )

@@ -91,3 +91,14 @@ def test_a_submission_lists_what_became_of_its_instances(database: Database, tmp
 def test_what_is_no_report_is_refused(complaints: Complaints, said: object, sentence: str) -> None:
     text = said if isinstance(said, str) else json.dumps(said)
     assert complaints(text, "swe-bench", "r.json", fields=LITE) == [sentence]
+
+
+def test_what_a_report_counts_is_compared_with_what_it_lists(load_text: Load) -> None:
+    said = json.loads(EXAMPLE)
+    assert load_text(EXAMPLE, "swe-bench", FILE, fields=LITE).disagreeing == ()
+    wrong = {**said, "resolved_instances": 2, "empty_patch_instances": 0, "error_instances": 4}
+    assert load_text(json.dumps(wrong), "swe-bench", FILE, fields=LITE).disagreeing == (
+        "the report gives resolved_instances as 2, but the number of resolved instances here is 1",
+        "the report gives empty_patch_instances as 0, but the number of empty_patch instances here is 1",
+        "the report gives error_instances as 4, but the number of error instances here is 0",
+    )

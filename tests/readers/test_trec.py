@@ -287,11 +287,56 @@ def test_random_runs_with_ties_agree_with_trec_eval(database: Database, load_tex
         ("map\t301\t0.1\nP_5\t301\n", "in:2: 2 columns in this line; trec_eval prints 3"),
         ("map\t301\tnan\n", "in:1: the value of 'map' is nan, not a finite number"),
         ("map\t301\t0.1 or so\n", "in:1: 5 columns in this line; trec_eval prints 3"),
-        ("map\tall\t0.1\n", "in: no topic is printed; trec_eval -q prints them"),
+        ("runid\tall\tx\n", "in: no value is printed"),
     ],
 )
 def test_what_trec_eval_did_not_print_is_refused(complaints: Complaints, text: str, sentence: str) -> None:
     assert complaints(text, "trec-eval", "in", fields={**ON, "system": "x"}) == [sentence]
+
+
+def figures(database: Database) -> list[tuple[object, ...]]:
+    query = "select system, measure, value::varchar, resolution::double, documents from published_figures order by all"
+    return database.rows(Sql(query))
+
+
+PRINTED = "map\t301\t0.2500\nmap\t302\t0.7500\nnum_ret\t301\t3\nnum_ret\t302\t4\nrunid\tall\tbase\nnum_q\tall\t2\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("map\tall\t0.5000\nnum_ret\tall\t7\n", ()),
+        ("map\tall\t0.5001\n", ()),
+        ("map\tall\t0.6000\n", ("line 7 gives map of all topics as 0.6, but the mean of the topics is 0.5",)),
+        ("num_ret\tall\t8\n", ("line 7 gives num_ret of all topics as 8, but the sum of the topics is 7",)),
+        ("num_q\tall\t4\nmap\tall\t0.2500\n", ()),
+    ],
+)
+def test_the_figures_of_all_topics_are_compared_with_the_topics(
+    load_text: Load, lines: str, said: tuple[str, ...]
+) -> None:
+    """With trec_eval -c there are more topics than are printed, and they count as 0."""
+    assert load_text(PRINTED + lines, "trec-eval", "in", fields=ON).disagreeing == said
+
+
+def test_figures_of_all_topics_alone_are_published(database: Database, load_text: Load) -> None:
+    load_text("runid\tall\tbase\nnum_q\tall\t2\nmap\tall\t0.2500\ngm_map\tall\t0.1\n", "trec-eval", "in", fields=ON)
+    assert figures(database) == [("base", "AP", "0.250000000", 0.0001, 2), ("base", "gm_map", "0.100000000", 0.1, 2)]
+
+
+def test_figures_of_all_topics_are_compared_with_the_stored_run(database: Database, load_text: Load) -> None:
+    load_text("301 0 a 1\n302 0 a 1\n", "trec", "qrels", fields=ON)
+    load_text("301 Q0 a 1 1 base\n302 Q0 b 1 1 base\n", "trec", "run", fields=ON)
+    loaded = load_text("runid\tall\tbase\nmap\tall\t0.5000\nP_5\tall\t0.2000\n", "trec-eval", "in", fields=ON)
+    assert loaded.disagreeing == ("line 3 gives P_5 of all topics as 0.2, but the mean of the topics is 0.1",)
+    assert figures(database) == []
+
+
+def test_what_trec_eval_printed_of_its_own_test_agrees_with_itself(database: Database, real_files: Path) -> None:
+    for file in ("qrels.test", "results.test"):
+        load(database, real_files / "trec" / file, "trec", fields=ON)
+    for file in ("out.test", "out.test.aq"):
+        assert load(database, real_files / "trec" / file, "trec-eval", fields=ON, strict=True).disagreeing == ()
 
 
 @pytest.mark.parametrize(

@@ -380,3 +380,27 @@ def test_runs_without_judgments_say_what_is_missing(tmp_path: Path) -> None:
         assert "no rows on T for a, b; none of the topics in their lists is judged" in notes
         with pytest.raises(QueryError, match="no topic of T in this statement has both lists and judgments"):
             unjudged.run("compare AP for a, b on T")
+
+
+@pytest.mark.parametrize(
+    ("printed", "computed"),
+    [("rbp", "RBP(p=0.8)"), ("err", "ERR"), ("judged", "Judged"), ("utility", "utility(")],
+)
+def test_a_printed_measure_is_not_answered_by_another_of_its_name(tmp_path: Path, printed: str, computed: str) -> None:
+    """trec_eval prints as rbp what is RBP(p=0.9) here, and as utility the default of another program."""
+    (tmp_path / "qrels.txt").write_text("1 0 p 1\n1 0 q 0\n")
+    (tmp_path / "s.run").write_text("1 Q0 p 1 0.9 s\n")
+    (tmp_path / "s.eval").write_text(f"{printed}\t1\t0.1000\nmap\t1\t1.0000\nrunid\tall\ts\n")
+    create(tmp_path / "w.duckdb").close()
+    with Session.open(tmp_path / "w.duckdb") as session:
+        for file in ("qrels.txt", "s.run", "s.eval"):
+            session.run(f'load "{tmp_path / file}" as auto')
+        on = f'on "{tmp_path.name}"'
+        with pytest.raises(QueryError, match=f"{printed} on .* could be what was loaded as {printed}, or") as caught:
+            session.run(f"score {printed} for all {on}")
+        [hint] = caught.value.hints
+        first, second = hint.removeprefix("write ").split(" or ")
+        assert session.run(f"score {first} for all {on}").rows[0][printed] == pytest.approx(0.1)
+        assert second.startswith(computed)
+        assert len(session.run(f"score {second} for all {on}").rows) == 1
+        assert session.run(f"score AP for all {on}").rows[0]["AP"] == 1

@@ -106,13 +106,14 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
 
 
 def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
-    """Prints the notes on many files, each one once. If notes differ only in a number, prints one note with the range
-    of the numbers.
+    """Prints the notes on many files, each one once, and first those on figures that files state. If notes differ
+    only in a number, prints one note with the range of the numbers.
     """
     sources: dict[str, list[tuple[str, str]]] = {}
-    for one in loaded:
-        for text in one.notes:
-            sources.setdefault(_HOW_MANY.sub(r"\1", text), []).append((one.source, text))
+    disagreeing = [(one.source, text) for one in loaded for text in one.disagreeing]
+    others = [(one.source, text) for one in loaded for text in one.notes if text not in one.disagreeing]
+    for source, text in (*disagreeing, *others):
+        sources.setdefault(_HOW_MANY.sub(r"\1", text), []).append((source, text))
     for said in list(sources.values())[:FEW]:
         source, text = said[0]
         counts = sorted({int(found[2]) for _, text in said if (found := _HOW_MANY.search(text))})
@@ -251,6 +252,7 @@ def _request(args: argparse.Namespace) -> LoadRequest:
         lower_is_better=_directions(args),
         simulated=args.simulated,
         skip_bad=args.skip_bad,
+        strict=args.strict,
         texts=args.texts,
         door=EVERYWHERE if args.max_unpacked is None else Door(unpacked=args.max_unpacked),
     )

@@ -88,6 +88,8 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--simulated", action="store_true", help=simulated)
     bad = "skip files that cannot be read, and list them"
     parser.add_argument("--skip-bad", action="store_true", help=bad)
+    strict = "refuse files that state other figures than their rows have; otherwise notes say so"
+    parser.add_argument("--strict", action="store_true", help=strict)
     texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
     where = parser.add_mutually_exclusive_group()

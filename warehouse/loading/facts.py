@@ -171,7 +171,7 @@ def place_test_sets(staging: Staging, staged: Staged) -> tuple[str, ...]:
     """
     database, rows = staging.database, _rows_with_facts(staging, staged)
     evaluation_given = EVALUATION in given_fields(staging, staged)
-    if staging.fields.keys() >= {TEST_SET.name, *((EVALUATION.name,) if evaluation_given else ())}:
+    if staging.settings.keys() >= {TEST_SET.name, *((EVALUATION.name,) if evaluation_given else ())}:
         rows = f"(select * from {rows} limit 1) as staged"
     test_sets = database.rows(
         Sql(

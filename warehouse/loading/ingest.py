@@ -23,6 +23,7 @@ from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, Wareh
 from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, RUNS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
+from evalhouse.warehouse.loading.disagreements import disagreements
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
@@ -55,7 +56,8 @@ class Loaded(Struct, frozen=True):
     `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None if nothing was new, and for a
     dry run. If only a declaration was new, it is the id of an import without rows. `measures` are the measures for
     which the file has values or figures, and `declared` the directions that were declared for some of them. `said` is
-    what was declared about the documents.
+    what was declared about the documents. `disagreeing` are those of the notes that say where a figure that the file
+    states differs from its rows.
     """
 
     source: str
@@ -70,6 +72,7 @@ class Loaded(Struct, frozen=True):
     texts_read: int = 0
     texts_new: int = 0
     said: tuple[planning.Said, ...] = ()
+    disagreeing: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -116,6 +119,7 @@ def load(
     texts: bool = False,
     findings: Findings | None = None,
     alone: bool = True,
+    strict: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Loads one file, all or nothing, with a reader or the name of one.
@@ -127,6 +131,7 @@ def load(
     `lower_is_better` declares directions for measures of the file. `texts` also stores inputs, references and outputs,
     if the reader finds them. `findings` are what was decided about the columns of all tables of the load together.
     `alone` is false if other files of the load may have attributes of these documents.
+    `strict` refuses a file that states another figure than its rows have.
     `progress` is called with the share that is done, from 0 to 1. Facts that are already stored are not stored again.
     Raises DataError, with up to 20 faults, if a row is invalid, if rows contradict each other or stored rows, or if a
     declaration contradicts a stored one. Raises WarehouseError if the rows cannot be stored.
@@ -160,6 +165,11 @@ def load(
         if database.rows("select " + counts)[0][0] > MANY_ROWS:
             database.hold_more()
         notes = [note for part in everything for note in (*part.staged.notes, *check_cells(part))]
+        disagreeing = disagreements(staging, {part.staged.form for part in parts})
+        if disagreeing and strict:
+            kept = "without --strict the rows are stored, and notes say what differs"
+            raise DataError(tuple(map(staging.fault, disagreeing)), hints=(kept,))
+        notes = [*disagreeing, *notes]
         progress(0.6)
         import_id = None
         loaded: list[LoadedPart] = []
@@ -236,6 +246,7 @@ def load(
         texts_read=sum(part.read for part in of_texts),
         texts_new=texts_new,
         said=tuple(said),
+        disagreeing=disagreeing,
     )
 
 
@@ -477,6 +488,7 @@ def carry_out(
                 simulated=request.simulated,
                 findings=findings.get(place),
                 alone=len(plan.files) == 1,
+                strict=request.strict,
                 progress=partial(_overall, advance, place, len(plan.files), words),
             )
         except DataError as error:

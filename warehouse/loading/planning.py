@@ -46,8 +46,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 class LoadRequest(Struct, frozen=True):
     """What a person asks to load: the files, a reader or AUTO, and the settings, columns and options for readers.
 
-    `skip_bad` leaves out files that cannot be read and loads the others. `texts` also stores inputs, references and
-    outputs.
+    `skip_bad` leaves out files that cannot be read and loads the others. `strict` refuses files that state other
+    figures than their rows have. `texts` also stores inputs, references and outputs.
     """
 
     named: Sequence[str]
@@ -58,6 +58,7 @@ class LoadRequest(Struct, frozen=True):
     lower_is_better: Mapping[str, bool] = struct_field(default_factory=dict)
     simulated: bool = False
     skip_bad: bool = False
+    strict: bool = False
     texts: bool = False
     door: Door = EVERYWHERE
 

@@ -300,6 +300,8 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
         return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
     wanted.check_runs()
     task = _task(wanted, scope, test_set, place, elsewhere)
+    for measure in wanted.measures if wanted.task is None else ():
+        scope.check_meaning(measure, task, test_set)
     of_nodes = [
         (statistic, in_topics(node, task, test_set, scope.catalog))
         for measure in wanted.measures

@@ -374,6 +374,26 @@ class Scope(Struct, frozen=True):
         otherwise = spelt_otherwise(figure, names, self._accuracies(figure, test_set))
         return otherwise[0] if len(otherwise) == 1 else None
 
+    def check_meaning(self, node: n.MeasureCall | n.Mean, task: Kind, test_set: KnownTestSet) -> None:
+        """Refuses a measure that a task computes where values of that name were loaded, too, and their name does not
+        say that they have the same parameters: what trec_eval prints as rbp has p=0.9, and RBP alone is RBP(p=0.8).
+        """
+        call = node.measure if isinstance(node, n.Mean) else node
+        measure = None if call.parameters else self.measure(call, task, test_set)
+        if measure is None or not (task.of_lists or measure.shown):
+            return
+        cutoff = without_cutoff(call.name)[1]
+        computed = settle(measure, {} if cutoff is None else {CUTOFF: cutoff}).label
+        for imported in IMPORTED:
+            stored = self._stored_name(call, imported, test_set)
+            if stored not in (None, computed) and not measure.in_name(stored):
+                raise QueryError(
+                    f"{brief(call.name)} on {self.catalog.short_name(test_set)} could be what was loaded as {stored}, "
+                    f"or {computed}, computed from {task.rows}",
+                    call.span,
+                    (f"write {stored} of {imported.name} or {computed} of {task.name}",),
+                )
+
     def _accuracies(self, figure: str, test_set: KnownTestSet) -> tuple[str, ...]:
         """What the accuracy of a test set could be called where a filter is asked for."""
         return self.catalog.accuracies(test_set.id) if with_filter(figure) else ()

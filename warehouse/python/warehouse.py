@@ -448,6 +448,7 @@ class Warehouse(OtherStatements):
         higher_is_better: written.NameOrNames = (),
         simulated: bool = False,
         skip_bad: bool = False,
+        strict: bool = False,
         texts: bool = False,
         dry_run: bool = False,
         wait: float = 10.0,
@@ -475,6 +476,8 @@ class Warehouse(OtherStatements):
             Mark the rows as simulated.
         skip_bad : bool, default False
             Skip files that cannot be read.
+        strict : bool, default False
+            Refuse files that state other figures than their rows have; otherwise notes say so.
         texts : bool, default False
             Also store inputs, references and outputs.
         dry_run : bool, default False
@@ -531,6 +534,7 @@ class Warehouse(OtherStatements):
                 lower_is_better=directions,
                 simulated=simulated,
                 skip_bad=skip_bad,
+                strict=strict,
                 texts=texts,
                 door=EVERYWHERE if max_unpacked is None else Door(unpacked=bound_of(max_unpacked)),
             )

@@ -3,21 +3,26 @@
 A document is an instruction, named by its text. The value is `win_rate`, the preference for the second output over the
 first: 1 for a win, 0 for a loss, 0.5 for a draw, and other values in between if annotators give weights. The test set
 is named `alpaca_eval` and the model that answers are compared with, because wins over different models cannot be
-compared.
+compared. A `leaderboard.csv` beside the annotations states win rates as percentages, which are compared with them; its
+length-controlled win rates come from a regression and are not computed here.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from statistics import fmean
 from typing import Any
 
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, VALUES
-from evalhouse.warehouse.loading.staging.cells import finite, quote_cell
+from evalhouse.warehouse.loading.staging.cells import finite, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
-from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
 
 EXAMPLE = """\
 [{"dataset": "koala", "instruction": "How do I wrap a present?", "generator_1": "gpt4_turbo", "output_1": "Fold.",
@@ -28,6 +33,12 @@ EXAMPLE = """\
 
 MEASURE = "win_rate"
 
+LEADERBOARD = "leaderboard.csv"
+"""The file with the figures of models, beside their annotations."""
+
+LARGEST = 16 * 1024 * 1024
+"""The largest of these that is read, in bytes."""
+
 _LONGEST = 60
 """How many characters of an instruction go into the name of its document."""
 
@@ -35,6 +46,7 @@ _LONGEST = 60
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the preferences. Raises DataError if the file is not a list of annotations."""
     times: Counter[tuple[str, str, str]] = Counter()
+    runs: dict[str, dict[tuple[str, str], None]] = {}
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
@@ -46,6 +58,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 test_set = staging.named("test_set", f"alpaca_eval:{first}", "")
                 model = staging.named("system", second, "")
                 system = staging.replicate(model, test_set, run=_annotator(annotation))
+                runs.setdefault(second, {})[test_set, system] = None
                 name = _name(str(annotation["instruction"]))
                 times[test_set, system, name] += 1
                 if (again := times[test_set, system, name]) > 1:
@@ -64,7 +77,32 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 sheets.texts.outputs(None, [said.get("output_2")], member=document.member, system=system, **of)
                 if dataset := annotation.get("dataset"):
                     attributes.add(None, test_set, name, dataset, member=document.member)
+        for model, win_rate in _leaderboard(staging):
+            # Several annotators or opponents of a model are several figures, of which a leaderboard has one.
+            if len(of_model := list(runs.get(model, ()))) == 1:
+                [(test_set, system)] = of_model
+                called = f"the win rate of {model}"
+                staging.state(
+                    StatedFigure(
+                        test_set, (system,), MEASURE, called, LEADERBOARD, win_rate, over_documents=_percentage
+                    )
+                )
         return sheets.staged()
+
+
+def _percentage(values: Values) -> float:
+    return 100 * fmean(values)
+
+
+def _leaderboard(staging: Staging) -> Iterator[tuple[str, str]]:
+    """The models of the leaderboard beside the annotations, with their win rates as they are written. The column of
+    models has no name.
+    """
+    written = staging.beside(LEADERBOARD, LARGEST)
+    for row in csv.DictReader((written or b"").decode(errors="replace").splitlines()):
+        win_rate = row.get(MEASURE) or ""
+        if is_number(win_rate):
+            yield row.get("") or row.get("model") or row.get("name") or "", win_rate.strip()
 
 
 def _check_annotation(document: Document, place: int, annotation: Any) -> dict[str, Any]:
@@ -95,7 +133,9 @@ def _name(instruction: str) -> str:
     return f"{plain[:_LONGEST].rstrip()}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _recognizes(start: Start) -> str | None:
+def _recognizes(start: Start) -> Recognition | str | None:
+    if start.name == LEADERBOARD and "annotations.json" in start.beside and start.columns >= {MEASURE, "n_total"}:
+        return Recognition("its name, beside annotations.json", Role.PART)
     listed = start.text.lstrip().startswith("[")
     keys = ('"instruction"', '"generator_1"', '"generator_2"', '"preference"')
     return "its generators and preferences" if listed and all(key in start.text for key in keys) else None

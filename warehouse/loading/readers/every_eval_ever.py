@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
+from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
 
@@ -21,9 +23,10 @@ from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
-from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start, as_text
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
 
 # === parts of a record ================================================================================================
@@ -36,14 +39,23 @@ given.
 
 
 class RecordedResult(Struct, frozen=True):
-    """One figure: its evaluation and measure, its id, and its details."""
+    """One figure: its evaluation and measure, its id, and its details. `part` is the split or the data set, if it tells
+    the figure apart from another of the same evaluation, `parameters` are those of the metric, and `is_mean` says
+    whether the figure is the mean of samples.
+    """
 
     id: str | None
     evaluation: str
+    split: str
+    dataset: str
     measure: str
+    parameters: str
+    is_mean: bool
+    percent: bool
     score: float
     uncertainty: Uncertainty
     lower_is_better: bool | None
+    part: str | None = None
 
 
 class Record(Struct, frozen=True):
@@ -53,6 +65,10 @@ class Record(Struct, frozen=True):
     id: str | None = None
     date: str | None = None
     results: tuple[RecordedResult, ...] = ()
+
+    def is_of(self, sample: Mapping[str, Any]) -> bool:
+        """Whether a sample is of the evaluation that the record is about."""
+        return sample["model_id"] == self.model and sample["evaluation_id"] == self.id
 
     def result(self, number: object, evaluation: str) -> RecordedResult | None:
         """The result that a sample belongs to: the one with its id, or else the only result of its evaluation."""
@@ -83,10 +99,17 @@ def _result(place: int, said: Any) -> RecordedResult:
     if score is None:
         raise ValueError(f"result {place} has no finite score")
     lower, number = config.get("lower_is_better"), said.get("evaluation_result_id")
+    source, parameters = _object(said, "source_data"), _object(config, "metric_parameters")
+    measure = _measure(config)
     return RecordedResult(
         id=str(number) if number is not None else None,
         evaluation=name,
-        measure=_measure(config),
+        split=str(source.get("hf_split") or ""),
+        dataset=str(source.get("dataset_name") or ""),
+        measure=measure,
+        parameters=", ".join(f"{key}={as_text(value)}" for key, value in sorted(parameters.items())),
+        is_mean=foremost((measure,)) is not None or config.get("metric_kind") in _MEANS,
+        percent=config.get("metric_unit") == "percent",
         score=score,
         uncertainty=_uncertainty(_object(details, "uncertainty"), _object(said, "source_data")),
         lower_is_better=lower if isinstance(lower, bool) else None,
@@ -103,19 +126,35 @@ def _measure(config: Mapping[str, Any]) -> str:
     return name
 
 
+_MEANS = ("accuracy", "exact_match", "mean", "pass_rate", "win_rate")
+"""The kinds of metrics whose figure is the mean of the scores of samples."""
+
+
 def _name_measures(results: list[RecordedResult]) -> Iterator[RecordedResult]:
-    """The results with the names of their measures. One measure of an evaluation may become `accuracy`. If several
-    results have the same name, the later ones are numbered.
+    """The results with the names of their measures. One measure of an evaluation may become `accuracy`. Results of the
+    same name are told apart by the parameters of the metric, `pass_at_k(k=5)`, or by the split or the data set, which
+    then are parts of the evaluation; if nothing tells them apart, the later ones are numbered.
     """
     right: dict[str, str | None] = {}
     for evaluation in dict.fromkeys(result.evaluation for result in results):
         right[evaluation] = foremost(result.measure for result in results if result.evaluation == evaluation)
-    times: Counter[tuple[str, str]] = Counter()
+    alike: dict[tuple[str, str], list[RecordedResult]] = {}
     for result in results:
+        alike.setdefault((result.evaluation, result.measure), []).append(result)
+    times: Counter[tuple[str, str | None, str]] = Counter()
+    for result in results:
+        others = alike[result.evaluation, result.measure]
         measure = ACCURACY if result.measure == right[result.evaluation] else result.measure
-        times[result.evaluation, measure] += 1
-        again = times[result.evaluation, measure]
-        yield replace(result, measure=measure if again == 1 else f"{measure}:{again}")
+        if result.parameters and (measure != ACCURACY or len({other.parameters for other in others}) > 1):
+            measure = f"{measure}({result.parameters})"
+        part = None
+        if len({other.split for other in others}) > 1:
+            part = None if result.split in ("", "test") else result.split
+        elif len({other.dataset for other in others}) > 1:
+            part = result.dataset
+        times[result.evaluation, part, measure] += 1
+        again = times[result.evaluation, part, measure]
+        yield replace(result, part=part, measure=measure if again == 1 else f"{measure}:{again}")
 
 
 def _uncertainty(said: Mapping[str, Any], source: Mapping[str, Any]) -> Uncertainty:
@@ -186,7 +225,7 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
         for result in record.results:
-            test_set = staging.named("test_set", result.evaluation, "the record does not name the evaluation")
+            test_set = _test_set(staging, result, "record")
             system = staging.replicate(model, test_set, run=record.id, date=record.date)
             digits = decimal_text(result.score)
             if digits is None:
@@ -201,12 +240,18 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(notes, directions)
 
 
+def _test_set(staging: Staging, result: RecordedResult, said_by: str) -> str:
+    """The test set of a result: its evaluation, with its part."""
+    missing = f"the {said_by} does not name the evaluation"
+    return staging.part(staging.named("test_set", result.evaluation, missing), result.part)
+
+
 def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     name = staging.source.name
-    beside = staging.beside(name.removesuffix(SAMPLES) + ".json", LARGEST) if name.endswith(SAMPLES) else None
-    record = (
-        _parse(staging, beside, f"the record beside it, {name.removesuffix(SAMPLES)}.json,") if beside else Record()
-    )
+    of_record = name.removesuffix(SAMPLES) + ".json"
+    beside = staging.beside(of_record, LARGEST) if name.endswith(SAMPLES) else None
+    record = _parse(staging, beside, f"the record beside it, {of_record},") if beside else Record()
+    systems: dict[RecordedResult, dict[str, float]] = {}
     known_of: dict[tuple[str, str], dict[str, str]] = {}
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
@@ -214,9 +259,13 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         for document, number, sample in _samples(staging):
             model = staging.named("system", sample["model_id"], "the sample does not name the model")
             test_set = staging.named("test_set", sample["evaluation_name"], "the sample does not name the evaluation")
+            result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
+            test_set = staging.part(test_set, result.part) if result is not None else test_set
             system = staging.replicate(model, test_set, run=sample["evaluation_id"], date=record.date)
             name, score = str(sample["sample_id"]), sample["evaluation"]
-            result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
+            if result is not None and record.is_of(sample):
+                largest = systems.setdefault(result, {})
+                largest[system] = max(largest.get(system, 0.0), float(score["score"]))
             for measure, value in _values(result, score):
                 values.add(number, test_set, system, name, measure, value, member=document.member)
             _add_texts(sheets.texts, document.member, number, sample, test_set, system)
@@ -227,8 +276,27 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         attributes = sheets.open(DOCUMENTS, "test_set", "document", *names)
         for (test_set, name), known in known_of.items() if names else ():
             attributes.add(None, test_set, name, *map(known.get, names))
+        for result, largest in systems.items():
+            # A record may give percentages of scores from 0 to 1.
+            scale = 100.0 if result.percent and max(largest.values()) <= 1 else 1.0
+            if result.is_mean:
+                staging.state(
+                    StatedFigure(
+                        _test_set(staging, result, "sample"),
+                        tuple(largest),
+                        result.measure,
+                        f"{result.measure} of {result.evaluation}",
+                        of_record,
+                        result.score,
+                        over_documents=partial(_scaled_mean, scale),
+                    )
+                )
         directions = {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
         return sheets.staged(directions=directions)
+
+
+def _scaled_mean(scale: float, values: Values) -> float:
+    return scale * fmean(values)
 
 
 def _add_texts(

@@ -1,8 +1,9 @@
 """Reads runs of HELM: `per_instance_stats.json`, a list of statistics per instance, perturbation and trial.
 
-A document is an instance, `id1`, or `id1:typos(prob=0.1)` for a perturbation, and its value is sum / count. If a file
-has perturbations, the instance is an attribute that all variants of the same text share. Trials are replicates. The
-model and the test set come from `run_spec.json` beside the file, or else from the name of the folder
+A document is an instance, `id1`, and its value is sum / count. The test set is the scenario, which has the instances
+that HELM's own tables show: those of the split test, as they are. Those of another split are a test set of their own
+(`SCENARIO:valid`), and so are those under a perturbation (`SCENARIO:typos(prob=0.1)`). Trials are replicates. The model
+and the scenario come from `run_spec.json` beside the file, or else from the name of the folder
 (`mmlu:subject=law,model=openai_gpt2`).
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
 
 # === texts of a run ===================================================================================================
@@ -108,9 +110,9 @@ def _object(said: Mapping[str, Any], key: str) -> dict[str, Any] | None:
 
 
 # === statistics of a run ==============================================================================================
-# The statistic that says whether an answer is right becomes `accuracy`. Other statistics keep their names, followed by
-# `@` and the split if they have a split of their own. If there is no `per_instance_stats.json`, the figures in
-# `stats.json` become published figures.
+# The statistic that says whether an answer is right becomes `accuracy`; other statistics keep their names. The split
+# and the sub-split of an instance are its attributes. What `stats.json` beside the file states is compared with the
+# values. If there is no `per_instance_stats.json`, the figures in `stats.json` become published figures.
 
 EXAMPLE = """\
 [{"instance_id": "id1", "train_trial_index": 0,
@@ -128,11 +130,17 @@ _NO_PARAMETERS = ("name", "robustness", "fairness", "computed_on")
 _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 
 
+STATS = "stats.json"
+"""The figures of a run."""
+
+_SHOWN = ("test", "valid")
+"""The splits that HELM's tables show, in the order of preference."""
+
 PARTS = (
     "run_spec.json",
     "scenario.json",
     "scenario_state.json",
-    "stats.json",
+    STATS,
     "instances.json",
     "display_requests.json",
     "display_predictions.json",
@@ -140,14 +148,29 @@ PARTS = (
 """The other files in the folder of a run."""
 
 
-class _Value(Struct, frozen=True):
-    """The value of a measure for an instance in a trial, and the document it belongs to."""
+class _Part(Struct, frozen=True):
+    """Which instances of a scenario: those of a split, under a perturbation; None for what is not given."""
 
-    document: str
+    split: str | None
+    perturbation: str | None
+
+    def test_set(self, staging: Staging, scenario: str, shown: str | None) -> str:
+        """The name of the test set: the scenario for the split that tables show, without perturbation."""
+        return staging.part(scenario, self.split if self.split != shown else None, self.perturbation)
+
+
+class _Value(Struct, frozen=True):
+    """The value of a measure for an instance in a trial. `counted` is the number of observations that it is the mean
+    of.
+    """
+
+    part: _Part
+    sub_split: str | None
     instance: str
     trial: int
     measure: str
     value: float
+    counted: int
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -168,31 +191,51 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
-    test_set, model, suite = _names_of_run(staging)
+    scenario, model, suite = _names_of_run(staging)
     finite_ones = [value for value in read if math.isfinite(value.value)]
     right = foremost(value.measure for value in finite_ones)
-    trials = {value.trial for value in finite_ones}
+    trials = sorted({value.trial for value in finite_ones})
+    shown = _shown_split(value.part.split for value in finite_ones)
+    of_part = {value.part: value.part.test_set(staging, scenario, shown) for value in finite_ones}
+
+    def system(test_set: str, trial: int) -> str:
+        return _system(staging, model, test_set, suite, trial if len(trials) > 1 else None)
+
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
-        attributes = sheets.open(DOCUMENTS, "test_set", "document", "instance")
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", "split", "sub_split")
         for value in finite_ones:
-            system = _system(staging, model, test_set, suite, value.trial if len(trials) > 1 else None)
+            test_set = of_part[value.part]
             measure = ACCURACY if value.measure == right else value.measure
-            values.add(None, test_set, system, value.document, measure, value.value)
-        instance_of = {value.document: value.instance for value in finite_ones}
-        if any(instance != name for name, instance in instance_of.items()):
-            for name, instance in instance_of.items():
-                attributes.add(None, test_set, name, instance)
+            values.add(None, test_set, system(test_set, value.trial), value.instance, measure, value.value)
+        known = {(value.part, value.instance): value.sub_split for value in finite_ones}
+        for (part, instance), sub_split in known.items():
+            if part.split or sub_split:
+                attributes.add(None, of_part[part], instance, part.split, sub_split)
+        splits = {instance: part.split for part, instance in known}
         for texts in texts_of(staging) if sheets.texts.wanted else ():
-            name = (
-                f"{texts.instance}:{_perturbation_name(texts.perturbation)}" if texts.perturbation else texts.instance
-            )
-            of: dict[str, Any] = {"test_set": test_set, "document": name}
-            system = _system(staging, model, test_set, suite, texts.trial if len(trials) > 1 else None)
+            perturbation = _perturbation_name(texts.perturbation) if texts.perturbation else None
+            test_set = _Part(splits.get(texts.instance), perturbation).test_set(staging, scenario, shown)
+            of: dict[str, Any] = {"test_set": test_set, "document": texts.instance}
             sheets.texts.references(None, texts.references, **of)
-            sheets.texts.input(None, texts.input, **of, system=system)
-            sheets.texts.outputs(None, texts.outputs, **of, system=system)
+            sheets.texts.input(None, texts.input, **of, system=system(test_set, texts.trial))
+            sheets.texts.outputs(None, texts.outputs, **of, system=system(test_set, texts.trial))
+        for figure in _stated(staging, finite_ones):
+            test_set = of_part[figure.part]
+            measure = ACCURACY if figure.measure == right else figure.measure
+            instances = frozenset(
+                it for (part, it), sub in known.items() if (part, sub) == (figure.part, figure.sub_split)
+            )
+            of_trials = tuple(dict.fromkeys(system(test_set, trial) for trial in trials))
+            staging.state(
+                StatedFigure(test_set, of_trials, measure, figure.called, STATS, figure.value, documents=instances)
+            )
         notes = _accuracy_note(right)
+        others = sorted(test_set.removeprefix(scenario) for test_set in of_part.values() if test_set != scenario)
+        if others:
+            notes.append(
+                f"other splits and perturbations are test sets of their own: SCENARIO{', SCENARIO'.join(others)}"
+            )
         if len(trials) > 1:
             notes.append(f"instances were tried {len(trials)} times; each trial is a run")
         if empty := len(read) - len(finite_ones):
@@ -201,19 +244,23 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
 
 
 def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
-    test_set, model, suite = _names_of_run(staging)
+    scenario, model, suite = _names_of_run(staging)
     try:
-        figures = _figures(listed)
+        figures = [figure for stat in listed if (figure := _figure(stat)) is not None]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise staging.refusal("a statistic has no name, count and sum") from None
-    right, samples = foremost(figures), figures.get("num_instances", math.nan)
+    right = foremost(figure.measure for figure in figures)
+    shown = _shown_split(figure.part.split for figure in figures)
+    samples = {figure.part: figure.value for figure in figures if figure.measure == "num_instances"}
     with Sheets(staging, PUBLISHED) as sheets:
         published = sheets.open(PUBLISHED, *FIGURES)
-        system = _system(staging, model, test_set, suite, None)
-        known = int(samples) if samples.is_integer() else None
-        for name, value in figures.items():
-            if digits := decimal_text(value):
-                measure = ACCURACY if name == right else name
+        for figure in figures:
+            test_set = figure.part.test_set(staging, scenario, shown)
+            system = _system(staging, model, test_set, suite, None)
+            counted = samples.get(figure.part, math.nan)
+            known = int(counted) if counted.is_integer() and counted > 0 else None
+            if digits := decimal_text(figure.value):
+                measure = (ACCURACY if figure.measure == right else figure.measure) + figure.suffix
                 published.add(None, test_set, system, "values", measure, *digits, known, None, None, None, None)
         return sheets.staged(_accuracy_note(right))
 
@@ -222,28 +269,86 @@ def _accuracy_note(right: str | None) -> list[str]:
     return [f"{ACCURACY} is {right}"] if right not in (None, ACCURACY) else []
 
 
+def _shown_split(splits: Iterable[str | None]) -> str | None:
+    """The split that HELM's tables show: test, or valid if a run has no instances of test."""
+    there = {split for split in splits if split}
+    return next((split for split in _SHOWN if split in there), min(there, default=None))
+
+
 def _values(instance: dict[str, Any]) -> Iterator[_Value]:
     """The values of one instance; nan if nothing was counted."""
     number, trial = str(instance["instance_id"]), int(instance.get("train_trial_index") or 0)
     perturbation = instance.get("perturbation")
-    document = f"{number}:{_perturbation_name(perturbation)}" if perturbation else number
+    called = _perturbation_name(perturbation) if perturbation else None
+    names = [stat["name"] for stat in instance["stats"]]
+    # Statistics without a split are about an instance that has one all the same.
+    split = next((str(name["split"]) for name in names if name.get("split")), None)
+    sub_split = next((str(name["sub_split"]) for name in names if name.get("sub_split")), None)
     for stat in instance["stats"]:
-        measure, value = _measure_of(stat)
-        yield _Value(document, number, trial, measure, value)
+        value = _mean(stat)
+        yield _Value(_Part(split, called), sub_split, number, trial, str(stat["name"]["name"]), value, stat["count"])
 
 
-def _measure_of(stat: dict[str, Any]) -> tuple[str, float]:
-    """The measure and the value of a statistic."""
-    said = stat["name"]
-    measure = str(said["name"]) + (f"@{said['sub_split']}" if said.get("sub_split") else "")
-    return measure, float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
+def _mean(stat: dict[str, Any]) -> float:
+    """The value of a statistic; nan if nothing was counted."""
+    return float(stat["sum"]) / stat["count"] if stat["count"] else math.nan
 
 
-def _figures(listed: list[Any]) -> dict[str, float]:
-    """The figures of a run by measure, without perturbations. If there are several splits, those of its test split."""
-    plain = [stat for stat in listed if not stat["name"].get("perturbation")]
-    plain.sort(key=lambda stat: stat["name"].get("split") == "test")
-    return dict(map(_measure_of, plain))
+class _Figure(Struct, frozen=True):
+    """A figure of a run: the part of the scenario and the sub-split that it is about, its measure, and its value.
+    `computed_on` is `worst` or `original` for figures that HELM computes from several variants of each instance.
+    """
+
+    part: _Part
+    sub_split: str | None
+    measure: str
+    value: float
+    computed_on: str | None
+
+    @property
+    def suffix(self) -> str:
+        """What follows the measure in the name of a published figure."""
+        return "".join(f"@{part}" for part in (self.sub_split, self.computed_on) if part)
+
+    @property
+    def called(self) -> str:
+        """The figure as a note names it: exact_match of test, under typos."""
+        of = ", ".join(part for part in (self.part.split, self.sub_split) if part)
+        under = f" under {self.part.perturbation}" if self.part.perturbation else ""
+        return f"{self.measure}{f' of {of}' if of else ''}{under}"
+
+
+_VARIANTS = ("worst", "original")
+"""What figures are computed on, if not on the instances as they were perturbed."""
+
+
+def _figure(stat: dict[str, Any]) -> _Figure | None:
+    """A statistic of a run; None if nothing was counted."""
+    name, value = stat["name"], _mean(stat)
+    if not math.isfinite(value):
+        return None
+    perturbation = name.get("perturbation")
+    part = _Part(name.get("split"), _perturbation_name(perturbation) if perturbation else None)
+    computed_on = perturbation.get("computed_on") if perturbation else None
+    variant = computed_on if computed_on in _VARIANTS else None
+    return _Figure(part, name.get("sub_split"), str(name["name"]), value, variant)
+
+
+def _stated(staging: Staging, read: Iterable[_Value]) -> Iterator[_Figure]:
+    """The figures of the run that are means of the values of its instances. A mean in which instances have different
+    weights cannot be computed from their values.
+    """
+    weighted = {value.measure for value in read if value.counted != 1}
+    parts = {(value.part, value.sub_split) for value in read}
+    for stat in _objects(staging.json_beside(STATS, LARGEST)):
+        try:
+            figure = _figure(stat)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            raise staging.refusal(f"a statistic in {STATS} beside it has no name, count and sum") from None
+        if figure is None or figure.computed_on or figure.measure in weighted:
+            continue
+        if (figure.part, figure.sub_split) in parts:
+            yield figure
 
 
 def _perturbation_name(perturbation: dict[str, Any]) -> str:
@@ -285,7 +390,7 @@ def _recognizes(start: Start) -> Recognition | str | None:
         return None
     if '"instance_id"' in start.text and '"stats"' in start.text:
         return "its instance_id and stats"
-    return "its statistics" if start.name == "stats.json" and '"sum_squared"' in start.text else None
+    return "its statistics" if start.name == STATS and '"sum_squared"' in start.text else None
 
 
 READER = Reader(
@@ -295,7 +400,6 @@ READER = Reader(
     EXAMPLE,
     stage,
     noun="sample",
-    cluster="instance",
     recognizes=_recognizes,
     evidence=Evidence.MARK,
     unsaid={},

@@ -1,6 +1,7 @@
 """Reads logs of Inspect: an `.eval` archive, or the same log as JSON.
 
 A document is a sample, named by its id; the test set is the task, and the system is the model. Epochs are replicates.
+What the log states of its scorers is compared with the samples, after the same reduction of epochs.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import contextlib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from math import comb, nan
+from statistics import fmean, median
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import FAILURES, PUBLISHED, VALUES, WHOLE_RUN
@@ -23,6 +27,7 @@ from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, Document, da
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
 
 if TYPE_CHECKING:
@@ -35,6 +40,9 @@ if TYPE_CHECKING:
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """The numbers for correct, partial, incorrect and no answer in the accuracy that Inspect prints."""
+
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""The numbers for other answers in words, in any letter case."""
 
 _ATTACHED = "attachment://"
 """The prefix of a reference to an attachment of a sample."""
@@ -58,13 +66,21 @@ class Header(Struct, frozen=True):
 
 
 class ScorerFigure(Struct, frozen=True):
-    """A metric of a scorer over all samples: its value, its standard error, and the number of samples."""
+    """A metric of a scorer over all samples: its value, its standard error, and the number of samples. `reducer` says
+    how the epochs of a sample became one score; it is empty for their mean.
+    """
 
     scorer: str
     metric: str
+    reducer: str
     value: float
     standard_error: float | None
     samples: int | None
+
+    @property
+    def called(self) -> str:
+        """The figure as a note names it: accuracy of match (max)."""
+        return f"{self.metric} of {self.scorer}" + (f" ({self.reducer})" if self.reducer else "")
 
 
 def header_of(log: Mapping[str, Any]) -> Header:
@@ -102,8 +118,12 @@ def scores_of(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def value_of(answer: Any) -> float | None:
-    """The value of an answer: a letter as Inspect counts it, a number unchanged; None for anything else."""
-    return LETTERS.get(answer) if isinstance(answer, str) else finite(answer)
+    """The value of an answer: a letter or a word as Inspect counts it, a number unchanged; None for anything else."""
+    if not isinstance(answer, str):
+        return finite(answer)
+    if answer.isascii() and answer.replace(".", "", 1).isdigit():
+        return float(answer)
+    return LETTERS.get(answer, WORDS.get(answer.lower()))
 
 
 def failure_of(sample: Mapping[str, Any]) -> str:
@@ -162,8 +182,8 @@ def _content(said: Any, attachments: Mapping[str, Any]) -> str:
 
 
 def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable[ScorerFigure]) -> str | None:
-    """The scorer that says whether an answer is right: the first that gives letters, or else one whose metric is
-    accuracy, or else one with accuracy as its name.
+    """The scorer that says whether an answer is right: the first that gives letters or words, or else one whose metric
+    is accuracy, or else one with accuracy as its name.
     """
     scorers = list(scorers)
     by_metric = {figure.scorer for figure in figures if figure.metric == ACCURACY}
@@ -173,9 +193,9 @@ def right_of(scorers: Iterable[str], lettered: frozenset[str], figures: Iterable
     return foremost(scorers)
 
 
-def figures_of(log: Mapping[str, Any]) -> Iterator[ScorerFigure]:
-    """The summary metrics of every scorer in a log. Standard errors are not metrics of their own: they are attached to
-    the others.
+def figures_of(log: Mapping[str, Any], scorers: Collection[str]) -> Iterator[ScorerFigure]:
+    """The summary metrics of every scorer in a log, whose samples have scores of these scorers. Standard errors are not
+    metrics of their own: they are attached to the others.
     """
     results = _sample_object(log, "results")
     listed = results.get("scores")
@@ -187,14 +207,61 @@ def figures_of(log: Mapping[str, Any]) -> Iterator[ScorerFigure]:
             if value is not None and metric not in ("stderr", "std", "var", "bootstrap_stderr"):
                 error = numbers.get("stderr", numbers.get("bootstrap_stderr"))
                 samples = counted if isinstance(counted, int) and counted > 0 else None
-                yield ScorerFigure(str(score.get("name") or score.get("scorer")), metric, value, error, samples)
+                reducer = str(score.get("reducer") or "")
+                yield ScorerFigure(
+                    _scorer(score, scorers), metric, "" if reducer == "mean" else reducer, value, error, samples
+                )
 
 
-def measure_of(figure: ScorerFigure) -> str:
-    """The measure of a figure: accuracy; for a mean, the scorer; otherwise the scorer and its metric."""
-    if figure.metric == ACCURACY:
-        return ACCURACY
-    return figure.scorer if figure.metric == "mean" else f"{figure.scorer}.{figure.metric}"
+def _scorer(score: Mapping[str, Any], scorers: Collection[str]) -> str:
+    """The scorer of a figure as samples name it: `scorer.key` for one of several values that a scorer gives."""
+    name, scorer = score.get("name") or score.get("scorer"), score.get("scorer") or score.get("name")
+    possible = (str(name) if name == scorer else f"{scorer}.{name}", str(name), str(scorer))
+    return next((called for called in possible if called in scorers), possible[0])
+
+
+_MEANS = (ACCURACY, "mean")
+"""The metrics that are means of the samples."""
+
+
+def measure_of(figure: ScorerFigure, right: str | None) -> str:
+    """The measure of a figure: accuracy, if the scorer is the one that says whether an answer is right; for a mean, the
+    scorer; otherwise the scorer and its metric. The reducer follows if it is not the mean.
+    """
+    name = figure.scorer if figure.metric in _MEANS else f"{figure.scorer}.{figure.metric}"
+    name = ACCURACY if figure.metric in _MEANS and figure.scorer == right else name
+    return f"{name}:{figure.reducer}" if figure.reducer else name
+
+
+# === reducers =========================================================================================================
+# How Inspect makes one score of the epochs of a sample.
+
+_NUMBERED = re.compile(r"(at_least|pass_at|pass_k)_([0-9]+)")
+
+
+def reduction_of(reducer: str) -> Callable[[Values], float] | None:
+    """The reducer of a figure as a function of the values of a sample; None for one that is not known here."""
+    if numbered := _NUMBERED.fullmatch(reducer):
+        return partial(_passes, numbered[1], int(numbered[2]))
+    known: dict[str, Callable[[Values], float]] = {"": fmean, "median": median, "max": max, "mode": _mode}
+    return known.get(reducer)
+
+
+def _mode(values: Values) -> float:
+    return Counter(values).most_common(1)[0][0]
+
+
+def _passes(kind: str, k: int, values: Values) -> float:
+    """Whether at least k epochs are right, or how probable it is that one of k of them is, or that all are."""
+    right, total = sum(value >= 1 for value in values), len(values)
+    if kind == "at_least":
+        return float(right >= k)
+    if total < k:
+        return nan
+    return 1 - comb(total - right, k) / comb(total, k) if kind == "pass_at" else comb(right, k) / comb(total, k)
+
+
+# === parts of a log ===================================================================================================
 
 
 def _sample_object(said: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -223,6 +290,9 @@ EXAMPLE = """\
 LARGEST_MEMBER = 256 * 1024 * 1024
 """The largest sample, or log in JSON, that is read, in bytes."""
 
+RESULTS = "the summary of the log"
+"""Where a log states figures, in notes."""
+
 Sample = tuple[dict[str, Any], str | None]
 """A sample, and the archive member that holds it."""
 
@@ -246,12 +316,13 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     DataError if the log is damaged or has neither.
     """
     log, samples = _log(staging)
-    header, figures = header_of(log), tuple(figures_of(log))
+    header = header_of(log)
     task = staging.named("test_set", header.task, "the log does not name the task")
     model = staging.named("system", header.model, "the log does not name the model")
     with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
         taken = _take_samples(staging, task, samples, sheets.texts)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
+        figures = tuple(figures_of(log, scorers))
         right = right_of(scorers, frozenset(taken.lettered), figures)
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
@@ -266,23 +337,33 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
         for epoch, name, reason in _failures(header, taken):
             failures.add(None, task, system(epoch), name, reason, member=taken.members.get((epoch, name)))
-        for figure in () if taken.values else figures:
-            if digits := decimal_text(figure.value):
-                error = figure.standard_error
-                published.add(
-                    None,
-                    task,
-                    system(1),
-                    "values",
-                    measure_of(figure),
-                    *digits,
-                    figure.samples,
-                    error,
-                    None,
-                    None,
-                    None,
-                )
+        if taken.values:
+            runs = tuple(dict.fromkeys(system(epoch) for epoch in sorted({epoch for epoch, _ in taken.members})))
+            for stated in _stated(figures, taken, right):
+                staging.state(replace(stated, test_set=task, systems=runs))
+        else:
+            for measure, figure in _by_measure(figures).items():
+                if digits := decimal_text(figure.value):
+                    of = figure.samples, figure.standard_error
+                    published.add(None, task, system(1), "values", measure, *digits, *of, None, None, None)
         return sheets.staged(_notes(taken, right))
+
+
+def _by_measure(figures: tuple[ScorerFigure, ...]) -> dict[str, ScorerFigure]:
+    """The figures of a log without samples by measure; of two for one measure, the first."""
+    right = right_of(dict.fromkeys(figure.scorer for figure in figures), frozenset(), figures)
+    return {measure_of(figure, right): figure for figure in reversed(figures)}
+
+
+def _stated(figures: Iterable[ScorerFigure], taken: _Taken, right: str | None) -> Iterator[StatedFigure]:
+    """The figures that are means of samples, each reduced as the log says. Where a sample has a value that is not a
+    number here, the log counted something else.
+    """
+    for figure in figures:
+        reduction = reduction_of(figure.reducer)
+        if figure.metric in _MEANS and reduction is not None and not taken.unmapped[figure.scorer]:
+            measure = ACCURACY if figure.scorer == right else figure.scorer
+            yield StatedFigure("", (), measure, figure.called, RESULTS, figure.value, over_runs=reduction)
 
 
 def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSheets) -> _Taken:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
@@ -25,6 +25,7 @@ from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader,
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS, OTHER, SpanCounts, span_counts, tally_labelled_spans
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
 
 # === texts of a sample ================================================================================================
@@ -114,15 +115,22 @@ class TaskFigure(Struct, frozen=True):
     standard_error: float | None
     samples: int | None
 
+    @property
+    def called(self) -> str:
+        """Its name in the results file: exact_match,strict-match."""
+        return f"{self.metric},{self.filtered}"
+
 
 class Results(Struct, frozen=True):
-    """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans and
-    its groups, the outermost first; and for each metric, whether lower is better.
+    """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans,
+    those whose figure is another function of the samples than their mean, and its groups, the outermost first; and for
+    each metric, whether lower is better.
     """
 
     model: str | None = None
     figures: tuple[TaskFigure, ...] = ()
     spans: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    not_means: Mapping[str, frozenset[str]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
 
@@ -140,6 +148,7 @@ def parse_results(said: Any) -> Results:
         model=str(said["model_name"]) if said.get("model_name") else None,
         figures=tuple(_figures(said)),
         spans={task: _stated_spans(config) for task, config in configs.items()},
+        not_means={task: _not_means(config) for task, config in configs.items()},
         groups=_groups(said),
         lower_is_better=_stated_directions(said),
     )
@@ -173,10 +182,24 @@ def _figures(said: Mapping[str, Any]) -> Iterator[TaskFigure]:
             )
 
 
-def _stated_spans(config: Mapping[str, Any]) -> frozenset[str]:
+_MEANS = ("mean", "nanmean")
+"""The aggregations of a task's configuration that are means of the samples."""
+
+
+def _aggregations(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The metrics of a task that say how their figure is made of the samples, each with that: a name, or a program."""
     listed = config.get("metric_list")
-    metrics = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    return frozenset(str(item.get("metric")) for item in metrics if "span_f1" in str(item.get("aggregation")))
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict) and item.get("aggregation"):
+            yield str(item.get("metric")), str(item["aggregation"])
+
+
+def _stated_spans(config: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(metric for metric, how in _aggregations(config) if "span_f1" in how)
+
+
+def _not_means(config: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(metric for metric, how in _aggregations(config) if how not in _MEANS)
 
 
 def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -211,8 +234,9 @@ def _stated_directions(said: Mapping[str, Any]) -> dict[str, bool]:
 # === logs of samples ==================================================================================================
 # A metric with a number for each sample becomes values. The first metric that says whether an answer is right is called
 # `accuracy`; every other metric keeps its name, followed by `:filter` unless its first filter is none. A metric that
-# compares labelled spans becomes score tuples by label. If a log has the same sample more than once, several runs were
-# appended to it. Figures of tasks and groups without samples become published figures.
+# compares labelled spans becomes score tuples by label; the answers after a second filter are another test set,
+# `task:filter`, because score tuples do not name a metric. If a log has the same sample more than once, several runs
+# were appended to it. Figures of tasks and groups without samples become published figures.
 
 EXAMPLE = """\
 {"doc_id": 0, "doc_hash": "9f2c", "filter": "none", "metrics": ["acc"], "acc": 1.0}
@@ -268,10 +292,6 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     return _stage_results(staging) if _RESULTS.fullmatch(staging.source.name) else _stage_samples(staging)
 
 
-def _no_floats() -> array[float]:
-    return array("d")
-
-
 class _Contents(Struct):
     """What the samples of a log contain beside their rows, collected until all are read. There may be millions."""
 
@@ -279,12 +299,17 @@ class _Contents(Struct):
     """How often each sample occurred, by filter and document."""
     doc_hashes: dict[str, int] = field(default_factory=dict)
     """For each document, a number for its doc_hash, once that is stored as its attribute."""
-    spans: list[tuple[int, str, str, SpanCounts]] = field(default_factory=list)
-    """For labelled spans: line, system, document and counts."""
+    spans: dict[tuple[str, str], list[tuple[int, str, str, SpanCounts]]] = field(default_factory=dict)
+    """For metrics that compare labelled spans, with their filters: line, system, document and counts."""
     unmapped: Counter[str] = field(default_factory=Counter)
     """For each metric, the number of samples whose item is not a number."""
-    values: defaultdict[tuple[str, str], array[float]] = field(default_factory=lambda: defaultdict(_no_floats))
-    """The values by metric and filter."""
+    taken: dict[tuple[str, str], None] = field(default_factory=dict)
+    """The metrics that have values, with their filters."""
+
+    @property
+    def most_runs(self) -> int:
+        """How many runs follow one another in the log."""
+        return max((max(runs.values()) for runs in self.runs.values()), default=0)
 
 
 MOST_RUNS = 1_000
@@ -294,7 +319,8 @@ MOST_RUNS = 1_000
 def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     named = _SAMPLES.fullmatch(staging.source.name)
     logged, date = named.group(1, 2) if named else (None, None)
-    results = _results_beside(staging, f"results_{date}.json") if named else Results()
+    beside = f"results_{date}.json"
+    results = _results_beside(staging, beside) if named else Results()
     task = staging.named("test_set", logged, "the name of the file does not name the task")
     said = results.model or _model_of_folder(staging)
     model = staging.named("system", said, "no folder or results file names the model")
@@ -319,9 +345,10 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 item = sample.get(metric)
                 if (value := finite(item)) is not None:
                     values.add(number, task, system, name, measure, value, member=document.member)
-                    contents.values[metric, filtered].append(value)
+                    contents.taken[metric, filtered] = None
                 elif metric in spans:
-                    contents.spans.append((number, system, name, _spans(document, number, item)))
+                    of_metric = contents.spans.setdefault((metric, filtered), [])
+                    of_metric.append((number, system, name, _spans(document, number, item)))
                 else:
                     contents.unmapped[metric] += 1
                     not_finite += isinstance(item, float)
@@ -339,12 +366,44 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 contents.doc_hashes[name] = stands
                 inner = [(*groups, task)[1]] if groups else []
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
-        labels = {label for *_, counts in contents.spans for label, (possible, _, _) in counts.items() if possible}
-        for number, system, name, counts in contents.spans:
-            for label, tally in tally_labelled_spans(counts, [*sorted(labels), OTHER]).items():
-                scores.add(number, task, system, name, label, *tally.cells)
-        directions = _directions(results, naming, contents.values)
-        return sheets.staged(_notes(contents, naming, results.of(logged or task)), directions, naming.accuracy)
+        for of_metric, tuples in contents.spans.items():
+            labels = {label for *_, counts in tuples for label, (possible, _, _) in counts.items() if possible}
+            for number, system, name, counts in tuples:
+                test_set = _test_set_of_spans(task, contents, of_metric)
+                for label, tally in tally_labelled_spans(counts, [*sorted(labels), OTHER]).items():
+                    scores.add(number, test_set, system, name, label, *tally.cells)
+        directions = _directions(results, naming, contents.taken)
+        notes = _notes(contents, naming)
+        if contents.most_runs == 1:
+            not_means = results.not_means.get(logged or task, frozenset())
+            for figure in results.of(logged or task):
+                if figure.metric in not_means and (figure.metric, figure.filtered) in contents.taken:
+                    notes.append(f"not checked, because the results file does not give its mean: {figure.called}")
+                else:
+                    staging.state(_stated(figure, task, systems[1], contents, naming, beside))
+        return sheets.staged(notes, directions, naming.accuracy)
+
+
+def _test_set_of_spans(task: str, contents: _Contents, of_metric: tuple[str, str]) -> str:
+    """The test set of the spans of a metric and a filter: the task, but for the first metric and filter."""
+    first = next(iter(contents.spans))
+    if of_metric == first:
+        return task
+    metric, filtered = of_metric
+    return f"{task}:{filtered}" if metric == first[0] else f"{task}:{metric}:{filtered}"
+
+
+def _stated(
+    figure: TaskFigure, task: str, system: str, contents: _Contents, naming: _Naming, place: str
+) -> StatedFigure:
+    """A figure of the results file, to be compared with the samples: their mean, or the F of all labelled spans."""
+    key = figure.metric, figure.filtered
+    stated = StatedFigure(task, (system,), naming.called(*key), figure.called, place, figure.value)
+    if key not in contents.spans:
+        return stated
+    tallies = [tally for *_, counts in contents.spans[key] for tally in counts.values()]
+    both, correct = sum(possible + actual for possible, actual, _ in tallies), sum(tally[2] for tally in tallies)
+    return replace(stated, values=(2 * correct / both if both else 0.0,), computed_as="the F of the spans")
 
 
 def _stage_results(staging: Staging) -> tuple[Staged, ...]:
@@ -437,25 +496,16 @@ def _spans(document: Document, number: int, item: Any) -> SpanCounts:
     return span_counts(item[0], item[1])
 
 
-def _notes(contents: _Contents, naming: _Naming, figures: tuple[TaskFigure, ...]) -> list[str]:
-    """The notes: metrics that were renamed or left out, and means that differ from those in the results file."""
+def _notes(contents: _Contents, naming: _Naming) -> list[str]:
+    """The notes: metrics that were renamed or left out, and whether there are several runs."""
     notes = [
         f"left out ({metric} has items that are not finite numbers): {quantity(count, 'sample')}"
         for metric, count in contents.unmapped.items()
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
         notes.append(f"{ACCURACY} is {metric}")
-    runs = max(max(runs.values()) for runs in contents.runs.values()) if contents.runs else 0
-    if runs > 1:
-        return [*notes, f"{runs} runs follow one another in this log; each is a run"]
-    means = {key: math.fsum(values) / len(values) for key, values in contents.values.items()}
-    for figure in figures:
-        mean = means.get((figure.metric, figure.filtered), figure.value)
-        if abs(figure.value - mean) > 1e-9:
-            named = f"{figure.metric},{figure.filtered}"
-            notes.append(
-                f"the results file gives {named} as {figure.value:.6g}, but the mean of the samples is {mean:.6g}"
-            )
+    if contents.most_runs > 1:
+        notes.append(f"{contents.most_runs} runs follow one another in this log; each is a run")
     return notes
 
 

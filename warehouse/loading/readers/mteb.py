@@ -1,8 +1,9 @@
 """Results of MTEB, `<model>/<revision>/<task>.json`: the figures of a model on a task, by split and subset.
 
-The task is the test set, followed by `:split` if the split is not test, and by `:subset` if there are several subsets.
-The revision of the model identifies the run; `model_meta.json` beside the results names it. Files from before 1.11,
-with the splits at the top level, are read too.
+The task is the test set, followed by `:split` if the split is not test, and by `:subset` if the subset is not the whole
+split. `main_score` repeats the figure that counts, so it has to be one of the others. The revision of the model
+identifies the run; `model_meta.json` beside the results names it. Files from before 1.11, with the splits at the top
+level, are read too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure
 
 EXAMPLE = """\
 {"dataset_revision": "e8379541", "mteb_version": "1.14.0", "task_name": "Banking77Classification",
@@ -33,6 +35,11 @@ META = "model_meta.json"
 _SPLITS = ("test", "validation", "dev", "train")
 _WHOLE = ("", "default")
 """The names of a subset that is the whole split."""
+
+MAIN_SCORE = "main_score"
+
+Part = tuple[str | None, str | None]
+"""A split and a subset; None for the test split, and for a subset that is the whole split."""
 
 Splits = dict[str, list[tuple[str, dict[str, Any]]]]
 """The subsets of each split, with their metrics."""
@@ -54,26 +61,48 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     left_out = 0
     with Sheets(staging, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
-        for part, measure, value in _figures(splits):
-            test_set = task + part
+        for (split, subset), measure, value in _figures(splits):
+            test_set = staging.part(task, split, subset)
             system = staging.replicate(model, test_set, run=revision)
             digits = decimal_text(value)
             if digits is None:
                 left_out += 1
             else:
                 figures.add(None, test_set, system, "values", measure, *digits, None, None, None, None, None)
+        for split, subsets in splits.items():
+            for subset, metrics in subsets:
+                _state_main_score(staging, ", ".join(filter(None, (split, subset))), metrics)
         notes = [f"left out (not numbers of at most 9 digits): {quantity(left_out, 'figure')}"] if left_out else []
         return sheets.staged(notes)
 
 
-def _figures(splits: Splits) -> Iterator[tuple[str, str, float]]:
+def _figures(splits: Splits) -> Iterator[tuple[Part, str, float]]:
     """For each figure, the part of the task that it is about, the measure and the value."""
     for split, subsets in splits.items():
         for subset, metrics in subsets:
-            part = "" if split == "test" else f":{split}"
-            part += "" if len(subsets) == 1 or subset in _WHOLE else f":{subset}"
+            part = None if split == "test" else split, None if subset in _WHOLE else subset
             for measure, value in _numbers(metrics):
                 yield part, measure, value
+
+
+def _state_main_score(staging: Staging, part: str, metrics: dict[str, Any]) -> None:
+    """Hands over the main score as a stated figure: what is computed is the nearest of the other figures."""
+    numbers = dict(_numbers(metrics))
+    main = numbers.pop(MAIN_SCORE, None)
+    if main is None or not numbers:
+        return
+    nearest = min(numbers, key=lambda measure: abs(numbers[measure] - main))
+    figure = StatedFigure(
+        "",
+        (),
+        MAIN_SCORE,
+        f"{MAIN_SCORE} of {part}",
+        "the file",
+        main,
+        values=(numbers[nearest],),
+        computed_as=f"{nearest}, the nearest of the other figures,",
+    )
+    staging.state(figure)
 
 
 def _splits(document: Document, said: dict[str, Any]) -> Splits:

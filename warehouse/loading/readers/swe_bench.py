@@ -4,12 +4,12 @@ There are three kinds: the report of a run, `<model>.<run>.json` with `resolved_
 one instance, `report.json` with `resolved`, in `<run>/<model>/<instance>/`; and the report of a submission, with lists
 named `resolved`, `no_generation` and so on. `accuracy` is 1 for resolved instances and 0 for all others that were
 submitted, as the benchmark counts it. Instances with an empty patch or an error are also failures. Instances that were
-not submitted are failures without a value.
+not submitted are failures without a value. What a report counts is compared with what it lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
 from evalhouse.warehouse.measures.values import ACCURACY
 
 EXAMPLE = """\
@@ -76,12 +77,43 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 raise document.refusal("this is not an object")
             instances = list(_instances(document, said))
             test_set, system = _names_of_run(staging, of_one=_is_of_one(said))
+            _state_counts(staging, document, said, test_set, system)
             for instance in instances:
                 if instance.value is not None:
                     values.add(None, test_set, system, instance.name, ACCURACY, instance.value, member=document.member)
                 if instance.reason:
                     failures.add(None, test_set, system, instance.name, instance.reason, member=document.member)
         return sheets.staged()
+
+
+_COUNTED = ("submitted", "completed", "resolved", "unresolved", "empty_patch", "error")
+"""What the report of a run both counts (`resolved_instances`) and lists (`resolved_ids`)."""
+
+
+def _state_counts(staging: Staging, document: Document, said: dict[str, Any], test_set: str, system: str) -> None:
+    """Hands over what the report of a run counts. Resolved and submitted instances are counted in the values, the
+    others in their lists.
+    """
+    for kind in _COUNTED:
+        count, listed = said.get(f"{kind}_instances"), f"{kind}_ids"
+        if not isinstance(count, int) or not isinstance(said.get(listed), list):
+            continue
+        figure = StatedFigure(
+            test_set,
+            (system,),
+            ACCURACY,
+            f"{kind}_instances",
+            "the report",
+            count,
+            over_documents=_OF_VALUES.get(kind, len),
+            values=None if kind in _OF_VALUES else (0.0,) * len(_names(document, said, listed)),
+            computed_as=f"the number of {kind} instances here",
+        )
+        staging.state(figure)
+
+
+_OF_VALUES: dict[str, Callable[[Values], float]] = {"submitted": len, "resolved": sum}
+"""How instances are counted that have values: every one that was submitted has one."""
 
 
 def _instances(document: Document, said: dict[str, Any]) -> Iterator[_Instance]:

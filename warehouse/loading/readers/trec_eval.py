@@ -1,25 +1,32 @@
 """The output of `trec_eval -q`: one line per measure and topic; the lines with the means over all topics have the topic
 `all`.
 
-Only the values of topics are stored. The system is the runid. Measures that can also be computed from rankings get the
-same names as those: AP for map, P@10 for P_10, nDCG@10 for ndcg_cut_10. If the run itself is stored, the printed values
-are compared with the computed ones, and a value that agrees is not stored again with fewer digits.
+The values of topics are stored, and the lines `all` are compared with them; without topics, these lines are published
+figures. The system is the runid. Measures that can also be computed from rankings get the same names as those: AP for
+map, P@10 for P_10, nDCG@10 for ndcg_cut_10. If the run itself is stored, the printed values are compared with the
+computed ones, and a value that agrees is not stored again with fewer digits.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import partial
+from math import fsum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds import RANKINGS
 from evalhouse.warehouse.kinds.kind import quantity
-from evalhouse.warehouse.kinds.records import VALUES
-from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
+from evalhouse.warehouse.kinds.records import PUBLISHED, VALUES
+from evalhouse.warehouse.loading.staging.cells import FIGURES, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
-from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
 from evalhouse.warehouse.measures import CUTOFF, ListMean, ListValue, Setting, find_measure, settle, without_cutoff
 from evalhouse.warehouse.measures.rankings import REL
 from evalhouse.warehouse.store.ranked_lists import ranked_lists
@@ -30,52 +37,137 @@ EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t
 _SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success")
 """Measures that are computed from rankings in the same way as trec_eval computes them."""
 
-NO_TOPIC = "no topic is printed; trec_eval -q prints them"
+NO_TOPIC = "no value is printed"
+
+ALL = "all"
+"""What stands for the topic in lines about all topics."""
+
+TOPICS, RUN_ID = "num_q", "runid"
+"""What is printed of the topics together and is not a measure: their number, and the name of the run."""
+
+_COUNTS = re.compile("(prefs_)?num_")
+"""The measures that are summed over topics."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
+class _Printed(Struct):
+    """What the lines of a file say, by measure under its printed name."""
+
+    of_topics: dict[str, dict[str, float]] = field(default_factory=dict)
+    """The values by topic: the computed ones, if the run is stored, because they have more digits."""
+    of_all: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The figures of all topics as they are written, each with its line."""
+    texts: dict[str, None] = field(default_factory=dict)
+    """The measures that are not numbers."""
+    same: int = 0
+    """How many values are those of the stored run."""
+
+
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages values per topic. Raises DataError if a line does not have 3 columns, or if no line is about a topic."""
-    with Sheets(staging, VALUES) as sheets:
-        system = _system(staging)
+    """Stages values per topic, or the figures of all topics if no topic is printed. Raises DataError if a line does not
+    have 3 columns, or if a topic has another value than the stored run.
+    """
+    with Sheets(staging, VALUES, PUBLISHED) as sheets:
+        system, test_set = _system(staging), staging.named("test_set", None, "the file does not name the test set")
         values = sheets.open(VALUES, "system", "document", "measure", "value")
-        texts: dict[str, None] = {}
-        known, same = _compute_values(staging, system), 0
+        published = sheets.open(PUBLISHED, *FIGURES[1:])
+        known, printed = _compute_values(staging, test_set, system), _Printed()
         for document in documents(staging):
             for number, (measure, topic, value) in _lines(document):
-                if topic == "all":
-                    continue
-                if _NUMBER.fullmatch(value):
-                    computed = known.get((topic, measure_name(measure)))
-                    if computed is not None:
-                        if abs(computed - float(value)) > _half_a_digit(value):
-                            wrong = (
-                                f"{measure} of topic {quote_cell(topic)} is {value}, but {computed:.6g} according to"
-                            )
-                            raise document.refusal(f"{wrong} the stored run of {quote_cell(system)}", number)
-                        same += 1
-                        continue
-                    values.add(number, system, topic, measure_name(measure), value, member=document.member)
-                elif value in ("nan", "inf", "-nan", "-inf"):
-                    raise document.refusal(
-                        f"the value of {quote_cell(measure)} is {value}, not a finite number", number
-                    )
+                if not _NUMBER.fullmatch(value):
+                    _check_text(document, number, measure, value)
+                    printed.texts.setdefault(measure)
+                elif topic == ALL:
+                    printed.of_all[measure] = number, value
+                elif (computed := known.get((topic, measure_name(measure)))) is not None:
+                    _check_value(document, number, (measure, topic, value), computed, system)
+                    printed.of_topics.setdefault(measure, {})[topic] = computed
+                    printed.same += 1
                 else:
-                    texts[measure] = None
-        if not values.records and not same:
+                    values.add(number, system, topic, measure_name(measure), value, member=document.member)
+                    printed.of_topics.setdefault(measure, {})[topic] = float(value)
+        _add_figures(published, system, printed, known)
+        for figure in _stated(printed, known):
+            staging.state(replace(figure, test_set=test_set, systems=(system,)))
+        if not (printed.of_topics or printed.of_all):
             raise staging.refusal(NO_TOPIC)
-        notes = [f"left out (not numbers): {', '.join(texts)}"] if texts else []
-        if same:
-            notes.append(f"{same:,} values are those of the stored run, to the printed digits")
-        return sheets.staged(notes) if values.records else ()
+        left_out = [measure for measure in printed.texts if measure != RUN_ID]
+        notes = [f"left out (not numbers): {', '.join(left_out)}"] if left_out else []
+        if printed.same:
+            are = "value is that" if printed.same == 1 else "values are those"
+            notes.append(f"{printed.same:,} {are} of the stored run, to the printed digits")
+        return sheets.staged(notes) if values.records or published.records else ()
 
 
-def _compute_values(staging: Staging, system: str) -> dict[tuple[str, str], float]:
+def _check_text(document: Document, number: int, measure: str, value: str) -> None:
+    if value in ("nan", "inf", "-nan", "-inf"):
+        raise document.refusal(f"the value of {quote_cell(measure)} is {value}, not a finite number", number)
+
+
+def _check_value(document: Document, number: int, printed: tuple[str, str, str], computed: float, system: str) -> None:
+    """Raises DataError if a printed value is not the computed one: it is the output for another run or other qrels."""
+    measure, topic, value = printed
+    if abs(computed - float(value)) > _half_a_digit(value):
+        wrong = f"{measure} of topic {quote_cell(topic)} is {value}, but {computed:.6g} according to"
+        raise document.refusal(f"{wrong} the stored run of {quote_cell(system)}", number)
+
+
+def _add_figures(published: Sheet, system: str, printed: _Printed, known: Mapping[tuple[str, str], float]) -> None:
+    """Adds the figures of measures without values of topics, except those that are computed from the stored run."""
+    computed = {measure for _, measure in known}
+    topics = _topics(printed)
+    for measure, (number, value) in printed.of_all.items():
+        if measure != TOPICS and measure not in printed.of_topics and measure_name(measure) not in computed:
+            decimals = len(value.partition(".")[2])
+            resolution = f"0.{'1'.zfill(decimals)}" if decimals else "1"
+            name = measure_name(measure)
+            published.add(number, system, "values", name, value, resolution, topics or None, None, None, None, None)
+
+
+def _topics(printed: _Printed) -> int:
+    """How many topics the figures of all topics are of; 0 if that is not printed."""
+    _, value = printed.of_all.get(TOPICS, (0, "0"))
+    return int(value) if value.isdecimal() else 0
+
+
+def _stated(printed: _Printed, known: Mapping[tuple[str, str], float]) -> Iterator[StatedFigure]:
+    """The figures of all topics: sums of counts, and means of everything else. With `trec_eval -c` there are more
+    topics than are printed, and the others count as 0. Geometric means of rounded values are not accurate enough to be
+    compared.
+    """
+    computed: dict[str, dict[str, float]] = {}
+    for (topic, name), value in known.items():
+        computed.setdefault(name, {})[topic] = value
+    for measure, (line, value) in printed.of_all.items():
+        of_topics = printed.of_topics.get(measure) or computed.get(measure_name(measure))
+        if not of_topics or measure == TOPICS or measure.startswith("gm_"):
+            continue
+        counts = _COUNTS.match(measure) is not None
+        number = 1 if counts else max(_topics(printed), len(of_topics))
+        is_exact = counts or all((topic, measure_name(measure)) in known for topic in of_topics)
+        yield StatedFigure(
+            "",
+            (),
+            measure,
+            f"{measure} of all topics",
+            f"line {line}",
+            value,
+            over_documents=partial(_share, number),
+            values=tuple(of_topics.values()),
+            computed_as=f"the {'sum' if counts else 'mean'} of the topics",
+            slack=0.0 if is_exact else _half_a_digit(value),
+        )
+
+
+def _share(of: int, values: Values) -> float:
+    return fsum(values) / of
+
+
+def _compute_values(staging: Staging, test_set: str, system: str) -> dict[tuple[str, str], float]:
     """The values computed from the stored rankings of a system, by topic and measure, for the measures that are printed
     here.
     """
-    test_set = staging.named("test_set", None, "the file does not name the test set")
     printed = sorted({measure for document in documents(staging) for _, (measure, _, _) in _lines(document)})
     values: dict[tuple[str, str], float] = {}
     known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
@@ -128,7 +220,7 @@ def _system(staging: Staging) -> str:
         return staging.fields["system"]
     for document in documents(staging):
         for _, (measure, _topic, value) in _lines(document):
-            if measure == "runid":
+            if measure == RUN_ID:
                 return value
     raise staging.refusal("the file has no runid that names the system; name it with --set system=NAME")
 
@@ -145,15 +237,13 @@ def _recognizes(start: Start) -> Recognition | None:
     printed = len(cells) == 3 and "\t" in start.first and (is_number(cells[2]) or cells[0] == "runid")
     if not printed or is_number(cells[0]):
         return None
-    if start.whole and all(line.split()[1:2] == ["all"] for line in start.lines):
-        return Recognition(NO_TOPIC, Role.PART)
     return Recognition("its measure, topic and value", Role.FIGURES)
 
 
 READER = Reader(
     "trec-eval",
-    "the output of trec_eval -q: values per topic",
-    (VALUES,),
+    "the output of trec_eval: values per topic, with -q, or figures of all topics",
+    (VALUES, PUBLISHED),
     EXAMPLE,
     stage,
     noun="topic",

@@ -169,7 +169,7 @@ class _TextSheet:
         # A system that the reader named keeps the name under which it is stored, whatever a setting says about the
         # model.
         known -= {"system"} & set(self._columns)
-        fixed = {field: text for field, text in staging.fields.items() if field in known}
+        fixed = {field: text for field, text in staging.settings.items() if field in known}
         staging = replace(staging, fields=fixed)
         columns = {column: place for place, column in enumerate(self._columns)}
         fields = {column: place for column, place in columns.items() if column not in fixed}
@@ -376,10 +376,7 @@ class Sheets:
 
     def _stage(self, sheet: Sheet, notes: tuple[str, ...]) -> Staged:
         staging = self._staging.of(sheet.form)
-        if staging.runs:
-            # A run keeps the name under which it is stored, whatever a setting says about the model.
-            fixed = {field: text for field, text in staging.fields.items() if field != "system"}
-            staging = replace(staging, fields=fixed)
+        staging = replace(staging, fields=staging.settings)
         known = {field.name for field in sheet.form.fields}
         columns = {column: place for place, column in enumerate(sheet.columns)}
         fields = {column: place for column, place in columns.items() if column in known - staging.fields.keys()}

@@ -26,6 +26,7 @@ from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import Findings, TestSet
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.json_values import NotReadError, parse_json
+from evalhouse.warehouse.loading.staging.stated import StatedFigure
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class Staging(Struct, frozen=True):
     keys: tuple[Path, ...] = ()
     called: str = ""
     runs: Brought = struct_field(default_factory=dict)
+    stated: list[StatedFigure] = struct_field(default_factory=list)
+    parts: set[str] = struct_field(default_factory=set)
     texts: bool = False
     cluster: str = ""
     findings: Findings | None = None
@@ -228,6 +231,27 @@ class Staging(Struct, frozen=True):
         it is the model itself.
         """
         return system_of(self.database, self.runs, Run(test_set, model, run, date))
+
+    def part(self, test_set: str, *parts: str | None) -> str:
+        """The name of a part of a test set that is a test set of its own: `Intents:validation:de` for the part
+        `validation`, `de`. The name of the whole may be a setting.
+        """
+        name = ":".join(part for part in (test_set, *parts) if part)
+        if name != test_set:
+            self.parts.add(name)
+        return name
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings that hold for all rows as they are. The names of runs and of parts of a test set are made of
+        what is set for the model and the test set, so they stand.
+        """
+        made = {*(["system"] if self.runs else []), *(["test_set"] if self.parts else [])}
+        return {field: text for field, text in self.fields.items() if field not in made}
+
+    def state(self, figure: StatedFigure) -> None:
+        """Hands over a figure that the file states, which the load computes from the rows and compares."""
+        self.stated.append(figure)
 
     def whole(self, option: str, least: int = 1) -> int | None:
         """An option that is a whole number; None if it is not set. Raises DataError if it is not a whole number."""

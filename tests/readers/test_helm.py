@@ -103,7 +103,7 @@ def test_sub_splits_are_attributes_and_have_figures_of_their_own(database: Datab
 
 
 def test_a_mean_with_weights_is_not_compared(database: Database, tmp_path: Path) -> None:
-    instances = [{"instance_id": f"id{n}", "stats": [stat("f1", 1.0 * n, n)]} for n in (1, 3)]
+    instances: list[dict[str, object]] = [{"instance_id": f"i{n}", "stats": [stat("f1", 1.0, n)]} for n in (1, 3)]
     assert load(database, run_that_states(tmp_path, instances, stat("f1", 0.3)), "helm", fields=ON).disagreeing == ()
 
 

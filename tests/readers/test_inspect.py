@@ -286,7 +286,7 @@ def test_reducers_of_a_log_without_samples_are_measures(database: Database, load
 
 
 def test_the_keys_of_a_scorer_have_figures_of_their_own(load_text: Load) -> None:
-    samples = [{"id": n, "epoch": 1, "scores": {"judge": {"value": {"tone": n, "facts": 1}}}} for n in (0, 1)]
+    samples = [answer(n, {"tone": n, "facts": 1}, scorer="judge") for n in (0, 1)]
     scores = [{"name": key, "scorer": "judge", "metrics": {"mean": {"value": value}}} for key, value in
               (("tone", 0.5), ("facts", 0.25))]  # fmt: skip
     loaded = load_text(log_of(*samples, results={"scores": scores}), "inspect", "l.json")

@@ -182,6 +182,34 @@ def test_spans_become_tuples_by_label(database: Database, load_text: Load) -> No
     ]
 
 
+def test_the_spans_of_a_second_filter_are_a_test_set_of_their_own(database: Database, tmp_path: Path) -> None:
+    """The results file states an F for each filter."""
+    pairs = {"strict": "PER: Ada", "flexible": "PER: Eve"}
+    log = "".join(sample(0, "f1", ["PER: Ada", [found]], filtered) for filtered, found in pairs.items())
+    metrics = [{"metric": "f1", "aggregation": "def span_f1_agg(items):"}]
+    results_of(tmp_path, {"arith": {"f1,strict": 1.0, "f1,flexible": 0.5}}, configs={"arith": {"metric_list": metrics}})
+    (tmp_path / LOG).write_text(log)
+    loaded = load(database, tmp_path / LOG, "lm-eval", texts=True)
+    assert loaded.disagreeing == (f"results_{DATE}.json gives f1,flexible as 0.5, but the F of the spans is 0",)
+    counts = "select test_set, unit, possible, actual, correct from scores where unit = 'per' order by all"
+    assert database.rows(Sql(counts)) == [("arith", "per", 1, 1, 1), ("arith:flexible", "per", 1, 1, 0)]
+
+
+def test_a_figure_that_is_no_mean_is_not_compared(database: Database, tmp_path: Path) -> None:
+    metrics = [{"metric": "perplexity", "aggregation": "perplexity"}, {"metric": "acc", "aggregation": "mean"}]
+    stated = {"perplexity,none": 12.2, "acc,none": 1.0}
+    results_of(tmp_path, {"arith": stated}, configs={"arith": {"metric_list": metrics}})
+    (tmp_path / LOG).write_text(sample(0, "perplexity", -2.5) + sample(1, "acc", 1.0))
+    loaded = load(database, tmp_path / LOG, "lm-eval", strict=True)
+    assert "not checked, because the results file does not give its mean: perplexity,none" in loaded.notes
+
+
+def test_runs_that_follow_one_another_are_not_compared(database: Database, tmp_path: Path) -> None:
+    results_of(tmp_path, {"arith": {"acc,none": 0.25}})
+    (tmp_path / LOG).write_text(EXAMPLE + EXAMPLE)
+    assert load(database, tmp_path / LOG, "lm-eval").disagreeing == ()
+
+
 @pytest.mark.parametrize("item", [["a", "b"], float("nan"), 10**400])
 def test_what_is_no_number_is_listed(load_text: Load, item: object) -> None:
     notes = load_text(EXAMPLE + sample(2, "bleu", item), "lm-eval", LOG, fields=GEMMA).notes

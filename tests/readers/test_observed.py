@@ -11,7 +11,6 @@ from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import Reader
-from evalhouse.warehouse.loading.readers.helm import EXAMPLE
 from evalhouse.warehouse.store.catalog import Catalog
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -23,9 +22,9 @@ ON = {"test_set": "T"}
 
 
 def observed(database: Database) -> dict[str, Observed]:
-    """What holds of the one test set, by the tasks that have rows."""
+    """What holds of the first test set, by the tasks that have rows."""
     known = Catalog(database)
-    [test_set] = known.test_sets
+    test_set = known.test_sets[0]
     return {
         task: known.observed(task, test_set.id)
         for task in KINDS
@@ -118,13 +117,6 @@ def test_documents_of_topics_and_of_pairs_are_counted_apart(database: Database, 
     lines = (real_files / "trec" / "qrels.test").read_text().splitlines()
     assert known.documents("filtering", 1) == len(lines)
     assert known.documents("rankings", 1) == len({line.split()[0] for line in lines})
-
-
-def test_what_was_made_of_one_instance_is_a_cluster(database: Database, load_text: Load) -> None:
-    load_text(EXAMPLE, "helm", "s.json", fields={**ON, "system": "gpt2"})
-    assert observed(database) == {"values": Observed("sample", "instance")}
-    query = "select document, value from document_attributes order by document"
-    assert database.rows(Sql(query)) == [("id1", "id1"), ("id1:typos", "id1")]
 
 
 def test_texts_of_an_archive_are_numbered_through(database: Database, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import seqeval.metrics
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalhouse.warehouse.loading.ingest import load
@@ -45,7 +45,7 @@ def tags(spans: Spans) -> list[str]:
     return tags
 
 
-def annotations(spans: Spans) -> str:
+def of_brat(spans: Spans) -> str:
     """As BRAT writes them, with two characters for each token."""
     return "".join(
         f"T{number}\t{kind} {2 * start} {2 * end - 1}\tw\n" for number, (kind, start, end) in enumerate(spans)
@@ -73,6 +73,8 @@ def folder() -> Iterator[Path]:
         yield Path(made)
 
 
+@pytest.mark.long
+@settings(max_examples=30)
 @given(st.lists(st.tuples(spans(), spans()), min_size=1, max_size=4), st.sampled_from(["wrong", "partial"]))
 def test_the_same_spans_give_the_same_counts(folder: Path, texts: list[tuple[Spans, Spans]], overlap: str) -> None:
     if not (any(gold for gold, _ in texts) and any(found for _, found in texts)):
@@ -85,8 +87,8 @@ def test_the_same_spans_give_the_same_counts(folder: Path, texts: list[tuple[Spa
         columns = {"gold": "2", "answers": "3"}
         load(database, folder / "in.conll", "conll", fields=fields, columns=columns, options=options)
         tagged = counts(database)
-    members = [(f"gold/{n}.ann", annotations(gold)) for n, (gold, _) in enumerate(texts)]
-    members += [(f"x/{n}.ann", annotations(found)) for n, (_, found) in enumerate(texts)]
+    members = [(f"gold/{n}.ann", of_brat(gold)) for n, (gold, _) in enumerate(texts)]
+    members += [(f"x/{n}.ann", of_brat(found)) for n, (_, found) in enumerate(texts)]
     assert loaded(folder, archive(*members), "brat", overlap) == tagged
     if overlap == "wrong":
         assert_as_seqeval([tags(gold) for gold, _ in texts], [tags(found) for _, found in texts], tagged)
@@ -108,7 +110,7 @@ def assert_as_seqeval(gold: list[list[str]], found: list[list[str]], counts: Cou
 def test_a_wrong_type_is_charged_to_the_type_of_the_answer(folder: Path) -> None:
     """Nothing is answered as LOC, so its precision is undefined; the one answer as ORG is wrong."""
     gold, found = [("LOC", 0, 1), ("PER", 2, 3)], [("ORG", 0, 1), ("PER", 2, 3)]
-    both = archive(("gold/d.ann", annotations(gold)), ("x/d.ann", annotations(found)))
+    both = archive(("gold/d.ann", of_brat(gold)), ("x/d.ann", of_brat(found)))
     assert loaded(folder, both, "brat", "wrong") == {
         "LOC": (1, 0, 0, 0, 0, 0, 1),
         "ORG": (0, 1, 0, 0, 0, 1, 0),

@@ -32,8 +32,8 @@ Marks = Sequence[int]
 """For each sample, whether it is right."""
 
 
-# Each of these writes a log with the marks of some samples and the accuracy that it states, and returns the file that is
-# to be loaded.
+# Each of these writes a log with the marks of some samples and the accuracy that it states, and returns the file to be
+# loaded.
 
 
 def of_lm_eval(folder: Path, marks: Marks, stated: float) -> Path:

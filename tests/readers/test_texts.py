@@ -25,11 +25,11 @@ Text = tuple[str | None, str, str, int, str]
 """System, document, kind, number and text."""
 
 
-def stored(database: Database) -> list[Text]:
-    """All texts of a warehouse."""
+def stored(database: Database, test_set: str | None = None) -> list[Text]:
+    """All texts of a warehouse, or those of a test set."""
     assert unbalanced_imports(database) == ()
-    query = "select system, document, kind, number, text from texts order by document, kind, system nulls first, number"
-    return database.rows(Sql(query))
+    columns = "select system, document, kind, number, text from texts where test_set = coalesce(?, test_set)"
+    return database.rows(Sql(columns + " order by document, kind, system nulls first, number", (test_set,)))
 
 
 def lm_eval(*samples: dict[str, object]) -> str:
@@ -318,17 +318,12 @@ def test_the_state_of_helm(database: Database, tmp_path: Path) -> None:
     typos = request("id1", 0, " A", perturbation={"name": "typos"})
     (folder / "scenario_state.json").write_text(json.dumps({"request_states": [request("id1", 0, " B"), typos]}))
     load(database, folder / "per_instance_stats.json", "helm", texts=True)
-    answers = {"id1": " B", "id1:typos": " A"}
-    wanted = [
-        row
-        for document in answers
-        for row in (
-            (None, document, "input", 1, "Is it?\nA. no\nB. yes"),
-            ("openai_gpt2", document, "output", 1, answers[document]),
-            (None, document, "reference", 1, "B. yes"),
-        )
-    ]
-    assert stored(database) == wanted
+    for test_set, answer in (("mmlu:subject=law", " B"), ("mmlu:subject=law:typos", " A")):
+        assert stored(database, test_set) == [
+            (None, "id1", "input", 1, "Is it?\nA. no\nB. yes"),
+            ("openai_gpt2", "id1", "output", 1, answer),
+            (None, "id1", "reference", 1, "B. yes"),
+        ]
 
 
 def test_instances_and_predictions_of_helm(database: Database, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, VALUES
 from evalhouse.warehouse.loading.staging.cells import finite, is_number, quote_cell
+from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -136,9 +137,8 @@ def _name(instruction: str) -> str:
 def _recognizes(start: Start) -> Recognition | str | None:
     if start.name == LEADERBOARD and "annotations.json" in start.beside and start.columns >= {MEASURE, "n_total"}:
         return Recognition("its name, beside annotations.json", Role.PART)
-    listed = start.text.lstrip().startswith("[")
-    keys = ('"instruction"', '"generator_1"', '"generator_2"', '"preference"')
-    return "its generators and preferences" if listed and all(key in start.text for key in keys) else None
+    keys = {(ITEM, key) for key in ("instruction", "generator_1", "generator_2", "preference")}
+    return "its generators and preferences" if keys <= start.keys else None
 
 
 READER = Reader(

@@ -198,9 +198,9 @@ def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Ite
 def _mark_entities(words: Sequence[str], tags: Sequence[str], scheme: str) -> str:
     """A sentence with its entities in brackets: [PER Ada Lovelace] saw [LOC Turin]"""
     shown = list(words)
-    for kind, begin, end in entities(tags, scheme):
-        shown[begin] = f"[{kind} {shown[begin]}"
-        shown[end - 1] += "]"
+    for mention in entities(tags, scheme):
+        shown[mention.start] = f"[{mention.kind} {shown[mention.start]}"
+        shown[mention.end - 1] += "]"
     return " ".join(shown)
 
 
@@ -363,6 +363,8 @@ def _is_called_gold(path: Path) -> bool:
 
 def _recognizes(start: Start) -> Recognition | None:
     """Recognizes files by columns that hold only tags. A file called gold that has one side only is a key."""
+    if start.is_json:
+        return None
     separator, rows = " ", list[list[str]]()
     for line in start.lines[:2000]:
         if not line.startswith((TEXT_BEGINS, "#")):

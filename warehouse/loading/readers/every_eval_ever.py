@@ -68,7 +68,7 @@ class Record(Struct, frozen=True):
 
     def is_of(self, sample: Mapping[str, Any]) -> bool:
         """Whether a sample is of the evaluation that the record is about."""
-        return sample["model_id"] == self.model and sample["evaluation_id"] == self.id
+        return (sample["model_id"], sample["evaluation_id"]) == (self.model, self.id)
 
     def result(self, number: object, evaluation: str) -> RecordedResult | None:
         """The result that a sample belongs to: the one with its id, or else the only result of its evaluation."""
@@ -380,12 +380,9 @@ def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
 
 
 def _recognizes(start: Start) -> str | None:
-    # The schema of records also has these keys, with objects below them.
-    if not re.search(r'"evaluation_id"\s*:\s*"', start.text):
-        return None
-    if '"sample_id"' in start.first and '"evaluation"' in start.first:
+    if {("evaluation_id",), ("sample_id",), ("evaluation",)} <= start.keys:
         return "its evaluation_id and sample_id"
-    return "its evaluation_id and model_info" if '"model_info"' in start.text else None
+    return "its evaluation_id and model_info" if {("evaluation_id",), ("model_info", "id")} <= start.keys else None
 
 
 READER = Reader(

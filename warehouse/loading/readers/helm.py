@@ -20,6 +20,7 @@ from msgspec import Struct
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text
+from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -386,11 +387,9 @@ def _system(staging: Staging, model: str, test_set: str, suite: str | None, tria
 def _recognizes(start: Start) -> Recognition | str | None:
     if start.name in PARTS and "per_instance_stats.json" in start.beside:
         return Recognition("its name, beside per_instance_stats.json", Role.PART)
-    if not start.text.lstrip().startswith("["):
-        return None
-    if '"instance_id"' in start.text and '"stats"' in start.text:
+    if {(ITEM, "instance_id"), (ITEM, "stats")} <= start.keys:
         return "its instance_id and stats"
-    return "its statistics" if start.name == STATS and '"sum_squared"' in start.text else None
+    return "its statistics" if start.name == STATS and {(ITEM, "name"), (ITEM, "sum_squared")} <= start.keys else None
 
 
 READER = Reader(

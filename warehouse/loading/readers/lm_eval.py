@@ -247,6 +247,9 @@ _SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*
 _RESULTS = re.compile(r"results_(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.?\d*)\.json(\.gz|\.zst)?", re.I)
 _NO_FILTER = "none"
 
+_OF_RESULTS = frozenset({("higher_is_better",), ("n-samples",), ("n-shot",), ("group_subtasks",)})
+"""Keys that results files have beside the results."""
+
 
 class _Naming(Struct):
     """Decides the names of metrics: the first that says whether an answer is right becomes `accuracy`."""
@@ -319,8 +322,8 @@ MOST_RUNS = 1_000
 def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     named = _SAMPLES.fullmatch(staging.source.name)
     logged, date = named.group(1, 2) if named else (None, None)
-    beside = f"results_{date}.json"
-    results = _results_beside(staging, beside) if named else Results()
+    of_results = f"results_{date}.json"
+    results = _results_beside(staging, of_results) if named else Results()
     task = staging.named("test_set", logged, "the name of the file does not name the task")
     said = results.model or _model_of_folder(staging)
     model = staging.named("system", said, "no folder or results file names the model")
@@ -366,10 +369,10 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 contents.doc_hashes[name] = stands
                 inner = [(*groups, task)[1]] if groups else []
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
-        for of_metric, tuples in contents.spans.items():
+        for key, tuples in contents.spans.items():
             labels = {label for *_, counts in tuples for label, (possible, _, _) in counts.items() if possible}
             for number, system, name, counts in tuples:
-                test_set = _test_set_of_spans(task, contents, of_metric)
+                test_set = _test_set_of_spans(staging, task, contents, key)
                 for label, tally in tally_labelled_spans(counts, [*sorted(labels), OTHER]).items():
                     scores.add(number, test_set, system, name, label, *tally.cells)
         directions = _directions(results, naming, contents.taken)
@@ -380,17 +383,16 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 if figure.metric in not_means and (figure.metric, figure.filtered) in contents.taken:
                     notes.append(f"not checked, because the results file does not give its mean: {figure.called}")
                 else:
-                    staging.state(_stated(figure, task, systems[1], contents, naming, beside))
+                    staging.state(_stated(figure, task, systems[1], contents, naming, of_results))
         return sheets.staged(notes, directions, naming.accuracy)
 
 
-def _test_set_of_spans(task: str, contents: _Contents, of_metric: tuple[str, str]) -> str:
-    """The test set of the spans of a metric and a filter: the task, but for the first metric and filter."""
-    first = next(iter(contents.spans))
+def _test_set_of_spans(staging: Staging, task: str, contents: _Contents, of_metric: tuple[str, str]) -> str:
+    """The test set of the spans of a metric and a filter: the task for the first, and a part of it for others."""
+    first, (metric, filtered) = next(iter(contents.spans)), of_metric
     if of_metric == first:
         return task
-    metric, filtered = of_metric
-    return f"{task}:{filtered}" if metric == first[0] else f"{task}:{metric}:{filtered}"
+    return staging.part(task, metric if metric != first[0] else None, filtered)
 
 
 def _stated(
@@ -510,9 +512,13 @@ def _notes(contents: _Contents, naming: _Naming) -> list[str]:
 
 
 def _recognizes(start: Start) -> str | None:
-    if _RESULTS.fullmatch(start.name) and '"results"' in start.text:
+    keys = start.keys
+    # Other harnesses name their files like this, too, but not the metrics in them: `acc,none`.
+    filtered = any(path[0] in ("results", "groups") and len(path) == 3 and "," in path[-1] for path in keys)
+    if _RESULTS.fullmatch(start.name) and ("results",) in keys and (filtered or not keys.isdisjoint(_OF_RESULTS)):
         return "its name and its results"
-    return "its doc_id and metrics" if start.first.startswith('{"doc_id"') or _SAMPLES.fullmatch(start.name) else None
+    named = start.first.startswith('{"doc_id"') or _SAMPLES.fullmatch(start.name)
+    return "its doc_id and metrics" if named and ("doc_id",) in keys else None
 
 
 READER = Reader(

@@ -151,10 +151,10 @@ def _model(staging: Staging) -> tuple[str | None, str | None]:
 
 
 def _recognizes(start: Start) -> Recognition | str | None:
-    if start.name == META and '"revision"' in start.text:
+    if start.name == META and ("revision",) in start.keys:
         return Recognition("its name; results beside it are read with it", Role.PART)
-    names = '"task_name"' in start.text or '"mteb_dataset_name"' in start.text
-    return "its mteb_version" if names and '"mteb_version"' in start.text else None
+    named = not start.keys.isdisjoint({("task_name",), ("mteb_dataset_name",)})
+    return "its mteb_version" if named and ("mteb_version",) in start.keys else None
 
 
 READER = Reader(

@@ -255,7 +255,8 @@ def _system(report: _Report) -> str:
 
 
 def _recognizes(start: Start) -> str | None:
-    return "its columns POS ACT|COR PAR INC" if "POS ACT|COR PAR INC" in start.text else None
+    headed = "POS ACT|COR PAR INC" in start.text and not start.is_json
+    return "its columns POS ACT|COR PAR INC" if headed else None
 
 
 READER = Reader(

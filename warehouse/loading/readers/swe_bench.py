@@ -186,12 +186,11 @@ def _names_of_run(staging: Staging, of_one: bool) -> tuple[str, str]:
 
 
 def _recognizes(start: Start) -> str | None:
-    text = start.text
-    if not text.lstrip().startswith("{"):
-        return None
-    if '"resolved_ids"' in text and ('"submitted_ids"' in text or '"unresolved_ids"' in text):
+    keys = {path[-1] for path in start.keys if len(path) == 1}
+    if "resolved_ids" in keys and not keys.isdisjoint({"submitted_ids", "unresolved_ids"}):
         return "its resolved_ids"
-    if '"resolved"' in text and ('"patch_successfully_applied"' in text or '"no_generation"' in text):
+    of_one = {path[-1] for path in start.keys if len(path) == 2 and path[0] in keys}
+    if {"resolved", "no_generation"} <= keys or {"resolved", "patch_successfully_applied"} <= of_one:
         return "its resolved instances"
     return None
 

@@ -137,8 +137,8 @@ def _stated(printed: _Printed, known: Mapping[tuple[str, str], float]) -> Iterat
     compared.
     """
     computed: dict[str, dict[str, float]] = {}
-    for (topic, name), value in known.items():
-        computed.setdefault(name, {})[topic] = value
+    for (topic, name), of_topic in known.items():
+        computed.setdefault(name, {})[topic] = of_topic
     for measure, (line, value) in printed.of_all.items():
         of_topics = printed.of_topics.get(measure) or computed.get(measure_name(measure))
         if not of_topics or measure == TOPICS or measure.startswith("gm_"):

@@ -21,7 +21,7 @@ from msgspec import field as struct_field
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import FactForm, Field
 from evalhouse.warehouse.loading.staging.columns import Findings
-from evalhouse.warehouse.loading.staging.json_values import JSONError, parse_json, values
+from evalhouse.warehouse.loading.staging.json_values import ITEM, JSONError, KeyPath, key_paths, parse_json, values
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 # === how a reader works ===============================================================================================
@@ -124,6 +124,16 @@ class Start(Struct, frozen=True):
         return list(self.rows) or _records(self.first, self.lines, self.text)
 
     @property
+    def keys(self) -> frozenset[KeyPath]:
+        """The keys of a JSON text with the keys around them: ("eval", "task"); empty if the file is something else."""
+        return key_paths(self.text) if self.is_json else frozenset()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the text begins like JSON. A bracket with a blank behind it may be a token of a text."""
+        return _JSON.match(self.text) is not None
+
+    @property
     def columns(self) -> frozenset[str]:
         """The names of the columns, if the file is a table or holds objects."""
         if self.named:
@@ -131,12 +141,14 @@ class Start(Struct, frozen=True):
         if self.first.strip() in ("[", "[{"):
             return frozenset(key for record in self.records for key in record)
         if self.first.lstrip().startswith(("{", "[")):
-            return frozenset(re.findall(r'"([^"\\]+)"\s*:', self.first))
+            return frozenset(path[-1] for path in key_paths(self.first) if path[:-1] in ((), (ITEM,)))
         cells = next(csv.reader([self.first], delimiter="\t" if "\t" in self.first else ","), [])
         return frozenset(cell.strip().removeprefix("\ufeff") for cell in cells)
 
 
 _MOST_RECORDS = 50
+
+_JSON = re.compile(r"\ufeff?\s*[\[{]([\"\[{\]}0-9-]|[ \t]*([\r\n]|$))")
 
 
 def _records(first: str, lines: list[str], text: str) -> list[dict[str, str]]:

@@ -58,9 +58,10 @@ def test_annotations_are_matched_once(
     assert [row[3:8] for row in counts(database)] == wanted
 
 
-def test_files_without_a_key_are_counted(load_text: Load) -> None:
-    packed = archive(("gold/a.ann", EXAMPLE), ("x/a.ann", EXAMPLE), ("x/b.ann", EXAMPLE))
-    assert load_text(packed, "brat", "in.tar.gz", fields=ON).notes == ("left out (no key): 1 files",)
+def test_files_that_are_left_out_are_named(load_text: Load) -> None:
+    packed = archive(("gold/a.ann", EXAMPLE), ("x/a.ann", EXAMPLE), ("x/b.ann", EXAMPLE), ("x/README", "what is here"))
+    notes = load_text(packed, "brat", "in.tar.gz", fields=ON).notes
+    assert notes == ("left out (no key): x/b.ann", "left out (no annotations): x/README")
 
 
 def test_what_is_no_archive_of_annotations_is_refused(complaints: Complaints) -> None:

@@ -215,7 +215,8 @@ def test_columns_are_chosen_by_number(load_text: Load, database: Database, compl
     [refused] = complaints(nothing, "conll", "in", fields=ON)
     assert refused == (
         "in: column 2 (LOC, PER) is the only one that holds entity tags, so gold or answers are not in this file; "
-        "--gold FILE names the file with the gold tags"
+        "--gold FILE names the file with the gold tags, or --map gold=2 --map answers=3 says that the system found no "
+        "entity"
     )
     load_text(nothing, "conll", "in", fields={**ON, "system": "silent"}, columns={"gold": "2", "answers": "3"})
     assert sums(database) == [("LOC", 2, 1, 0), ("PER", 2, 1, 1)]
@@ -260,12 +261,30 @@ SHORT = "in:1: 2 tokens in this sentence, and 3 in that on line 1 of gold"
             "in: column 2 (NP, VP) here, column 2 (LOC, PER) in gold: they have no type in common; "
             "--map gold=COLUMN --map answers=COLUMN says which are meant",
         ),
-        (columns(WORDS, "O O O | O O"), "in: no column holds entity tags such as B-PER"),
+        (columns(WORDS), "in: no column holds entity tags such as B-PER"),
     ],
 )
 def test_gold_and_answers_must_fit(complaints: Complaints, tmp_path: Path, answers: str, sentence: str) -> None:
     (tmp_path / "gold").write_text(columns(WORDS, NAMES))
     assert complaints(answers, "conll", "in", fields=ON, options={"gold": "gold"}) == [sentence]
+
+
+def test_answers_without_any_entity_are_of_a_system_that_found_nothing(
+    database: Database, load_text: Load, tmp_path: Path
+) -> None:
+    (tmp_path / "gold").write_text(columns(WORDS, NAMES))
+    load_text(columns(WORDS, "O O O | O O"), "conll", "none", fields=ON, options={"gold": str(tmp_path / "gold")})
+    sums = "select sum(possible), sum(actual), sum(correct) from scores"
+    assert database.rows(Sql(sums)) == [(2, 0, 0)]
+
+
+def test_lines_with_a_hash_before_a_sentence_are_comments(database: Database, load_text: Load, tmp_path: Path) -> None:
+    comments = "# id k1\tdomain=en\n", "# id k2 domain=en\n"
+    gold = f"{comments[0]}Ada _ _ B-PER\n# _ _ O\n\n{comments[1]}Turin _ _ B-LOC\n"
+    (tmp_path / "gold").write_text(gold)
+    load_text(gold, "conll", "all", fields=ON, options={"gold": str(tmp_path / "gold")})
+    right = "select document, number from counts where count = 'tokens' order by all"
+    assert database.rows(Sql(right)) == [("1", 2), ("2", 1)]
 
 
 def test_a_gold_file_that_is_not_there(complaints: Complaints) -> None:

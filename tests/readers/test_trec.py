@@ -192,7 +192,8 @@ def test_four_columns_are_qrels_only_with_an_iteration(text: str, role: str | No
         (EXAMPLE_RUN + "9 Q0 D 3 2.5\n", 3),
         ("301 0 FBIS3-9 x\n" + EXAMPLE, 1),
         ("301 0 FBIS3-9\n" + EXAMPLE, 1),
-        ("topic iteration document grade\n" + EXAMPLE, 1),
+        ("topic iteration document sort\n" + EXAMPLE, 1),
+        (EXAMPLE_RUN.replace(" base", " base of ours"), 1),
         (EXAMPLE + "301 0 FBIS3-9 1.5\n", 4),
     ],
 )

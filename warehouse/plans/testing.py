@@ -175,9 +175,7 @@ def holding_against(statement: n.Tested | n.Documents | n.Differ, entry: p.Entry
     return replace(entry, systems=systems, against=against)
 
 
-def _one_system(
-    node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, said: SaidOfRuns, scope: Scope
-) -> p.System:
+def _one_system(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, said: SaidOfRuns, scope: Scope) -> p.System:
     if isinstance(node, n.BaselineCall):
         return baseline(scope, node, entry.kind)
     present = present_beside(entry, said, scope, node)

@@ -661,7 +661,7 @@ def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.D
     there = {line.system.name for line in lines}
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
-        why = "; none of the topics in their lists is judged" if entry.kind.of_lists else ""
+        why = "; they have no list for a judged topic" if entry.kind.of_lists else ""
         notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
     return notes
 

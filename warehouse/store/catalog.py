@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
+from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.measures.values import ACCURACY
 from evalhouse.warehouse.store import fingerprints
 from evalhouse.warehouse.store.database import Database
@@ -167,7 +168,7 @@ class Catalog:
         """The ids of the systems that have rows for a task on a test set."""
         key = (task, test_set)
         if key not in self._systems_with:
-            self._systems_with[key] = self._found_with(KINDS[task].facts, test_set)
+            self._systems_with[key] = self._found_with(KINDS[task].facts, test_set) | self._silent(task, test_set)
         return self._systems_with[key]
 
     def _found_with(self, table: str, test_set: int) -> frozenset[int]:
@@ -197,7 +198,14 @@ class Catalog:
         table = KINDS[task].facts
         if (task, test_set) in self._systems_with or len(among) > _FEW_SYSTEMS or not self._is_large(table):
             return self.systems_with(task, test_set) & frozenset(among)
-        return self._looked_up(table, test_set, among)
+        return self._looked_up(table, test_set, among) | (self._silent(task, test_set) & frozenset(among))
+
+    def _silent(self, task: str, test_set: int) -> frozenset[int]:
+        """The systems that have no ranked list because their whole run is empty."""
+        if not (KINDS[task].of_lists and self.has_rows(task, test_set)):
+            return frozenset()
+        failed = "select distinct system_id from failure where item = " + value(WHOLE_RUN) + " and test_set_id = "
+        return frozenset(int(number) for (number,) in self._database.rows(failed + value(test_set)))
 
     def has_rows(self, task: str, test_set: int) -> bool:
         """Whether any system has rows for a task on a test set."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.measures.rankings import (
     AveragePrecision,
     BinaryPreference,
@@ -115,7 +116,9 @@ def _lists(of_systems: Sql, length: bool, filled: bool) -> Sql:
         lists = f"select {_LIST}, max(rank) as length from ranking where" + of_systems + f" group by {_LIST}"
     if not filled:
         return lists
-    systems = "(select distinct system_id from ranking where rank = 1 and" + of_systems + ")"
+    # A system that returned nothing for any topic has no list, and is known by its failure.
+    failed = "select system_id from failure where item = " + value(WHOLE_RUN) + " and" + of_systems
+    systems = "(select system_id from ranking where rank = 1 and" + of_systems + " union " + failed + ")"
     everywhere = f"select {_LIST}{', length' if length else ''} from " + systems + " cross join topics"
     return everywhere + (" left join (" + lists + f") using ({_LIST})" if length else "")
 

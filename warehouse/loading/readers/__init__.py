@@ -28,9 +28,9 @@ from evalhouse.warehouse.loading.readers import (
     trec_eval,
     wide,
 )
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 
-__all__ = ["PLUGINS", "READERS", "Evidence", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
+__all__ = ["PLUGINS", "READERS", "Evidence", "Nearly", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
 
 PLUGINS = "evalhouse.readers"
 """The entry points under which other packages offer readers."""

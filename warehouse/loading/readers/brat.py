@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from evalhouse.warehouse.kinds.records import SCORES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS, Mention, Tally, tally_mentions
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -25,17 +25,25 @@ _ANNOTATION = re.compile(r"T\S*\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:
 _OTHERS = "REAMN*#"
 """The first characters of lines for relations, events, attributes, normalizations, equivalences and notes."""
 
+_FEW = 5
+"""Up to this many files are named."""
+
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages one score tuple per system, document and type. Raises DataError if there is no folder with the key."""
     gold = staging.options.get("gold") or "gold"
     overlap = staging.options.get("overlap") == "partial"
     folders: dict[str, dict[str, list[Mention]]] = {}
+    others: list[str] = []
     for document in documents(staging):
         if document.member is None:
             raise staging.refusal("expected an archive (.tar or .tar.gz) of folders of .ann files")
         path = PurePosixPath(document.member)
-        if path.suffix == ".ann" and not path.name.startswith("."):
+        if path.name.startswith("."):
+            continue
+        if path.suffix.casefold() != ".ann":
+            others.append(document.member)
+        else:
             folder = folders.setdefault(path.parent.name, {})
             if path.stem in folder:
                 raise document.refusal(f"there is another {path.parent.name}/{path.name} in the archive")
@@ -46,7 +54,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     key = folders.pop(gold)
     files = [annotations for folder in (key, *folders.values()) for annotations in folder.values()]
     kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
-    unknown = sum(name not in key for folder in folders.values() for name in folder)
+    unknown = [f"{system}/{name}.ann" for system, folder in folders.items() for name in folder if name not in key]
     with Sheets(staging, SCORES) as sheets:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
         for system, folder in sorted(folders.items()):
@@ -55,7 +63,14 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 member = f"{system}/{name}.ann"
                 for kind in kinds:
                     scores.add(None, system, name, kind, *tallied.get(kind, Tally()).cells, member=member)
-        return sheets.staged((f"left out (no key): {unknown} files",) if unknown else ())
+        left_out = {"no key": unknown, "no annotations": others}
+        return sheets.staged(f"left out ({why}): {_some(files)}" for why, files in left_out.items() if files)
+
+
+def _some(files: list[str]) -> str:
+    """A few files by name, and how many more there are."""
+    more = f" and {len(files) - _FEW:,} more" if len(files) > _FEW else ""
+    return ", ".join(files[:_FEW]) + more
 
 
 def _annotations(document: Document) -> list[Mention]:
@@ -77,7 +92,10 @@ def _annotations(document: Document) -> list[Mention]:
     return annotations
 
 
-def _recognizes(start: Start) -> str | None:
+def _recognizes(start: Start) -> Recognition | str | None:
+    annotations = f"{start.path.stem}.ann"
+    if start.name.endswith(".txt") and annotations in start.beside:
+        return Recognition(f"its name: it is the text of {annotations}", Role.PART)
     return "its annotations T1, T2, …" if re.match(r"T\d+\t\S+ \d+ \d+", start.first) else None
 
 

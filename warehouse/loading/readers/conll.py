@@ -19,7 +19,7 @@ from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENTS, SCORES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.spans import (
     COLUMNS,
@@ -221,14 +221,15 @@ def _sides(staging: Staging) -> tuple[Tags, Tags] | None:
         if not pairs and not staging.keys and _is_called_gold(staging.source):
             return None
         if pairs or not staging.keys:
-            raise _unclear_columns(
-                staging, staging, _candidates(staging, own, GOLD), _candidates(staging, own, ANSWERS)
-            )
+            raise _unclear_columns(staging, own, staging, own)
     key = replace(staging, source=staging.keys[0] if named is None else Path(named), called="")
     of_key = columns_of(key)
     pairs = _pairs(key, of_key, staging, own)
+    if not pairs and own.tagged and not _candidates(staging, own, ANSWERS):
+        # Answers without any entity: the tags of every token are O.
+        pairs = [(theirs, own.tagged[-1]) for theirs in _candidates(key, of_key, GOLD)]
     if len(pairs) != 1:
-        raise _unclear_columns(staging, key, _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS))
+        raise _unclear_columns(key, of_key, staging, own)
     return Tags(key, of_key, pairs[0][0]), Tags(staging, own, pairs[0][1])
 
 
@@ -240,13 +241,10 @@ def _pairs(key: Staging, of_key: Columns, staging: Staging, own: Columns) -> lis
 
 
 def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn]:
-    """The column named for one side, or else all columns with entities. Raises DataError if there is none."""
+    """The column named for one side, or else all columns with entities. Raises DataError if none has that name."""
     said = staging.columns.get(side)
     if said is None:
-        candidates = [column for column in columns.tagged if column.kinds]
-        if not candidates:
-            raise staging.refusal("no column holds entity tags such as B-PER")
-        return candidates
+        return [column for column in columns.tagged if column.kinds]
     if not said.isdecimal() or not 1 <= int(said) <= columns.width:
         raise staging.refusal(
             f"--map {side}={quote_cell(said)[1:-1]}: the columns are counted from 1 to {columns.width}, "
@@ -261,8 +259,11 @@ def _candidates(staging: Staging, columns: Columns, side: str) -> list[TagColumn
     return [column]
 
 
-def _unclear_columns(staging: Staging, key: Staging, gold: list[TagColumn], answers: list[TagColumn]) -> DataError:
+def _unclear_columns(key: Staging, of_key: Columns, staging: Staging, own: Columns) -> DataError:
     """The error for unclear columns: why they are unclear, and which option decides."""
+    gold, answers = _candidates(key, of_key, GOLD), _candidates(staging, own, ANSWERS)
+    if not gold or not answers:
+        return (staging if gold else key).refusal("no column holds entity tags such as B-PER")
     several = any(one is not other and one.kinds & other.kinds for one in gold for other in answers)
     ours = " and ".join(map(str, answers))
     if key is not staging:
@@ -272,9 +273,14 @@ def _unclear_columns(staging: Staging, key: Staging, gold: list[TagColumn], answ
         return staging.refusal(f"{ours} here, {theirs} in {key.source}: {why}; {says}")
     first, last = answers[0].place + 1, answers[-1].place + 1
     if len(answers) == 1:
+        outside = [column for column in own.tagged if column.place > answers[0].place]
+        or_none = [
+            f", or --map gold={first} --map answers={column.place + 1} says that the system found no entity"
+            for column in outside[-1:]
+        ]
         return staging.refusal(
             f"{ours} is the only one that holds entity tags, so gold or answers are not in this file; "
-            "--gold FILE names the file with the gold tags"
+            f"--gold FILE names the file with the gold tags{''.join(or_none)}"
         )
     if several:
         says = f"--map gold={first} --map answers={last}, for example, says which are meant"
@@ -377,13 +383,23 @@ def _recognizes(start: Start) -> Recognition | None:
     tagged = [column for column in columns if all(tag_of(tag) for tag in column.tags)]
     with_entities = [column for column in tagged if column.kinds]
     if not with_entities:
-        plain = marked or [column.place for column in tagged][-2:] == [len(rows[0]) - 2, len(rows[0]) - 1]
+        last = [column.place for column in tagged][-2:]
+        plain = marked or last == [len(rows[0]) - 2, len(rows[0]) - 1]
+        if last[-1:] == [len(rows[0]) - 1] and "gold" in start.options:
+            return Recognition("the tags in its last column, and --gold")
         return Recognition(f"its {TEXT_BEGINS}" if marked else "the tags in its last two columns") if plain else None
     why = "the tags in " + " and ".join(f"column {column.place + 1}" for column in with_entities)
     both = any(one.kinds & other.kinds for one, other in combinations(with_entities, 2))
     if not both and "gold" not in start.options and _is_called_gold(start.path):
         return Recognition(f"{why}, and gold in its name", Role.KEY)
     return Recognition(why)
+
+
+def _nearly(start: Start) -> Nearly | None:
+    """Answers without any entity are recognized only beside their gold tags."""
+    rows = [line.split() for line in start.lines[:2000] if not line.startswith((TEXT_BEGINS, "#"))]
+    outside = len(rows) > 1 and all(len(row) == len(rows[0]) > 1 and row[-1] == "O" for row in rows)
+    return Nearly("no token is in an entity, and its gold tags are in another file", "--gold GOLD") if outside else None
 
 
 READER = Reader(
@@ -401,5 +417,6 @@ READER = Reader(
     cluster="text",
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
+    nearly=_nearly,
     unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

@@ -7,7 +7,7 @@ document. A run becomes rankings, and is judged by the qrels in the warehouse, s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -15,12 +15,24 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, UnreadableError
 from evalhouse.warehouse.kinds.kind import Observed, quantity
-from evalhouse.warehouse.kinds.records import DECISIONS, DOCUMENTS, JUDGMENTS, LABELS, RANKINGS, SCORES, FactForm
+from evalhouse.warehouse.kinds.records import (
+    DECISIONS,
+    DOCUMENTS,
+    FAILURES,
+    JUDGMENTS,
+    LABELS,
+    RANKINGS,
+    SCORES,
+    SYSTEM,
+    WHOLE_RUN,
+    FactForm,
+)
 from evalhouse.warehouse.loading.readers import trec_judging
 from evalhouse.warehouse.loading.staging.cells import CHECKS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
     EMPTY,
+    Document,
     brief,
     compression_of,
     documents,
@@ -29,10 +41,10 @@ from evalhouse.warehouse.loading.staging.lines import (
     start_of,
     survey,
 )
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
-from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, places
-from evalhouse.warehouse.store.sql import Sql, join, name, pattern_of, value
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, list_names, places
+from evalhouse.warehouse.store.sql import Sql, join, name, pattern_of, value, values
 
 # === lines of cells ===================================================================================================
 # Nearly every file has exactly one blank between its cells, and then DuckDB reads it as a table. Whatever differs from
@@ -67,6 +79,15 @@ _PLAIN = {
 _FIRST_LINE = 10_000
 """How many bytes the first line of a plain file has at most."""
 
+COMMENT = "#"
+"""What a line begins with that is a comment, as for trec_eval 10."""
+
+HEADINGS = {
+    "grade": ("grade", "rel", "relevance", "relevancy", "judgment", "label", "score"),
+    "score": ("score", "sim"),
+}
+"""What stands above grades and scores in files whose first line names their columns."""
+
 
 def read(staging: Staging, *, ranks: bool) -> tuple[str, ...]:
     """Reads a file into `trec_cells`: the number of each line, the names, and the grade or the score, and if `ranks` is
@@ -93,6 +114,8 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     or may have something wrong in it.
     """
     first, end, _ = start_of(staging, _FIRST_LINE).partition(b"\n")
+    if first.startswith(COMMENT.encode()):
+        return ()
     columns = _columns(len(first.split(b" ")))
     if not (columns and end) or compression_of(staging.source) != "uncompressed" or is_archive(staging.source):
         return ()
@@ -127,10 +150,10 @@ def _read_plain(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     # that are too many.
     known = (f"count({column})" for column in columns if column not in left_out)
     largest = "max(abs(score))" if columns == RUN else "0"
-    [(lines, least, small)] = staging.database.rows(
-        Sql(f"select count(*), least({', '.join(known)}), coalesce({largest}, 0) < {LARGEST} from trec_read")
-    )
-    if least < lines or (lines, lines * len(columns)) != (text.lines, text.cells) or not small:
+    commented = f"bool_or(starts_with(topic, '{COMMENT}'))"
+    counted = f"count(*), least({', '.join(known)}), coalesce({largest}, 0) < {LARGEST}, {commented}"
+    [(lines, least, small, comments)] = staging.database.rows(Sql(f"select {counted} from trec_read"))
+    if least < lines or (lines, lines * len(columns)) != (text.lines, text.cells) or not small or comments:
         return ()
     _show(staging, "rowid + 1 as line, *")
     return columns
@@ -155,13 +178,14 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
         raise staging.refusal(f"the file cannot be read: {brief(str(error))}") from None
     # Searching every line for blanks takes longer than splitting it, so it is done only if there are lines with blanks.
     blank = "contains(line, chr(9)) or contains(line, '  ') or starts_with(line, ' ') or ends_with(line, ' ')"
+    blank += f" or starts_with(line, '{COMMENT}')"
     [(uneven,)] = database.rows(
         Sql(f"select coalesce(bool_or({blank} or line is null or line = ''), false) from trec_lines")
     )
     lines, cells = "select rowid + 1 as line, line as text from trec_lines", "string_split(text, ' ')"
     if uneven:
         trimmed = "select rowid + 1 as line, trim(replace(line, chr(9), ' ')) as text from trec_lines"
-        lines = f"select * from ({trimmed}) where text <> ''"
+        lines = f"select * from ({trimmed}) where text <> '' and not starts_with(text, '{COMMENT}')"
         cells = "case when contains(text, '  ') then string_split_regex(text, ' +') else string_split(text, ' ') end"
     first = database.rows(Sql(f"select len({cells}), line from ({lines}) order by line limit 1"))
     if not first:
@@ -177,6 +201,7 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     listed = join(", ", (_cell_value(staging, column, cell, "CELL") for cell, column in kept))
     made = "create or replace temp table trec_read as select line, len(cells) as width, "
     database.run(made + listed + f" from (select line, {cells} as cells from ({lines}))")
+    _leave_out_head(staging, columns, first[0][1])
     _refuse(
         staging,
         f"width <> {len(columns)}",
@@ -198,6 +223,13 @@ def _read_any(staging: Staging, left_out: tuple[str, ...]) -> tuple[str, ...]:
     numbers = " replace (score::double as score)" if columns == RUN else ""
     _show(staging, f"* exclude (width){numbers}")
     return columns
+
+
+def _leave_out_head(staging: Staging, columns: tuple[str, ...], line: int) -> None:
+    """Removes the first line if it names the columns."""
+    of_numbers = "score" if columns == RUN else "grade"
+    named = "delete from trec_read where line = " + value(line) + f" and lower({of_numbers}) in "
+    staging.database.run(named + values(HEADINGS[of_numbers]))
 
 
 def _columns(many: int) -> tuple[str, ...]:
@@ -241,6 +273,8 @@ def _refuse(staging: Staging, wrong: str, cell: str, sentence: Callable[[Any], s
 # The ranks in the run are ignored unless an option asks for them.
 
 FORMS = (LABELS, DOCUMENTS, JUDGMENTS, DECISIONS, SCORES, RANKINGS)
+"""What lines of qrels and runs become."""
+
 MOST_HASHES = 5_000_000
 """How many lines are compared at a time."""
 
@@ -251,6 +285,7 @@ PAIRS = Observed("topic-document pair", cluster="topic")
 """What labels and decisions are about. Everything else is about topics."""
 
 _WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
+_RANK = re.compile("[0-9]{1,9}")
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -262,6 +297,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     refuse_settings(staging, *FORMS)
     test_set = staging.named("test_set", None, "the file does not name the test set")
     staging = replace(staging, fields={**staging.fields, "test_set": test_set})
+    if staging.like and _is_empty(staging):
+        return _stage_empty_run(staging)
     start_of(staging)
     try:
         ranks = staging.options.get("ranks") == trec_judging.GIVEN
@@ -388,37 +425,83 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     trec_judging.number(staging)
     _refuse_repeated(staging, "trec_placed", ("system", "topic", "item"), ("system", "topic", "document"))
     notes = trec_judging.judge(staging)
-    system = {"system": "system"}
-    parts = (
-        _Part(
-            DECISIONS,
-            {"decision": "case when rank is null then 'no' else 'yes' end"},
-            "trec_ranked",
-            "line nulls last",
-            "line",
-            numbers={"confidence": "score"},
-            listed=system,
-            stored={"document": "document"},
-        ),
-        _Part(
-            SCORES,
-            {
-                "document": "topic",
-                "possible": "relevant",
-                "actual": "retrieved",
-                "correct": "found",
-                "partial": "0",
-                "incorrect": "0",
-                "spurious": "retrieved - found",
-                "missing": "relevant - found",
-            },
-            "trec_topics",
-            "system, topic",
-            listed=system,
-        ),
-    )
-    staged = (_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in parts)
+    staged = (_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in _judged_parts())
     return (*staged, _stage_rankings(staging.of(RANKINGS), fixed))
+
+
+def _judged_parts() -> tuple[_Part, _Part]:
+    """What follows from judging a run: decisions on the judged documents, and a score tuple for each topic."""
+    system = {"system": "system"}
+    decisions = _Part(
+        DECISIONS,
+        {"decision": "case when rank is null then 'no' else 'yes' end"},
+        "trec_ranked",
+        "line nulls last",
+        "line",
+        numbers={"confidence": "score"},
+        listed=system,
+        stored={"document": "document"},
+    )
+    scores = _Part(
+        SCORES,
+        {
+            "document": "topic",
+            "possible": "relevant",
+            "actual": "retrieved",
+            "correct": "found",
+            "partial": "0",
+            "incorrect": "0",
+            "spurious": "retrieved - found",
+            "missing": "relevant - found",
+        },
+        "trec_topics",
+        "system, topic",
+        listed=system,
+    )
+    return decisions, scores
+
+
+def _is_empty(staging: Staging) -> bool:
+    """Whether there are no lines but blank ones and comments."""
+    return not any(
+        line.strip() and not line.startswith(COMMENT) for document in _texts(staging) for _, line in document.lines()
+    )
+
+
+def _texts(staging: Staging) -> Iterator[Document]:
+    """The texts in a file, which may have no byte at all."""
+    try:
+        yield from documents(staging)
+    except DataError:
+        with staging.door.open(staging.source) as file:
+            if file.read(1):
+                raise
+
+
+EMPTY_RUN = "no output"
+"""The reason under which a run without lines is stored as a failure."""
+
+
+def _stage_empty_run(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a run without lines, as that of a system which returned nothing for any topic. As it has no ranking that
+    would name the system, the system is also stored as one whose whole run failed.
+    """
+    system = staging.named("system", None, "an empty run does not name its system")
+    cells = "null::integer as line, null::varchar as topic, null::varchar as document, null::double as score"
+    made = "create or replace temp table trec_read as select " + cells + ", null::integer as rank, "
+    try:
+        staging.database.run(made + value(system) + "::varchar as system limit 0")
+        _show(staging, "*")
+        trec_judging.number(staging)
+        list_names(staging, SYSTEM, "select nfc_normalize(" + value(system) + "::varchar) as name")
+        notes = trec_judging.judge(staging)
+        failed = {"item": f"'{WHOLE_RUN}'", "reason": f"'{EMPTY_RUN}'"}
+        failure = _Part(FAILURES, failed, trec_judging.SYSTEMS, listed={"system": "id"})
+        parts = (*_judged_parts(), failure)
+        return tuple(_stage_part(staging, part, notes if part is parts[0] else ()) for part in parts)
+    finally:
+        drop(staging)
+        trec_judging.drop(staging)
 
 
 _SAID = ("document", "item", "rank", "score", "confidence")
@@ -441,13 +524,16 @@ def _stage_rankings(staging: Staging, fixed: Mapping[str, Sql]) -> Staged:
 
 
 def _recognizes(start: Start) -> Recognition | None:
-    lines = [line.split() for line in start.lines]
+    lines = [line.split() for line in start.lines if not line.startswith(COMMENT)]
     if not lines:
         return None
-    # A wrong line does not make it another format: loading it says which line is wrong.
-    right = sum(len(cells) == len(RUN) and cells[1].upper() == "Q0" and is_number(cells[4]) for cells in lines)
+    # A wrong line does not make it another format: loading it says which line is wrong. Nor do words behind the tag, or
+    # a tag that is missing.
+    right = sum(len(cells) >= len(RUN) - 1 and cells[1].upper() == "Q0" for cells in lines)
     if 2 * right > len(lines):
         return Recognition("a run, with Q0 in its second column")
+    if _is_run_without_q0(lines):
+        return Recognition(f"the {len(RUN)} columns of a run, with {lines[-1][1]} for Q0")
     qrels = [cells for cells in lines if len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, cells[1::2]))]
     # Many tables have columns of whole numbers, but an iteration is hardly ever anything but 0.
     if 2 * len(qrels) > len(lines) and {cells[1] for cells in qrels} <= {"0", "Q0"} and not _is_headed(lines, qrels):
@@ -458,6 +544,31 @@ def _recognizes(start: Start) -> Recognition | None:
     return Recognition("the 4 columns of qrels", Role.KEY, unsure)
 
 
+def _is_run_without_q0(lines: list[list[str]]) -> bool:
+    """Whether lines have the columns of a run and the same word for Q0 everywhere, which trec_eval ignores."""
+    if not all(len(cells) == len(RUN) for cells in lines):
+        return False
+    _, words, _, ranks, scores, tags = (set(column) for column in zip(*lines, strict=True))
+    same = len(words) == len(tags) == 1 and not any(map(is_number, tags))
+    return same and all(map(_RANK.fullmatch, ranks)) and all(map(is_number, scores))
+
+
+def _nearly(start: Start) -> Nearly | None:
+    """Lines with a few cells between blanks, at least two of which are numbers, could be meant as a run or qrels."""
+    lines = [line.split() for line in start.lines if not line.startswith((COMMENT, "{", "["))]
+    widths = {len(cells) for cells in lines}
+    if (
+        len(widths) != 1
+        or not widths <= {len(QRELS) - 1, len(RUN) - 1, len(RUN), len(RUN) + 1}
+        or len(start.header) > 1
+    ):
+        return None
+    if not all(sum(map(is_number, cells)) >= 1 + (len(cells) > len(QRELS)) for cells in lines):
+        return None
+    columns = f"{widths.pop()} columns, and qrels have {len(QRELS)} ({', '.join(QRELS)}) and runs {len(RUN)}"
+    return Nearly(f"its lines have {columns} ({', '.join(RUN)})", "--as trec")
+
+
 def _is_headed(lines: list[list[str]], qrels: list[list[str]]) -> bool:
     """Whether this is a heading over columns of numbers: a table of scores."""
     return not any(map(is_number, lines[0])) and all(is_number(cells[2]) for cells in qrels)
@@ -466,7 +577,7 @@ def _is_headed(lines: list[list[str]], qrels: list[list[str]]) -> bool:
 READER = Reader(
     "trec",
     "qrels, then the runs that they judge",
-    FORMS,
+    (*FORMS, FAILURES),
     EXAMPLE,
     stage,
     options=(
@@ -484,5 +595,6 @@ READER = Reader(
     observed_in=dict.fromkeys((LABELS.name, DECISIONS.name), PAIRS),
     recognizes=_recognizes,
     evidence=Evidence.SHAPE,
-    unsaid={"test_set": "{parent}"},
+    nearly=_nearly,
+    unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

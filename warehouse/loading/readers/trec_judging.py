@@ -40,8 +40,8 @@ def number(staging: Staging) -> None:
     run = staging.database.run
     groups = "min(rowid) as first, max(rowid) as last, count(*) as retrieved from trec_cells group by all"
     run(Sql(f"create or replace temp table trec_groups as select system, topic, {groups}"))
-    list_names(staging, SYSTEM, "select distinct system as name from trec_groups")
-    list_names(staging, ITEM, "select distinct document as name from trec_cells")
+    list_names(staging, SYSTEM, Sql("select distinct system as name from trec_groups"))
+    list_names(staging, ITEM, Sql("select distinct document as name from trec_cells"))
     topics = "select row_number() over ()::integer as id, name from (select distinct topic as name from trec_groups)"
     run(Sql(f"create or replace temp table {TOPICS} as {topics}"))
     numbered = (
@@ -160,7 +160,7 @@ def _leave_out(staging: Staging) -> None:
     if (condition := _retrieved_condition(staging)) == _ALL:
         return
     [(left, highest)] = staging.database.rows(Sql(f"select count_if({condition}), max(score) from trec_placed"))
-    if not left:
+    if not left and highest is not None:
         # Of each topic the first document is within any depth, so it is the threshold that leaves none.
         threshold = staging.options["threshold"]
         raise staging.refusal(f"no line is left: the highest score is {highest}, below the threshold {threshold}")

@@ -48,7 +48,7 @@ from evalhouse.warehouse.loading.staging.columns import (
     plain,
     roles_of,
 )
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Start
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
 from evalhouse.warehouse.loading.staging.survey import Survey
@@ -311,6 +311,31 @@ _OTHER_TABLES = [
 ]
 
 
+def _nearly(start: Start) -> Nearly | None:
+    """What a table of numbers misses: a system, documents, or both."""
+    columns = _columns(start)
+    try:
+        roles = roles_of(columns, {}, (), None)
+    except UnclearError as error:
+        return Nearly(str(error), "--as wide")
+    if len(columns) < 2 or not roles.measures:
+        return None
+    system = [] if "system" in roles.fields else [("nothing names the system", "--set system=NAME")]
+    documents = [] if roles.documents else [("no column names the documents", "--map document=COLUMN")]
+    misses = [*system, *documents]
+    clause = " and ".join(what for what, _ in misses) or "what its columns are is not clear"
+    return Nearly(clause, " ".join(("--as wide", *(words for _, words in misses))))
+
+
+def _columns(start: Start) -> list[CellColumn]:
+    """The columns of the first rows of a table."""
+    cells: dict[str, list[str]] = {}
+    for record in start.records:
+        for heading, text in record.items():
+            cells.setdefault(heading, []).append(text)
+    return [column_of(place, heading, texts) for place, (heading, texts) in enumerate(cells.items())]
+
+
 def _recognizes(start: Start) -> Recognition | None:
     """Recognizes tables with columns for systems and documents beside numbers. A table with only documents and numbers
     could be several things.
@@ -318,11 +343,7 @@ def _recognizes(start: Start) -> Recognition | None:
     headings = {plain(heading) for heading in start.columns}
     if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings or sure_counts(start):
         return None
-    cells: dict[str, list[str]] = {}
-    for record in start.records:
-        for heading, text in record.items():
-            cells.setdefault(heading, []).append(text)
-    columns = [column_of(place, heading, texts) for place, (heading, texts) in enumerate(cells.items())]
+    columns = _columns(start)
     by_systems = start.options.get("wide") == BY_SYSTEMS
     try:
         roles = roles_of(columns, {}, {"system"} if by_systems else (), None, by_systems=by_systems)
@@ -330,7 +351,7 @@ def _recognizes(start: Start) -> Recognition | None:
         return Recognition("its columns of numbers", unsure=str(error)) if "system" in headings else None
     if not roles.numbers and "system" in roles.fields:
         # A wrong cell in the only measure does not make it another table: loading it says which cell is wrong.
-        systems = cells[roles.fields["system"].heading]
+        systems = [record.get(roles.fields["system"].heading, "") for record in start.records]
         if len(systems) > len(set(systems)):
             rest = (*roles.others, *roles.places, *(column for of_kind in roles.texts.values() for column in of_kind))
             nearly = tuple(column for column in rest if 2 * column.numbers > column.filled)
@@ -364,4 +385,5 @@ READER = Reader(
     recognizes=_recognizes,
     evidence=Evidence.COLUMNS,
     survey=survey,
+    nearly=_nearly,
 )

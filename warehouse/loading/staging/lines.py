@@ -244,13 +244,22 @@ def _members(staging: Staging) -> Iterator[Document]:
         open_bytes(staging.door, staging.source, compression_of(staging.source)) as unpacking,
         tarfile.open(fileobj=unpacking, mode="r|*") as archive,
     ):
+        names: set[str] = set()
         for count, member in enumerate(archive):
             if count >= MOST_MEMBERS:
                 raise staging.refusal(f"the archive has more than {MOST_MEMBERS} members")
             meter.count(member.size)  # this may be more than the bytes that are stored of it
+            if member.isdir():
+                continue
+            called = quote_cell(member.name.removeprefix("./"), 200)[1:-1]
+            if called in names:
+                raise staging.refusal("the archive has several members of this name", member=called)
+            names.add(called)
             binary = archive.extractfile(member) if member.isreg() else None
-            if binary is not None:
-                yield Document(staging, binary, quote_cell(member.name.removeprefix("./"), 200)[1:-1])
+            if binary is None:
+                what = "a link" if member.issym() or member.islnk() else "a pipe or a device"
+                raise staging.refusal(f"this is {what}; unpack the archive and load its folder", member=called)
+            yield Document(staging, binary, called)
 
 
 def brief(said: str) -> str:

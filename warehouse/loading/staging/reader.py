@@ -90,6 +90,15 @@ class Recognition(Struct, frozen=True):
     unsure: str = ""
 
 
+class Nearly(Struct, frozen=True):
+    """What a reader misses in a file that it does not recognize, as a clause ("nothing names the system"), and the
+    words of the command line that would help: `--as wide --set system=NAME`.
+    """
+
+    misses: str
+    words: str
+
+
 class Start(Struct, frozen=True):
     """The start of a file: its name in lower case without the ending for compression, and its first bytes as text.
 
@@ -142,8 +151,13 @@ class Start(Struct, frozen=True):
             return frozenset(key for record in self.records for key in record)
         if self.first.lstrip().startswith(("{", "[")):
             return frozenset(path[-1] for path in key_paths(self.first) if path[:-1] in ((), (ITEM,)))
+        return frozenset(self.header)
+
+    @property
+    def header(self) -> list[str]:
+        """The cells of the first line, if they are separated by tabs or commas."""
         cells = next(csv.reader([self.first], delimiter="\t" if "\t" in self.first else ","), [])
-        return frozenset(cell.strip().removeprefix("\ufeff") for cell in cells)
+        return [cell.strip().removeprefix("\ufeff") for cell in cells]
 
 
 _MOST_RECORDS = 50
@@ -216,6 +230,8 @@ class Reader(Struct, frozen=True):
     """For forms whose documents differ from `noun`, what they are, by the name of the form."""
     recognizes: Callable[[Start], Recognition | str | None] = lambda start: None
     evidence: Evidence = Evidence.SHAPE
+    nearly: Callable[[Start], Nearly | None] = lambda start: None
+    """What it misses in the start of a file that it does not recognize; None if the file is nothing like its own."""
     unsaid: Mapping[str, str] = struct_field(default_factory=lambda: {"test_set": "{stem}"})
     """Templates for the values of fields that neither a setting nor the file gives: {"test_set": "{parent}"}."""
     survey: Callable[[Sequence[Staging]], Sequence[Findings | None]] | None = None

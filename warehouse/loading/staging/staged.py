@@ -163,6 +163,8 @@ class Staging(Struct, frozen=True):
     texts: bool = False
     cluster: str = ""
     findings: Findings | None = None
+    like: str = ""
+    """The neighbour whose reader was taken, if no reader recognizes the file itself. Only such a file may be empty."""
 
     @property
     def table(self) -> str:
@@ -292,15 +294,14 @@ def list_of(field: str) -> str:
     return f"listed_{field}"
 
 
-def list_names(staging: Staging, field: Field, names: str) -> None:
+def list_names(staging: Staging, field: Field, names: Sql) -> None:
     """Writes the table `list_of(field.name)` from a query for the different names of a field other than DOCUMENT: each
     with the number that it has in the warehouse, or that this load will give it, in alphabetical order.
     """
     last = f"(select coalesce(max(id), 0) from {field.name})"
     number = f"coalesce(stored.id, {last} + row_number() over (partition by stored.id is null order by listed.name))"
-    of_names = f"from ({names}) as listed left join {field.name} as stored using (name)"
-    made = f"create or replace temp table {list_of(field.name)} as "
-    staging.database.run(Sql(made + f"select ({number})::integer as id, listed.name {of_names}"))
+    made = f"create or replace temp table {list_of(field.name)} as select ({number})::integer as id, listed.name from ("
+    staging.database.run(made + names + f") as listed left join {field.name} as stored using (name)")
 
 
 class Staged(Struct, frozen=True):

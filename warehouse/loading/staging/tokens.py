@@ -39,7 +39,7 @@ AT_ONCE = 256 * 1024
 LONG = 4_000_000
 """Stop looking for the end of a sentence after this many characters without an empty line."""
 
-_COMMENT = re.compile(r"#\s*(\S+\s*=\s|newdoc\b|newpar\b|global\.columns\b)")
+_COMMENT = re.compile(r"#\s*(\S+\s*=\s|newdoc\b|newpar\b|global\.columns\b|(?<=\s)\S.*\s\w+=\S*$)")
 _APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
 """A line that may be a comment or begin a text, and the line end before it."""
 
@@ -147,6 +147,8 @@ class _Reading(Struct):
     number: int = 0
     text: int = 0
     width: int = 0
+    expected: int = 0
+    """How many cells the first token has, before it is read."""
     separator: str = " "
     begins: int = 0
     rows: list[list[str]] = field(default_factory=list)
@@ -194,6 +196,8 @@ class _Reading(Struct):
 
     def line_by_line(self, stretch: str) -> Sentences | None:
         """The sentences that end in some lines, in the same form as from `at_once`. Raises DataError."""
+        if not self.width:
+            self.expected, self.separator = _shape(stretch)
         read = [sentence for line in stretch.removesuffix("\n").split("\n") if (sentence := self._read(line))]
         return _behind_one_another(read) if read else None
 
@@ -204,7 +208,7 @@ class _Reading(Struct):
             ended = self.ended()
             self.text += line.startswith(TEXT_BEGINS)
             return ended
-        if not self.rows and line[0] == "#" and _is_comment(line, self.separator, self.width):
+        if not self.rows and line[0] == "#" and _is_comment(line, self.separator, self.width or self.expected):
             self.text += _begins_text(line)
             return None
         if not self.width:
@@ -238,11 +242,15 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _shape(stretch: str) -> tuple[int, str]:
-    """How many cells the first token has, and what separates them; 0 if there is no token."""
-    for line in stretch.split("\n"):
-        if line and not line.isspace() and not line.startswith(TEXT_BEGINS) and not _COMMENT.match(line):
-            separator = "\t" if "\t" in line else " "
-            return len(_cells(line, separator)), separator
+    """How many cells the first token has, and what separates them; 0 if there is no token. A line that begins with #
+    is a token only if no other line is.
+    """
+    lines = [line for line in stretch.split("\n") if line and not line.isspace() and not line.startswith(TEXT_BEGINS)]
+    tokens = (line for line in lines if not line.startswith("#"))
+    others = (line for line in lines if not _COMMENT.match(line))
+    for line in chain(tokens, others):
+        separator = "\t" if "\t" in line else " "
+        return len(_cells(line, separator)), separator
     return 0, " "
 
 
@@ -272,7 +280,7 @@ def _is_comment(line: str, separator: str, width: int) -> bool:
     """Whether a line that begins with # is a comment and not a token. A word may begin with # too."""
     if _COMMENT.match(line):
         return True
-    return bool(width) and len(line.split(separator if separator == "\t" else None)) != width
+    return bool(width) and len(_cells(line, separator)) != width
 
 
 def _begins_text(comment: str) -> bool:

@@ -101,6 +101,7 @@ def replay(block: str, folder: Path, start: Start) -> str:
             if file.exists():
                 shown = file.read_text(encoding="utf-8").split("\n")
             else:
+                file.parent.mkdir(exist_ok=True)
                 file.write_text("\n".join(shown).rstrip("\n") + "\n", encoding="utf-8")
             replayed += [text for text in shown if text]
         elif words[:1] == ["evalhouse"]:

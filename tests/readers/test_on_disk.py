@@ -39,15 +39,17 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def examples() -> Iterator[tuple[dict[str, str], list[str]]]:
-    """The files that each load of the page names, and the words of its command."""
+    """The files that each load of the page names, and the words of its command. Loads of folders are not among them."""
     files: dict[str, str] = {}
     for block in CONSOLE.findall(PAGE.read_text(encoding="utf-8")):
         for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n|\n)*)", block, flags=re.MULTILINE):
             words = shlex.split(command)
             if words[0] == "cat":
                 files.setdefault(words[1], shown)
-            elif words[:2] == ["evalhouse", "load"] and "auto" not in words and not shown.startswith("error: "):
-                yield {word: files[word] for word in words if word in files}, words[1:-2]
+            elif words[:2] != ["evalhouse", "load"] or "auto" in words or shown.startswith("error: "):
+                continue
+            elif named := {word: files[word] for word in words if word in files}:
+                yield named, words[1:-2]
 
 
 EXAMPLES = list(examples())
@@ -167,4 +169,4 @@ def test_one_row_of_json_is_stored(
     row = b'[{"test_set":"T","system":"S","document":"D","measure":"m","value":1}]'
     Path(f"t.json{ending}").write_bytes(COMPRESSIONS[ending](row))
     assert cli.main(["load", f"t.json{ending}", "--as", "values", "--db", "w.duckdb"]) == 0
-    assert capsys.readouterr().err == f"note: t.json{ending}: 1 rows stored as import 1\n"
+    assert capsys.readouterr().err == f"note: t.json{ending}: 1 row stored as import 1\n"

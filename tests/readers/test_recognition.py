@@ -121,12 +121,52 @@ def test_real_files_are_recognized(database: Database, real_files: Path) -> None
     assert {file: recognize(real_files / file, database).reader for file in wanted} == wanted
 
 
-@pytest.mark.parametrize("text", ["", "hello\n", "a,b\n1,2\n", '{"a": 1}\n'])
-def test_what_says_nothing_is_not_guessed(database: Database, tmp_path: Path, text: str) -> None:
-    (tmp_path / "file").write_text(text)
-    said = "its format is not recognized; name a reader with --as READER" if text else "the file is empty"
-    with pytest.raises(DataError, match=said):
-        recognize(tmp_path / "file", database)
+@pytest.mark.parametrize(
+    ("text", "seen", "command"),
+    [
+        ("hello\n", "a text that begins with 'hello'; no reader is near it", "--as READER names one"),
+        ('{"a": {"b": 1}}\n', "JSON with the keys a; no reader is near it", "--as READER names one"),
+        ('[{"a": "x", "b": "y"}]', "JSON with the keys a, b; no reader is near it", "--as READER names one"),
+        ("a;b\n1;2\n", "a table with semicolons ('a;b'), which must be commas or tabs", "--as READER names one"),
+        (
+            "a,b\n1,2\n",
+            "a table with the columns a, b; the nearest reader is wide, but nothing names the system and no column "
+            "names the documents",
+            "--as wide --set system=NAME --map document=COLUMN",
+        ),
+        (
+            "system,document,measure\nGE,D1,acc\n",
+            "a table with the columns system, document, measure; the nearest reader is values, but no column is called "
+            "value",
+            "--as values --map value=COLUMN",
+        ),
+        (
+            "Ada O\nsaw O\n",
+            "a text that begins with 'Ada O'; the nearest reader is conll, but no token is in an entity, and its gold "
+            "tags are in another file",
+            "--gold GOLD",
+        ),
+        (
+            "301 FBIS3-11 1 2.5 base\n301 FBIS3-10 2 1.5 base\n",
+            "a text that begins with '301 FBIS3-11 1 2.5 base'; the nearest reader is trec, but its lines have 5 "
+            "columns, and qrels have 4 (topic, iteration, document, grade) and runs 6 (topic, Q0, document, rank, ",
+            "--as trec",
+        ),
+    ],
+)
+def test_what_is_not_recognized_is_described(
+    database: Database, tmp_path: Path, text: str, seen: str, command: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text(text)
+    with pytest.raises(DataError) as caught:
+        recognize(file, database)
+    [fault] = caught.value.faults
+    assert fault.message.startswith(f"its format is not recognized: {seen}")
+    assert f"evalhouse load {file} {command}" in fault.message
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(database: Database, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         recognize(tmp_path / "none", database)
 
@@ -203,7 +243,10 @@ def test_a_statement_loads_a_folder_of_what_each_file_is(tmp_path: Path) -> None
         assert [(row["reader"], row["rows_new"]) for row in rows] == [("labels", 1), ("scores", 1), ("systems", 1)]
         assert session.run("score recall for all on TST3").rows[0]["recall"] == 0.75
         (folder / "notes.txt").write_text("nothing of the kind")
-        assert session.run(f'load "{folder}" as auto').notes[-1] == f"passed over (not results): {folder}/notes.txt"
+        again = session.run(f'load "{folder}" as auto')
+        assert again.notes[-1] == f"3 of 4 files: 1 system on TST3; 1 passed over: {folder}/notes.txt (not recognized)"
+        [outcome] = again.summary
+        assert (outcome["file"], outcome["became"]) == (f"{folder}/notes.txt", "passed over")
         with pytest.raises(DataError, match="its format is not recognized"):
             session.run(f'load "{folder}/notes.txt" as auto')
         with pytest.raises(QueryError, match="unknown reader 'scors'"):

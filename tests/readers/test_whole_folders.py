@@ -63,11 +63,11 @@ def test_keys_come_first_wherever_they_lie_and_name_the_test_set(load: Command) 
     status, _, said = load("robust")
     assert status == 0
     assert stored() == [("robust", "base")]
-    assert said.splitlines()[-2:] == [
-        "note: 2 files: 1 system on robust; 19 rows stored as imports 1 to 2",
-        "note: passed over (not results): robust/README.md, robust/notes",
-    ]
-    assert "note: 2 files: 1 system on robust; all 19 rows are there already" in load("robust")[2]
+    rest = "2 passed over: robust/README.md (a readme or a licence), robust/notes (not recognized)"
+    stored_as = "note: 2 of 4 files: 1 system on robust; 19 rows stored as imports 1 to 2"
+    assert said.splitlines()[-1] == f"{stored_as}; {rest}"
+    again = f"note: 2 of 4 files: 1 system on robust; all 19 rows are there already; {rest}"
+    assert load("robust")[2].splitlines()[-1] == again
 
 
 @pytest.mark.long
@@ -96,16 +96,20 @@ def test_one_bad_file_stops_all_unless_it_is_skipped(load: Command) -> None:
     assert stored() == []
     status, _, said = load("v", "--skip-bad")
     assert status == 0
-    assert said.splitlines()[-1] == "note: left out: v/b.csv:2: value is 'x', not a number from -1e15 to 1e15"
+    assert said.splitlines()[-2:] == [
+        "note: left out: v/b.csv:2: value is 'x', not a number from -1e15 to 1e15",
+        "note: 1 of 2 files: 1 system on a; 1 row stored as import 1; 1 left out: v/b.csv",
+    ]
     assert stored() == [("a", "GE")]
 
 
 def test_nothing_but_bad_files_is_an_error(load: Command) -> None:
     put(v__b_csv=VALUES.replace(",1", ",x"), e__README_md="nothing")
     assert load("v", "--skip-bad")[0] == 1
-    assert load("e") == (1, "", "error: e: it holds no results that a reader recognizes\nnothing was stored\n")
+    nothing = "it holds no results that a reader recognizes; there is only e/README.md (a readme or a licence)"
+    assert load("e") == (1, "", f"error: e: {nothing}\nnothing was stored\n")
     Path("none").mkdir()
-    assert load("none")[2].startswith("error: none: it holds no results that a reader recognizes")
+    assert load("none")[2].startswith("error: none: there is no file in this folder")
 
 
 @pytest.mark.long
@@ -196,7 +200,8 @@ def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> N
     status, _, said = load("r")
     assert status == 0, said
     assert "note: 1 values are those of the stored run, to the printed digits" in said
-    assert said.splitlines()[-1] == "note: read with other files: r/means.eval"
+    read = "note: 4 files: 1 system on r; 20 rows stored as imports 1 to 3"
+    assert said.splitlines()[-1] == f"{read}; 1 read with other files: r/means.eval"
     values = "select measure, value from document_values where document = '301'"
     assert stored(values) == [("set_P", 0.5)]
     put(r__a_eval=printed.replace("map\t301\t0.5", "map\t301\t0.6"))

@@ -176,10 +176,11 @@ def test_facts_are_stored_sorted(database: Database, load_text: Load) -> None:
 
 
 def test_progress_rises_from_0_to_1(load_text: Load) -> None:
-    told: list[float] = []
-    load_text(SCORES + THREE, progress=told.append)
+    told: list[tuple[float, int]] = []
+    load_text(SCORES + THREE, progress=lambda share, rows: told.append((share, rows)))
     assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert (told[0], told[-1]) == ((0.0, 0), (1.0, 3))
+    assert all(rows == 3 for share, rows in told if share >= 0.5)
 
 
 def test_attributes_are_stored_cell_by_cell_and_empty_cells_are_unknown(database: Database, load_text: Load) -> None:

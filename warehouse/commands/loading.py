@@ -16,9 +16,9 @@ from evalhouse.warehouse.process.stopping import interruptibly
 if TYPE_CHECKING:
     import argparse
 
+    from evalhouse.warehouse.loading.account import Account
     from evalhouse.warehouse.loading.ingest import CarriedOut, Loaded, LoadedPart
     from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest
-    from evalhouse.warehouse.loading.runs_brought import RunsBrought
     from evalhouse.warehouse.results import Result
     from evalhouse.warehouse.store.database import Database
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 FEW = 8
 """Up to this many files are reported one by one."""
-
-NAMED = 5
-"""Up to this many names are listed; the others are counted."""
 
 _HOW_MANY = re.compile(r"^((?:topics|retrieved documents) [^:]*: )([0-9]+)(?=;|$)")
 """Where a note on a run says how many there are: topics without output: 2; …"""
@@ -49,60 +46,80 @@ def say_recognized(args: argparse.Namespace, request: LoadRequest, plan: LoadPla
 
 def say_stored(args: argparse.Namespace, loaded: Loaded, *, dry_run: bool = False) -> None:
     """Prints what was stored from a file."""
-    from evalhouse.warehouse.loading.checks import ALL_STORED
+    from evalhouse.warehouse.loading.checks import NOTHING_ADDED
 
-    known = loaded.rows_read + loaded.texts_read - loaded.rows_new - loaded.texts_new
     new, read = _amount(loaded.rows_new, loaded.texts_new), _amount(loaded.rows_read, loaded.texts_read)
     if not loaded.parts:
         note(args, f"{loaded.source}: nothing of its own to store")
     elif loaded.rows_new == loaded.texts_new == 0:
         declared = f"the declaration is stored as import {loaded.import_id}"
         changed = "nothing changed" if loaded.import_id is None else declared
-        note(args, f"{loaded.source}: all {read} are there already; {changed}")
+        note(args, f"{loaded.source}: {_all_known([loaded])}; {changed}")
     elif dry_run and loaded.texts_read:
         note(args, f"{loaded.source}: {new} would be stored, of {read}; this was a dry run")
     elif dry_run:
         some = f"{loaded.rows_new:,} of {loaded.rows_read:,} rows"
         note(args, f"{loaded.source}: {some} would be stored; this was a dry run")
     else:
-        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{_nothing_new(known)}")
+        note(args, f"{loaded.source}: {new} stored as import {loaded.import_id}{_nothing_new([loaded])}")
     if len(loaded.parts) > 1:
         note(args, "; ".join(f"{part.form.name}: {part.rows_new:,} of {part.rows_read:,}" for part in loaded.parts))
     for text in loaded.notes:
-        if text != ALL_STORED:  # which was just said
+        if text not in NOTHING_ADDED:  # which was just said
             note(args, text)
 
 
-def _nothing_new(known: int) -> str:
-    """The text about rows that an earlier load, or another file of this load, has already stored."""
-    return f"; {known:,} more {'is' if known == 1 else 'are'} already stored" if known else ""
+def _known(loaded: Sequence[Loaded]) -> tuple[int, int]:
+    """How many rows and texts were stored before the load, and how many repeat others of the load."""
+    repeated = sum(one.rows_repeated + one.texts_repeated for one in loaded)
+    known = sum(one.rows_read + one.texts_read - one.rows_new - one.texts_new for one in loaded)
+    return known - repeated, repeated
+
+
+def _nothing_new(loaded: Sequence[Loaded]) -> str:
+    """The text about rows that an earlier load has stored, and about rows that repeat others of this load."""
+    stored, repeated = _known(loaded)
+    said = f"; {stored:,} more {'is' if stored == 1 else 'are'} already stored" if stored else ""
+    return said + (
+        f"; {repeated:,} more {'repeats' if repeated == 1 else 'repeat'} others of this load" if repeated else ""
+    )
+
+
+def _all_known(loaded: Sequence[Loaded]) -> str:
+    """The text about a load that has nothing new."""
+    read = _amount(sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded))
+    stored, _ = _known(loaded)
+    return f"all {read} are there already" if stored else f"all {read} repeat others of this load"
 
 
 def _amount(rows: int, texts: int) -> str:
     """An amount in words: 12 rows and 24 texts."""
-    return f"{rows:,} rows" + (f" and {texts:,} texts" if texts else "")
+    from evalhouse.warehouse.kinds.kind import quantity
+
+    return quantity(rows, "row") + (f" and {quantity(texts, 'text')}" if texts else "")
 
 
 def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
-    """Prints what happened to all files: each loaded file if there are few, and what was left out."""
+    """Prints what happened to all files: each loaded file if there are few, what was left out, and in the last line how
+    many files became how many systems and what became of the others.
+    """
+    from evalhouse.warehouse.loading.account import account_of
+
     loaded = [loaded for _, loaded in done.loaded]
     if not args.in_place and len(loaded) <= FEW:
         for one in loaded:
             say_stored(args, one, dry_run=args.dry_run)
     elif not args.in_place:
         _say_notes(args, loaded)
-    if len(loaded) > 1:
-        _say_sum(args, loaded, done.runs)
     for text in done.notes:
         note(args, text)
     if args.texts and not any(one.texts_read for one in loaded):
         note(args, "no file has texts that its reader can store")
-    if plan.parts:
-        note(args, f"read with other files: {_some([file.found.called for file in plan.parts])}")
-    if plan.passed_over:
-        note(args, f"passed over (not results): {_some([found.called for found in plan.passed_over])}")
     for fault in (fault for error in done.bad for fault in error.faults[:1]):
         note(args, f"left out: {fault}")
+    account = account_of(plan, done)
+    if account.files > 1:
+        _say_sum(args, account, loaded)
 
 
 def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
@@ -125,31 +142,28 @@ def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 
 
-def _say_sum(args: argparse.Namespace, loaded: Sequence[Loaded], runs: RunsBrought) -> None:
-    from evalhouse.warehouse.kinds.kind import quantity
-    from evalhouse.warehouse.loading.runs_brought import models_of
-
-    systems = models_of({system for one in loaded for system in one.systems}, runs)
-    test_sets = sorted({test_set for one in loaded for test_set in one.test_sets})
-    read = sum(one.rows_read for one in loaded), sum(one.texts_read for one in loaded)
+def _say_sum(args: argparse.Namespace, account: Account, loaded: Sequence[Loaded]) -> None:
     new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
     imports = sorted(one.import_id for one in loaded if one.import_id is not None)
-    where = f"{quantity(len(loaded), 'file')}: {quantity(len(systems), 'system')} on {_some(test_sets)}"
-    there = _nothing_new(sum(read) - sum(new))
+    rest = f"; {account.rest}" if account.rest else ""
     if not any(new):
-        note(args, f"{where}; all {_amount(*read)} are there already")
+        note(args, f"{account.became}; {_all_known(loaded)}{rest}")
     elif args.dry_run:
-        note(args, f"{where}; {_amount(*new)} would be stored{there}; this was a dry run")
+        note(args, f"{account.became}; {_amount(*new)} would be stored{_nothing_new(loaded)}; this was a dry run{rest}")
     else:
         span = f"import {imports[0]}" if len(imports) == 1 else f"imports {imports[0]} to {imports[-1]}"
-        note(args, f"{where}; {_amount(*new)} stored as {span}{there}")
+        note(args, f"{account.became}; {_amount(*new)} stored as {span}{_nothing_new(loaded)}{rest}")
 
 
-def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
-    """Prints a table of the files in the order of loading: what each file is and why, and what it adds. For a single
-    file, also prints the first rows.
+def show_files(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+    """Prints a table of the files in the order of loading: what each file is and why, and what it adds. Data formats
+    also have what became of the files that are not loaded by themselves. Of a single file, a dry run prints the first
+    rows, too.
     """
+    from evalhouse.warehouse.loading.account import account_of
+    from evalhouse.warehouse.loading.planning import some
     from evalhouse.warehouse.results import Column, Result, TableRows
+    from evalhouse.warehouse.session.storage import outcomes
 
     names = ("file", "reader", "why", "systems", "test_sets")
     counts = ("rows", "new", *(("texts",) if args.texts else ()))
@@ -160,8 +174,8 @@ def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None
             file=file.found.called,
             reader=file.reader.name,
             why=file.why,
-            systems=_some(loaded.systems) or None,
-            test_sets=_some(loaded.test_sets) or None,
+            systems=some(loaded.systems) or None,
+            test_sets=some(loaded.test_sets) or None,
             rows=loaded.rows_read,
             new=loaded.rows_new,
             **({"texts": loaded.texts_new} if args.texts else {}),
@@ -169,8 +183,9 @@ def say_plan(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None
     nothing = {"systems": None, "test_sets": None} | dict.fromkeys(counts)
     for file in plan.parts:
         rows.add(file=file.found.called, reader=file.reader.name, why=file.why, **nothing)
-    show(args, Result("load", "what would be loaded, in this order", "", rows.table(columns)))
-    if len(done.loaded) == 1:
+    caption = "what would be loaded, in this order" if args.dry_run else "what was loaded, in this order"
+    show(args, Result("load", caption, "", rows.table(columns), outcomes(account_of(plan, done))))
+    if args.dry_run and len(done.loaded) == 1:
         for _, loaded in done.loaded:
             for part in loaded.parts:
                 show(args, _first_rows(loaded, part))
@@ -183,12 +198,6 @@ def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
     columns = tuple(Column(name, "name") for name in part.columns)
     form = part.form.name
     return Result(f"load {form}", f"first {form} of {loaded.source}", "", Table(columns, part.first))
-
-
-def _some(names: Sequence[str]) -> str:
-    """A list of names, shortened: A, B and 7 more."""
-    more = len(names) - NAMED
-    return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more:,} more"
 
 
 # === the command load =================================================================================================
@@ -223,8 +232,8 @@ def load_files(args: argparse.Namespace) -> int:
                 return interruptibly(work, database.interrupt)
 
             done = _change_warehouse(path, loading, files, args)
-    if args.dry_run:
-        say_plan(args, planned, done)
+    if args.dry_run or args.said["format"]:
+        show_files(args, planned, done)
     say_together(args, planned, done)
     return DONE
 
@@ -253,6 +262,7 @@ def _request(args: argparse.Namespace) -> LoadRequest:
         simulated=args.simulated,
         skip_bad=args.skip_bad,
         strict=args.strict,
+        expect_all=args.expect_all,
         texts=args.texts,
         door=EVERYWHERE if args.max_unpacked is None else Door(unpacked=args.max_unpacked),
     )

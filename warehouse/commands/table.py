@@ -90,6 +90,8 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip-bad", action="store_true", help=bad)
     strict = "refuse files that state other figures than their rows have; otherwise notes say so"
     parser.add_argument("--strict", action="store_true", help=strict)
+    expected = "refuse the load, with status 1, if any file but readmes and licences would be passed over or left out"
+    parser.add_argument("--expect-all", action="store_true", help=expected)
     texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
     where = parser.add_mutually_exclusive_group()

@@ -28,15 +28,19 @@ TOLD_APART = (
 """The hint for a file that contradicts what is stored about a system."""
 
 ALL_STORED = "every row is stored already; nothing was added"
+ALL_REPEATED = "every row repeats a row of another file of the load; nothing was added"
+NOTHING_ADDED = (ALL_STORED, ALL_REPEATED)
+"""The notes on a form of which no row is new."""
 
 
 class FilePart(Struct):
     """The staged rows of one form. `wrong` holds the first errors of each kind with their rows, and `total` counts all
-    errors.
+    errors. Imports with a greater number than `before` are of the same load.
     """
 
     staging: Staging
     staged: Staged
+    before: int = 0
     wrong: list[tuple[int, Fault]] = struct_field(default_factory=list)
     total: int = 0
     otherwise_stored: bool = False
@@ -137,8 +141,17 @@ def _numbered_fields(staging: Staging) -> dict[Field, str]:
     return {} if staging.form.attributes else {field: field.name for field in staging.form.key if field.numbered}
 
 
-def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
-    """Drops facts that are repeated in the file or stored already. Returns (facts read, facts left, notes).
+class Compared(Struct, frozen=True):
+    """How many facts a form has, how many are new, and how many only repeat other facts of the same load; and notes."""
+
+    read: int
+    new: int
+    repeated: int
+    notes: tuple[str, ...]
+
+
+def leave_only_new(part: FilePart) -> Compared:
+    """Drops facts that are repeated in the file or in the load, or stored already.
 
     Reports facts whose counts do not agree, and facts that have the same key but different content.
     """
@@ -162,22 +175,36 @@ def leave_only_new(part: FilePart) -> tuple[int, int, tuple[str, ...]]:
         _complain_of_named_counts(part)
     same = " and ".join(f"a.{column} = b.{column}" for column in form.key_columns)
     notes = []
-    dropped = 0
+    dropped = in_load = 0
     if repeated:
         both = "fact as a join " + firsts + " as first using (" + key + ") join fact as b on b.place = first.place and "
         _complain_of_contradictions(part, both + same + " where a.place <> b.place", "b.place")
         doubles = "delete from fact as a using " + firsts + " as b where a.place > b.place and " + same
         [(dropped,)] = database.rows(doubles)
+        in_load = dropped
         notes.append("1 row repeats an earlier one" if dropped == 1 else f"{dropped} rows repeat earlier ones")
     if known:
         pairs = "fact as a join " + stored + " as b on " + same + " where true"
         _complain_of_contradictions(part, pairs, "b.import_id")
+        of_load = "select count(*) from fact as a join " + stored + " as b on " + same + " where b.import_id > "
+        [(in_files,)] = database.rows(of_load + value(part.before))
         [(again,)] = database.rows("delete from fact as a using " + stored + " as b where " + same)
         dropped += again
-        notes.append(ALL_STORED if dropped == read else f"stored already: {quantity(again, 'row')}")
+        in_load += in_files
+        notes += _notes_on_known(again - in_files, in_files, everything=dropped == read)
     if form.places:
         _complain_of_places(part)
-    return read, read - dropped, tuple(notes)
+    return Compared(read, read - dropped, in_load, tuple(notes))
+
+
+def _notes_on_known(stored: int, in_files: int, *, everything: bool) -> list[str]:
+    """The notes on facts that were stored before the load, and on those that other files of the load have brought.
+    `everything` says that no fact is new.
+    """
+    if everything:
+        return [ALL_STORED if stored else ALL_REPEATED]
+    known = {"stored already": stored, "repeated from other files of the load": in_files}
+    return [f"{what}: {quantity(many, 'row')}" for what, many in known.items() if many]
 
 
 def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:

@@ -20,6 +20,7 @@ from msgspec import field as struct_field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, RUNS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
@@ -53,10 +54,11 @@ class Loaded(Struct, frozen=True):
     """What a load did.
 
     `rows_read` and `rows_new` count facts: one per row of the file, or one per attribute if columns are attributes.
-    `texts_read` and `texts_new` count inputs, references and outputs. `import_id` is None if nothing was new, and for a
-    dry run. If only a declaration was new, it is the id of an import without rows. `measures` are the measures for
-    which the file has values or figures, and `declared` the directions that were declared for some of them. `said` is
-    what was declared about the documents. `disagreeing` are those of the notes that say where a figure that the file
+    `rows_repeated` are those that only repeat other rows of the same load. `texts_read`, `texts_new` and
+    `texts_repeated` count inputs, references and outputs in the same way. `import_id` is None if nothing was new, and
+    for a dry run. If only a declaration was new, it is the id of an import without rows. `measures` are the measures
+    for which the file has values or figures, and `declared` the directions that were declared for some of them. `said`
+    is what was declared about the documents. `disagreeing` are those of the notes that say where a figure that the file
     states differs from its rows.
     """
 
@@ -71,6 +73,8 @@ class Loaded(Struct, frozen=True):
     declared: Mapping[str, bool] = struct_field(default_factory=dict)
     texts_read: int = 0
     texts_new: int = 0
+    rows_repeated: int = 0
+    texts_repeated: int = 0
     said: tuple[planning.Said, ...] = ()
     disagreeing: tuple[str, ...] = ()
 
@@ -91,6 +95,7 @@ class LoadedPart(Struct, frozen=True):
     form: FactForm
     rows_read: int
     rows_new: int
+    rows_repeated: int
     columns: tuple[str, ...]
     first: tuple[tuple[str | None, ...], ...]
     systems: tuple[str, ...] = ()
@@ -115,29 +120,33 @@ def load(
     called: str | None = None,
     unsaid: Mapping[str, str] | None = None,
     keys: tuple[Path, ...] = (),
+    like: str = "",
     door: Door = EVERYWHERE,
     texts: bool = False,
     findings: Findings | None = None,
     alone: bool = True,
     strict: bool = False,
-    progress: Callable[[float], None] | None = None,
+    before: int | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> Loaded:
     """Loads one file, all or nothing, with a reader or the name of one.
 
     The import is recorded under the path as it was given, or under `called`. `fields` sets one value of a field for all
     rows; it also sets the noun for a document (`noun`) and the attribute that clusters documents (`cluster`). `unsaid`
-    has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by.
+    has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by,
+    and `like` is the file of the load that this one was found to be like.
     `columns` maps fields to the names of their columns. `options` are the reader's options. `door` opens the files.
     `lower_is_better` declares directions for measures of the file. `texts` also stores inputs, references and outputs,
     if the reader finds them. `findings` are what was decided about the columns of all tables of the load together.
     `alone` is false if other files of the load may have attributes of these documents.
     `strict` refuses a file that states another figure than its rows have.
-    `progress` is called with the share that is done, from 0 to 1. Facts that are already stored are not stored again.
+    `before` is the last import before the load, if the load has other files. `progress` is called with the share that
+    is done, from 0 to 1, and with how many rows have been read. Facts that are already stored are not stored again.
     Raises DataError, with up to 20 faults, if a row is invalid, if rows contradict each other or stored rows, or if a
     declaration contradicts a stored one. Raises WarehouseError if the rows cannot be stored.
     """
     reader = _reader(reader, source) if isinstance(reader, str) else reader
-    progress = progress or (lambda share: None)
+    progress = progress or (lambda share, rows: None)
     staging, declared = _staging(
         database,
         source,
@@ -150,19 +159,22 @@ def load(
         keys=keys,
         door=door,
         texts=texts,
+        like=like,
     )
     staging = replace(staging, findings=findings)
-    progress(0.0)
+    progress(0.0, 0)
     as_it_was = _stamp(source)
     try:
         # Staging runs before the transaction, because inside it row ids would not be the places of the rows.
-        staged_parts = [FilePart(staging.of(staged.form), staged) for staged in _stage(reader, staging)]
+        earlier = last_import(database) if before is None else before
+        staged_parts = [FilePart(staging.of(staged.form), staged, earlier) for staged in _stage(reader, staging)]
         parts = [part for part in staged_parts if part.staging.form not in TEXT_FORMS]
         with_texts = [part for part in staged_parts if part.staging.form in TEXT_FORMS and checks.has_rows(part)]
         everything = [*parts, *with_texts]
-        progress(0.5)
         counts = join(" + ", ("0", *(f"(select count(*) from {part.staging.table})" for part in parts)))
-        if database.rows("select " + counts)[0][0] > MANY_ROWS:
+        [(staged_rows,)] = database.rows("select " + counts)
+        progress(0.5, staged_rows)
+        if staged_rows > MANY_ROWS:
             database.hold_more()
         notes = [note for part in everything for note in (*part.staged.notes, *check_cells(part))]
         disagreeing = disagreements(staging, {part.staged.form for part in parts})
@@ -170,20 +182,19 @@ def load(
             kept = "without --strict the rows are stored, and notes say what differs"
             raise DataError(tuple(map(staging.fault, disagreeing)), hints=(kept,))
         notes = [*disagreeing, *notes]
-        progress(0.6)
+        progress(0.6, staged_rows)
         import_id = None
         loaded: list[LoadedPart] = []
         said: list[planning.Said] = []
         with database.transaction(keep=not dry_run):
-            [(last,)] = database.rows(Sql("select coalesce(max(id), 0) from import"))
-            number = max(int(last), database.imports_given) + 1
+            number = last_import(database) + 1
             late = LateAnswers(database, reader.name)
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
                     continue
                 try:
-                    stored, more_notes = _store(part, int(number), late)
+                    stored, more_notes = _store(part, number, late)
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
@@ -191,17 +202,17 @@ def load(
                     declared.check(part)
                 said += declared.said(part)
                 # If there are several forms, their counts already say that all rows of one were stored before.
-                of_form = [note for note in more_notes if len(parts) == 1 or note != checks.ALL_STORED]
+                of_form = [note for note in more_notes if len(parts) == 1 or note not in checks.NOTHING_ADDED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
             # Texts come after the facts, which have given numbers to the names.
-            of_texts = [store_texts(part, int(number)) for part in with_texts if not part.total]
+            of_texts = [store_texts(part, number) for part in with_texts if not part.total]
             if wrong := refusal(everything):
                 raise wrong
             if _stamp(source) != as_it_was:
                 raise staging.refusal("the file changed while it was being read")
             rows_new, texts_new = sum(part.rows_new for part in loaded), sum(part.new for part in of_texts)
             notes += notes_of(of_texts)
-            progress(0.9)
+            progress(0.9, staged_rows)
             measures = planning.measures_of(parts)
             stated = planning.stated_directions(database, parts) | dict(lower_is_better or {})
             directed = planning.declared_directions(measures, stated)
@@ -212,7 +223,7 @@ def load(
             notes += late.notes
             known = known and not late.imports and knows_roles(database, late.roles)
             if (rows_new or texts_new or not known) and not dry_run:
-                import_id = int(number)
+                import_id = number
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
                 _record_import(staging, reader, import_id, called or str(source), rows_new, simulated, accuracy)
                 planning.store_declarations(database, said, import_id)
@@ -222,7 +233,7 @@ def load(
                 notes += planning.notes_on_directions(
                     database, (measure for measure in measures if measure not in directed)
                 )
-            fingerprints.keep(database, (int(number), *late.imports), new_names)
+            fingerprints.keep(database, (number, *late.imports), new_names)
     except MemoryShortError as error:
         much = f"{called or source}: loading it needs more memory or temporary disk space than there is"
         raise WarehouseError(much, ("split it into files of fewer rows and load those", *error.hints)) from None
@@ -231,8 +242,8 @@ def load(
             staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
             for table in ("placed", "fact", *staged, *map(list_of, _NAMES)):
                 database.forget(table)
-    progress(1.0)
     rows_read = sum(part.rows_read for part in loaded)
+    progress(1.0, rows_read)
     return Loaded(
         source=called or str(source),
         reader=reader.name,
@@ -245,6 +256,8 @@ def load(
         declared=directed,
         texts_read=sum(part.read for part in of_texts),
         texts_new=texts_new,
+        rows_repeated=sum(part.rows_repeated for part in loaded),
+        texts_repeated=sum(part.repeated for part in of_texts),
         said=tuple(said),
         disagreeing=disagreeing,
     )
@@ -295,6 +308,7 @@ def _staging(
     keys: tuple[Path, ...],
     door: Door,
     texts: bool,
+    like: str = "",
 ) -> tuple[Staging, planning.Declaring]:
     """A file to stage, and what is declared about its documents. Raises DataError for a wrong option or setting."""
     staging = Staging(
@@ -308,6 +322,7 @@ def _staging(
         keys=keys,
         called=called,
         texts=texts,
+        like=like,
     )
     staging = _with_options(staging, reader, options)
     fixed, declared = planning.split_settings(staging, reader)
@@ -339,14 +354,21 @@ def _store(part: FilePart, import_id: int, late: LateAnswers) -> tuple[LoadedPar
     make_facts(staging, staged)
     late.recognize(part)
     systems, test_sets = _named_in_facts(staging, staged)
-    read, new, more_notes = checks.leave_only_new(part)
+    compared = checks.leave_only_new(part)
     fields = tuple(field.name for field in given_fields(staging, staged))
     columns = join(", ", (*map(staged.text, given_fields(staging, staged)), *map(name, attribute_columns(staged))))
     first = staging.database.rows("select " + columns + f" from {staging.table} where rowid < 5 order by rowid")
     if not part.total:
         store_facts(staging, import_id)
-    part_of = LoadedPart(staging.form, read, new, fields + staged.attributes, tuple(first), systems, test_sets)
-    return part_of, (*notes, *more_notes)
+    counts = compared.read, compared.new, compared.repeated
+    part_of = LoadedPart(staging.form, *counts, fields + staged.attributes, tuple(first), systems, test_sets)
+    return part_of, (*notes, *compared.notes)
+
+
+def last_import(database: Database) -> int:
+    """The number of the last import that was given, whether it is still stored or not."""
+    [(last,)] = database.rows(Sql("select coalesce(max(id), 0) from import"))
+    return max(int(last), database.imports_given)
 
 
 def _named_in_facts(staging: Staging, staged: Staged) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -474,10 +496,9 @@ def carry_out(
     [(systems_before,)] = database.rows(Sql("select coalesce(max(id), 0) from system"))
     done: list[tuple[PlannedFile, Loaded]] = []
     bad = list(plan.bad)
-    rows = 0
+    before, rows = last_import(database), 0
     findings = _survey(database, request, plan)
     for place, file in enumerate(plan.files):
-        words = f"file {place + 1:,} of {len(plan.files):,}, {rows:,} rows"
         try:
             loaded = load(
                 database,
@@ -489,10 +510,11 @@ def carry_out(
                 findings=findings.get(place),
                 alone=len(plan.files) == 1,
                 strict=request.strict,
-                progress=partial(_overall, advance, place, len(plan.files), words),
+                before=before,
+                progress=partial(_overall, advance, place, len(plan.files), rows),
             )
         except DataError as error:
-            if not request.skip_bad:
+            if not request.leaves_out:
                 raise
             bad.append(error)
             continue
@@ -523,6 +545,7 @@ def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[
         "keys": file.keys,
         "door": file.found.door,
         "texts": request.texts,
+        "like": file.like,
     }
 
 
@@ -544,9 +567,9 @@ def _survey(database: Database, request: LoadRequest, plan: LoadPlan) -> dict[in
     return findings
 
 
-def _overall(advance: Advance, place: int, files: int, words: str, share: float) -> None:
-    """Turns the share done of one file into the share done of all files, and reports it."""
-    advance((place + share) / files, words)
+def _overall(advance: Advance, place: int, files: int, rows_before: int, share: float, rows: int) -> None:
+    """Turns the share done of one file, and the rows read of it, into those of all files, and reports them."""
+    advance((place + share) / files, f"file {place + 1:,} of {files:,}, {quantity(rows_before + rows, 'row')}")
 
 
 def _fields(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> Mapping[str, str]:

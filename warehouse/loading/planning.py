@@ -24,9 +24,24 @@ from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import DOCUMENT, MEASURE, FactForm
 from evalhouse.warehouse.loading.checks import FilePart
-from evalhouse.warehouse.loading.finding import NO_RESULTS, Found, find, pack_together, unpack
-from evalhouse.warehouse.loading.readers import READERS, Reader, Role, plugins, wide
-from evalhouse.warehouse.loading.readers.recognition import recognize_file, role_of, unknown
+from evalhouse.warehouse.loading.finding import (
+    NO_RESULTS,
+    READ_ME,
+    Found,
+    PassedOver,
+    find,
+    pack_together,
+    unpack,
+)
+from evalhouse.warehouse.loading.neighbours import Neighbour, ending_likeness, likeness
+from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, wide
+from evalhouse.warehouse.loading.readers.recognition import (
+    recognize_file,
+    recognized,
+    role_of,
+    start_of_file,
+    unrecognized_file,
+)
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.reader import filled
@@ -47,7 +62,8 @@ class LoadRequest(Struct, frozen=True):
     """What a person asks to load: the files, a reader or AUTO, and the settings, columns and options for readers.
 
     `skip_bad` leaves out files that cannot be read and loads the others. `strict` refuses files that state other
-    figures than their rows have. `texts` also stores inputs, references and outputs.
+    figures than their rows have. `expect_all` refuses the load if a file would be left out or passed over. `texts` also
+    stores inputs, references and outputs.
     """
 
     named: Sequence[str]
@@ -59,14 +75,22 @@ class LoadRequest(Struct, frozen=True):
     simulated: bool = False
     skip_bad: bool = False
     strict: bool = False
+    expect_all: bool = False
     texts: bool = False
     door: Door = EVERYWHERE
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the load goes on without a bad file."""
+        return self.skip_bad and not self.expect_all
 
 
 class PlannedFile(Struct, frozen=True):
     """A file that will be loaded: its reader and the reason for it, its role in the load, and its settings.
 
     `folder` is what `{parent}` means in templates: the folder of the file, or the folder that it shares with its key.
+    `like` is the neighbour whose reader was taken, if no reader recognizes the file. `made_of` are the files that it
+    was packed of.
     """
 
     found: Found
@@ -75,6 +99,13 @@ class PlannedFile(Struct, frozen=True):
     role: Role
     folder: Path
     keys: tuple[Path, ...] = ()
+    like: str = ""
+    made_of: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> int:
+        """How many files it is."""
+        return len(self.made_of) or 1
 
     @property
     def by_folder(self) -> bool:
@@ -83,24 +114,54 @@ class PlannedFile(Struct, frozen=True):
 
 
 class LoadPlan(Struct, frozen=True):
-    """The files in the order of loading, the files that are read together with others, the files without results, and
-    the errors of files that were left out.
+    """The files in the order of loading, the files that are read together with others, what is passed over, and the
+    errors of files that were left out.
     """
 
     files: tuple[PlannedFile, ...]
     parts: tuple[PlannedFile, ...]
-    passed_over: tuple[Found, ...]
+    passed_over: tuple[PassedOver, ...]
     bad: tuple[DataError, ...]
 
     def called_from(self, folder: Path) -> LoadPlan:
         """The same plan, in which files inside the folder are named by their path in it."""
 
-        def called(file: PlannedFile) -> PlannedFile:
-            path = Path(file.found.called)
-            shown = path.relative_to(folder) if path.is_relative_to(folder) else path
-            return replace(file, found=replace(file.found, called=shown.as_posix()))
+        def shown(name: str) -> str:
+            path = Path(name)
+            return (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix()
 
-        return replace(self, files=tuple(map(called, self.files)))
+        def called(file: PlannedFile) -> PlannedFile:
+            return replace(file, found=replace(file.found, called=shown(file.found.called)))
+
+        return replace(
+            self,
+            files=tuple(map(called, self.files)),
+            parts=tuple(map(called, self.parts)),
+            passed_over=tuple(replace(over, called=shown(over.called)) for over in self.passed_over),
+        )
+
+
+NAMED = 5
+"""Up to this many names are listed; the others are counted."""
+
+
+def some(names: Sequence[str]) -> str:
+    """A list of names, shortened: A, B and 7 more."""
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more:,} more"
+
+
+def listing(passed_over: Sequence[PassedOver]) -> str:
+    """What is passed over, for people: named if it is little, and counted by what it is if it is much."""
+    if len(passed_over) <= NAMED:
+        return ", ".join(f"{over.called} ({over.why})" for over in passed_over)
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for over in passed_over:
+        kinds[over.why].append(over.called)
+    return ", ".join(
+        f"{called[0]} ({why})" if len(called) == 1 else f"{len(called):,} such as {called[0]} ({why})"
+        for why, called in kinds.items()
+    )
 
 
 def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[str, str] = NOTHING) -> LoadPlan:
@@ -112,56 +173,113 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
     skipped.
     """
     filled(request.fields, Path())  # refuses a bad template at once
-    tables = {*called.values()}
-    read_with = {os.path.realpath(path) for path in option_files(request)}
-    planned: list[PlannedFile] = []
-    passed_over: list[Found] = []
-    bad: list[DataError] = []
-    waiting = [
-        replace(found, called=called.get(found.called, found.called)) for found in find(request.named, request.door)
-    ][::-1]
-    while waiting:
-        found = waiting.pop()
-        if os.path.realpath(found.path) in read_with:
-            continue
+    sorted_out = _sort_out(request, store, scratch, called)
+    passed_over, bad = sorted_out.passed_over, sorted_out.bad
+    planned, unrecognized = _with_whole_folders(sorted_out.planned, sorted_out.unrecognized, scratch)
+    neighbours = [Neighbour(file.found.path, file.found.called, file.reader, file.role) for file in planned]
+    for over in [over for over in passed_over if over.no_file]:
+        if like := ending_likeness(over.called, neighbours):
+            bad.append(DataError((Fault(over.called, None, f"this is {over.why}, and {like.what}"),)))
+            passed_over.remove(over)
+    looking = _Looking(request, store, {file.found.path: file.found for file in planned})
+    for found in unrecognized:
         try:
-            if _is_to_be_unpacked(request, found, store):
-                waiting += unpack(found, scratch)[::-1]
-            elif (file := _plan_file(request, found, store, is_table=found.called in tables)) is not None:
-                planned.append(file)
-            else:
-                passed_over.append(found)
+            judged = _judge_stranger(found, neighbours, looking)
         except DataError as error:
             bad.append(error)
-    planned, packed = _with_whole_folders(planned, scratch)
-    passed_over = [found for found in passed_over if found.path.absolute() not in packed]
+            continue
+        if isinstance(judged, PlannedFile):
+            planned.append(judged)
+        else:
+            passed_over.append(judged)
     parts = [file for file in planned if file.role is Role.PART]
     files, unclear = _with_keys(request, [file for file in planned if file.role is not Role.PART])
     bad += unclear
     if not files and not bad:
-        raise _nothing(request, parts)
-    if bad and not (request.skip_bad and files):
+        raise _nothing(request, parts, passed_over)
+    if bad and not (request.leaves_out and files):
         faults = [fault for error in bad for fault in error.faults]
         raise DataError(tuple(faults[:MOST_FAULTS]), sum(error.total for error in bad))
+    if request.expect_all:
+        _expect_all(passed_over)
     files.sort(key=lambda file: (file.role, file.found.called))
     return LoadPlan(tuple(files), tuple(parts), tuple(passed_over), tuple(bad))
 
 
+class _SortedOut(Struct):
+    """What there is, as far as each file says it by itself. `unrecognized` are files that no reader recognizes."""
+
+    planned: list[PlannedFile] = struct_field(default_factory=list)
+    unrecognized: list[Found] = struct_field(default_factory=list)
+    passed_over: list[PassedOver] = struct_field(default_factory=list)
+    bad: list[DataError] = struct_field(default_factory=list)
+
+
+def _sort_out(request: LoadRequest, store: Database, scratch: Path, called: Mapping[str, str]) -> _SortedOut:
+    """Finds the reader of each file by itself. Archives are unpacked."""
+    tables = {*called.values()}
+    read_with = {os.path.realpath(path): (option, reader) for path, option, reader in _option_files(request)}
+    so_far = _SortedOut()
+    waiting = find(request.named, request.door)[::-1]
+    while waiting:
+        there = waiting.pop()
+        if isinstance(there, PassedOver):
+            so_far.passed_over.append(there)
+            continue
+        found = replace(there, called=called.get(there.called, there.called))
+        try:
+            if found.unreadable:
+                raise found.refusal(found.unreadable)
+            if option := read_with.get(os.path.realpath(found.path)):
+                so_far.planned.append(_read_with(found, *option))
+            elif not found.named and READ_ME.fullmatch(found.path.name):
+                so_far.passed_over.append(PassedOver(found.called, "a readme or a licence", expected=True))
+            elif _is_to_be_unpacked(request, found, store):
+                waiting += unpack(found, scratch)[::-1]
+            elif (file := _plan_file(request, found, store, is_table=found.called in tables)) is not None:
+                so_far.planned.append(file)
+            else:
+                so_far.unrecognized.append(found)
+        except DataError as error:
+            so_far.bad.append(error)
+    return so_far
+
+
+def _expect_all(passed_over: Sequence[PassedOver]) -> None:
+    """Raises DataError if anything is passed over that need not be in a folder."""
+    unexpected = [over for over in passed_over if not over.expected]
+    if unexpected:
+        faults = [Fault(over.called, None, f"it would be passed over: {over.said or over.why}") for over in unexpected]
+        raise DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+
+
 def option_files(request: LoadRequest) -> list[Path]:
     """The files that options name. They are read together with other files."""
-    are_files = {option.name: option for reader in _readers().values() for option in reader.options if option.is_file}
-    return [path for name, text in request.options.items() if name in are_files for path in are_files[name].files(text)]
+    return [path for path, _, _ in _option_files(request)]
+
+
+def _option_files(request: LoadRequest) -> list[tuple[Path, str, Reader]]:
+    """Each file that an option names, with the option and a reader that has it."""
+    are_files = {
+        option.name: (option, reader) for reader in _readers().values() for option in reader.options if option.is_file
+    }
+    named = ((name, text, *are_files[name]) for name, text in request.options.items() if name in are_files)
+    return [(path, name, reader) for name, text, option, reader in named for path in option.files(text)]
 
 
 def _readers() -> Mapping[str, Reader]:
     return READERS | plugins()
 
 
-def _nothing(request: LoadRequest, parts: Sequence[PlannedFile]) -> DataError:
-    named = ", ".join(request.named)
+def _nothing(request: LoadRequest, parts: Sequence[PlannedFile], passed_over: Sequence[PassedOver]) -> DataError:
+    """The error for a load in which there is nothing to load: what was seen in each file, if any was read."""
     if parts:
         return parts[0].found.refusal(f"this file is not loaded on its own: {parts[0].why}")
-    return DataError((Fault(named, None, "it holds no results that a reader recognizes"),))
+    if faults := [Fault(over.called, None, over.said) for over in passed_over if over.said]:
+        return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
+    there_is = f"; there is only {listing(passed_over)}" if passed_over else ""
+    named = ", ".join(request.named)
+    return DataError((Fault(named, None, f"it holds no results that a reader recognizes{there_is}"),))
 
 
 def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> bool:
@@ -171,11 +289,15 @@ def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> b
     if request.reader != AUTO:
         return request.reader in _readers() and not _readers()[request.reader].whole_archives
     known = recognize_file(found.path, store, found.door, request.options, called=found.called)
-    return known is None or not _readers()[known.reader].whole_archives
+    if known is None:
+        return True
+    reader = _readers()[known.reader]
+    # Folders that are read together are unpacked first, so that whatever is beside them is seen.
+    return bool(reader.whole_folders) or not reader.whole_archives
 
 
 def _plan_file(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
-    """The plan for one file; None if the file holds no results. Raises DataError if no reader can be chosen. `is_table`
+    """The plan for one file; None if no reader recognizes it. Raises DataError if several could be meant. `is_table`
     says that the file is certainly a table; then the reader of wide tables reports what is wrong with its columns.
     """
     folder = found.path.absolute().parent
@@ -196,33 +318,103 @@ def _plan_file(request: LoadRequest, found: Found, store: Database, *, is_table:
             return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
         if is_table:
             return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
-        if found.named:
-            raise found.refusal(unknown(found.path, found.door))
         return None
     if known.unsure:
         raise found.refusal(known.unsure)
     return PlannedFile(found, _readers()[known.reader], known.why, known.role, folder)
 
 
-def _with_whole_folders(files: Sequence[PlannedFile], scratch: Path) -> tuple[list[PlannedFile], set[Path]]:
-    """Replaces files whose folders are read together by one archive. Also returns the paths that were packed; these
-    include empty files, which no reader recognizes.
+def _read_with(found: Found, option: str, reader: Reader) -> PlannedFile:
+    """A file that an option names: it is read together with the others."""
+    return PlannedFile(found, reader, f"--{option} names it", Role.PART, found.path.absolute().parent)
+
+
+class _Looking:
+    """Reads the starts of files: of those that no reader recognizes, and of their neighbours, each once."""
+
+    def __init__(self, request: LoadRequest, store: Database, found: Mapping[Path, Found]) -> None:
+        self._options, self._store, self._found = request.options, store, found
+        self._starts: dict[Path, Start | None] = {}
+
+    def start(self, found: Found) -> Start:
+        """The start of a file. Raises DataError if it cannot be read."""
+        return start_of_file(found.path, self._store, found.door, self._options, called=found.called)
+
+    def at_neighbour(self, path: Path) -> Start | None:
+        """The start of a file that is recognized; None if it has become unreadable."""
+        if path not in self._starts:
+            try:
+                self._starts[path] = self.start(self._found[path])
+            except DataError:
+                self._starts[path] = None
+        return self._starts[path]
+
+
+def _judge_stranger(found: Found, neighbours: Sequence[Neighbour], looking: _Looking) -> PlannedFile | PassedOver:
+    """What happens to a file that no reader recognizes: it is read as its neighbours are, or passed over. Raises
+    DataError if a person named it, or if it is not clear which neighbours it is like.
+    """
+    if not found.named and NO_RESULTS.fullmatch(found.path.suffix):
+        return _judge_by_ending(found, neighbours, looking)
+    start = looking.start(found)
+    like = likeness(start, found.path.name, neighbours, looking.at_neighbour)
+    if like and len(like.readers) == 1:
+        [reader] = like.readers
+        folder = found.path.absolute().parent
+        return PlannedFile(found, _readers()[reader], like.what, Role.FACTS, folder, like=like.neighbour.called)
+    unrecognized = unrecognized_file(start, found.called)
+    if like:
+        raise found.refusal(f"{unrecognized}; {like.what}, and could be of the readers {' or '.join(like.readers)}")
+    if found.named:
+        raise found.refusal(unrecognized)
+    return PassedOver(found.called, "not recognized" if start.text.strip() else "an empty file", unrecognized)
+
+
+def _judge_by_ending(found: Found, neighbours: Sequence[Neighbour], looking: _Looking) -> PassedOver:
+    """Passes over a file whose ending is that of a program, a picture or the like. Raises DataError if its content is
+    nevertheless what its neighbours are.
+    """
+    ending = found.path.suffix
+    passed_over = PassedOver(found.called, f"a {ending} file")
+    readers = {one.reader.name for one in neighbours if one.role is Role.FACTS}
+    try:
+        known = recognized(looking.start(found), found.called)
+    except DataError:
+        return passed_over
+    if known and known.reader in readers and known.role is Role.FACTS:
+        said = f"a {ending} file is passed over in a folder, but this one looks like its neighbours: {known.why}"
+        raise found.refusal(f"{said}; load it by its name, or rename it")
+    return passed_over
+
+
+def _with_whole_folders(
+    files: Sequence[PlannedFile], unrecognized: Sequence[Found], scratch: Path
+) -> tuple[list[PlannedFile], list[Found]]:
+    """Replaces files whose folders are read together by one archive, together with the unrecognized files of that
+    ending in folders beside them, which may be empty. Also returns the files that are still unrecognized.
     """
     kept: list[PlannedFile] = []
     side_by_side: dict[tuple[str, Path], list[PlannedFile]] = defaultdict(list)
     for file in files:
-        if file.reader.whole_folders and file.found.path.suffix == file.reader.whole_folders:
+        if file.reader.whole_folders and _ending_of(file.found) == file.reader.whole_folders:
             side_by_side[file.reader.name, file.folder.parent].append(file)
         else:
             kept.append(file)
-    packed: set[Path] = set()
+    left = list(unrecognized)
     for (_, root), together in side_by_side.items():
-        folders = sorted({file.folder for file in together})
-        members = [path for folder in folders for path in sorted(folder.glob(f"*{together[0].reader.whole_folders}"))]
-        found = pack_together(together[0].found, root, members, scratch)
-        kept.append(replace(together[0], found=found, folder=root))
-        packed.update(members)
-    return kept, packed
+        ending = together[0].reader.whole_folders
+        others = [found for found in left if _ending_of(found) == ending and found.path.absolute().parents[1] == root]
+        left = [found for found in left if found not in others]
+        members = sorted([*(file.found for file in together), *others], key=lambda found: found.path)
+        packed = pack_together(together[0].found, root, members, scratch)
+        made_of = tuple(found.called for found in members)
+        kept.append(replace(together[0], found=packed, folder=root, made_of=made_of))
+    return kept, left
+
+
+def _ending_of(found: Found) -> str:
+    """The ending of a file's name, in lower case."""
+    return found.path.suffix.casefold()
 
 
 def _with_keys(request: LoadRequest, files: Sequence[PlannedFile]) -> tuple[list[PlannedFile], list[DataError]]:

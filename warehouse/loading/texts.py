@@ -25,11 +25,12 @@ from evalhouse.warehouse.store.sql import Sql
 class StoredTexts(Struct, frozen=True):
     """Counts of the texts of one form in a file: `read` different texts, of which `new` were stored. `unknown` were
     left out because their documents are not known, `unlike` because a different text has their place. `own` are
-    inputs of single systems.
+    inputs of single systems. `repeated` are those whose place another file of the load has filled.
     """
 
     read: int
     new: int
+    repeated: int
     unknown: int
     unlike: int
     own: int
@@ -54,13 +55,14 @@ def store_texts(part: FilePart, import_id: int) -> StoredTexts:
     make_facts(staging.of(_without_pieces(form)), part.staged)
     [(staged, placed)] = database.rows(Sql(f"select (select count(*) from {staging.table}), count(*) from fact"))
     repeated, differing = _drop_repeated(part, form)
-    shared, alike = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0)
-    unlike = _drop_stored(part, form)
+    shared, alike, of_load = _store_shared_inputs(part, import_id) if form is SYSTEM_TEXTS else (0, 0, 0)
+    unlike, in_files = _drop_stored(part, form)
     [(inputs, new)] = database.rows(Sql(f"select count(*) filter (kind = '{INPUT}'), count(*) from fact"))
     _store(part, form, "fact", import_id)
     return StoredTexts(
         read=placed - repeated - alike,
         new=shared + new,
+        repeated=of_load + in_files,
         unknown=staged - placed,
         unlike=differing + unlike,
         own=inputs if form is SYSTEM_TEXTS else 0,
@@ -101,10 +103,10 @@ def _store(part: FilePart, form: FactForm, texts: str, import_id: int) -> None:
     staging.database.run(Sql(into + rows, (import_id,)))
 
 
-def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
+def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int, int]:
     """If a document has no input of its own, stores the first input that a system was given as the input of the
-    document. Then drops all inputs that are equal to it. Returns how many were stored, and how many only repeat
-    those of other systems.
+    document. Then drops all inputs that are equal to it. Returns how many were stored, how many only repeat those of
+    other systems of the file, and how many those of other files of the load.
     """
     database, form = part.staging.database, DOCUMENT_TEXTS
     keys = ", ".join(_keys(form))
@@ -115,7 +117,7 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
     [(stored,)] = database.rows(Sql("delete from fact where place in (select place from shared)"))
     database.forget("shared")
     if not database.rows(Sql(f"select 1 from fact where kind = '{INPUT}' limit 1")):
-        return int(stored), 0
+        return int(stored), 0, 0
     alike = (
         "select a.place, a.document_id, a.number, b.import_id "
         f"from fact as a join {form.table} as b on {_same(form)} and b.piece = 1 "
@@ -123,11 +125,14 @@ def _store_shared_inputs(part: FilePart, import_id: int) -> tuple[int, int]:
     )
     database.run(Sql(f"create or replace temp table alike as {alike}"))
     # One text for each document stored earlier is the file's own first copy; the others repeat it.
-    first = "count(distinct (document_id, number)) filter (import_id <> ?)"
-    [(repeats,)] = database.rows(Sql(f"select count(*) - {first} from alike", (import_id,)))
+    first = "count(distinct (document_id, number)) filter (import_id <> ?"
+    counted = Sql(
+        f"select count(*) - {first}), {first} and import_id > ?) from alike", (import_id, import_id, part.before)
+    )
+    [(repeats, of_load)] = database.rows(counted)
     database.run(Sql("delete from fact where place in (select place from alike)"))
     database.forget("alike")
-    return int(stored), int(repeats)
+    return int(stored), int(repeats), int(of_load)
 
 
 def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:
@@ -156,13 +161,16 @@ def _drop_repeated(part: FilePart, form: FactForm) -> tuple[int, int]:
     return int(many), int(unlike)
 
 
-def _drop_stored(part: FilePart, form: FactForm) -> int:
-    """Drops texts whose place a stored text already has. Returns how many of them differ from it."""
+def _drop_stored(part: FilePart, form: FactForm) -> tuple[int, int]:
+    """Drops texts whose place a stored text already has. Returns how many of them differ from it, and how many of the
+    stored ones came with other files of the load.
+    """
     database = part.staging.database
     [(unlike,)] = database.rows(Sql(f"select count(*) from ({_unlike_stored(part, form)})"))
-    there = f"select a.place from fact as a join {form.table} as b on {_same(form)} and b.piece = 1"
-    database.run(Sql(f"delete from fact where place in ({there})"))
-    return int(unlike)
+    there = f"from fact as a join {form.table} as b on {_same(form)} and b.piece = 1"
+    [(in_files,)] = database.rows(Sql(f"select count(*) {there} where b.import_id > ?", (part.before,)))
+    database.run(Sql(f"delete from fact where place in (select a.place {there})"))
+    return int(unlike), int(in_files)
 
 
 def _unlike_stored(part: FilePart, form: FactForm) -> str:

@@ -449,6 +449,7 @@ class Warehouse(OtherStatements):
         simulated: bool = False,
         skip_bad: bool = False,
         strict: bool = False,
+        expect_all: bool = False,
         texts: bool = False,
         dry_run: bool = False,
         wait: float = 10.0,
@@ -478,6 +479,8 @@ class Warehouse(OtherStatements):
             Skip files that cannot be read.
         strict : bool, default False
             Refuse files that state other figures than their rows have; otherwise notes say so.
+        expect_all : bool, default False
+            Refuse the load if any file but readmes and licences would be passed over or left out.
         texts : bool, default False
             Also store inputs, references and outputs.
         dry_run : bool, default False
@@ -492,7 +495,8 @@ class Warehouse(OtherStatements):
         Returns
         -------
         Result
-            One row per file: its reader, its import, the rows read and the rows that were new.
+            One row per file: its reader, its import, the rows read and the rows that were new. Its `summary` has what
+            became of the files that were not loaded by themselves: `file`, `became` and `why`.
 
         Raises
         ------
@@ -535,6 +539,7 @@ class Warehouse(OtherStatements):
                 simulated=simulated,
                 skip_bad=skip_bad,
                 strict=strict,
+                expect_all=expect_all,
                 texts=texts,
                 door=EVERYWHERE if max_unpacked is None else Door(unpacked=bound_of(max_unpacked)),
             )

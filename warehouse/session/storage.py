@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.nodes import Load
+from evalhouse.warehouse.loading.account import Account, account_of
 from evalhouse.warehouse.loading.ingest import CarriedOut, Forgotten, carry_out, forget
 from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, option_files, plan
 from evalhouse.warehouse.loading.readers import READERS, plugins
 from evalhouse.warehouse.loading.staging.door import Door
 from evalhouse.warehouse.plans.names import text_of
 from evalhouse.warehouse.process.publishing import temporary
-from evalhouse.warehouse.results import Column, Result, TableRows
+from evalhouse.warehouse.results import EMPTY, Column, Result, Table, TableRows
 from evalhouse.warehouse.session.files import path_in
 from evalhouse.warehouse.store.connecting import in_memory, open_database
 from evalhouse.warehouse.store.database import Database
@@ -191,10 +192,20 @@ def load_files(
         )
     notes = tuple(dict.fromkeys(note for file in together for note in file.notes)) + last.notes
     notes += tuple(f"left out: {fault}" for error in last.bad for fault in error.faults)
-    if planned.passed_over:
-        listed = ", ".join(found.called for found in planned.passed_over)
-        notes += (f"passed over (not results): {listed}",)
-    return Result(text, "loaded" if keep else "would be loaded", text, rows.table(columns), notes=notes)
+    account = account_of(planned, last)
+    if account.rest:
+        notes += (f"{account.became}; {account.rest}",)
+    caption = "loaded" if keep else "would be loaded"
+    return Result(text, caption, text, rows.table(columns), outcomes(account), notes=notes)
+
+
+def outcomes(account: Account) -> Table:
+    """What became of the files that are not loaded by themselves: those read with others, left out, and passed over."""
+    columns = tuple(Column(name, "name") for name in ("file", "became", "why"))
+    rows = TableRows.of(columns)
+    for other in account.others:
+        rows.add(file=other.file, became=other.became, why=other.why)
+    return rows.table(columns) if account.others else EMPTY
 
 
 def forget_import(number: int, text: str, replace: Callable[[Changing], int]) -> Result:

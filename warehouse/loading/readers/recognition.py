@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -18,9 +19,11 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from evalhouse.warehouse.faults import DataError, Fault, UnreadableError
-from evalhouse.warehouse.kinds.records import FORMS
-from evalhouse.warehouse.loading.readers import READERS, Evidence, Reader, Role, Start, plugins
+from evalhouse.warehouse.kinds.records import FORMS, TEST_SET
+from evalhouse.warehouse.loading.readers import READERS, Evidence, Nearly, Reader, Role, Start, plugins
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
+from evalhouse.warehouse.loading.staging.json_values import JSONError, parse_json
 from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
     COMPRESSIONS,
@@ -60,19 +63,75 @@ class Recognized(Struct, frozen=True):
 
 def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
     """The reader that `recognize_file` finds for a file. Also raises DataError if there is no evidence for any."""
-    found = recognize_file(file, store, door)
+    start = start_of_file(file, store, door)
+    found = recognized(start, str(file))
     if found is None:
-        raise DataError((Fault(str(file), None, unknown(file, door)),))
+        raise DataError((Fault(str(file), None, unrecognized_file(start, str(file))),))
     return found
 
 
-def unknown(file: Path, door: Door) -> str:
-    """The message about a file that no reader recognizes."""
-    with open_bytes(door, file, compression_of(file)) as binary:
-        start = binary.read(START)
-    if start.strip():
-        return "its format is not recognized; name a reader with --as READER"
-    return BLANK if start else EMPTY
+def unrecognized_file(start: Start, called: str) -> str:
+    """The message about a file that no reader recognizes: what is in it, which reader is nearest and what it misses,
+    and the command to type.
+    """
+    if not start.text.strip():
+        return BLANK if start.text else EMPTY
+    said = f"its format is not recognized: {seen_in(start)}"
+    command = f"evalhouse load {shlex.quote(called)}"
+    readers = list((READERS | plugins()).values())
+    tables = sorted(readers, key=lambda reader: -len(start.columns & {field.name for field in reader.fields}))
+    for reader, nearly in (
+        *((reader, _nearly_a_table(reader, start)) for reader in tables),
+        *((reader, reader.nearly(start)) for reader in readers),
+    ):
+        if nearly:
+            return f"{said}; the nearest reader is {reader.name}, but {nearly.misses}: {command} {nearly.words}"
+    return f"{said}; no reader is near it, and {command} --as READER names one"
+
+
+_FEW = 12
+"""Up to this many columns or keys are listed."""
+
+
+def seen_in(start: Start) -> str:
+    """What the start of a file looks like: a table with the columns a, b; JSON with the keys a, b; a text."""
+    if not {"\0", "\ufffd"}.isdisjoint(start.text[:1000]):
+        return "it is not a text in UTF-8"
+    text = start.text.lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):
+        keys = _keys(text) or _keys(start.first.strip()) or re.findall(r'"([^"\\]+)"\s*:', text)
+        listed = _some(list(dict.fromkeys(keys)))
+        return f"JSON with the keys {listed}" if keys else f"JSON that begins with {quote_cell(text[:40])}"
+    if len(start.header) > 1 or start.named:
+        return f"a table with the columns {_some(start.header if not start.named else sorted(start.named))}"
+    if start.first.count(";") > 0 and len({line.count(";") for line in start.lines}) == 1:
+        return f"a table with semicolons ({quote_cell(start.first.strip())}), which must be commas or tabs"
+    return f"a text that begins with {quote_cell(start.first.strip())}"
+
+
+def _keys(text: str) -> list[str]:
+    """The keys of a JSON object, or of the first one in a list; none if the text is neither."""
+    try:
+        value = parse_json(text)
+    except (JSONError, ValueError):
+        return []
+    first = value[0] if isinstance(value, list) and value else value
+    return list(first) if isinstance(first, dict) else []
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _FEW
+    listed = ", ".join(quote_cell(name)[1:-1] for name in names[:_FEW])
+    return f"{listed} and {more:,} more" if more > 0 else listed
+
+
+def _nearly_a_table(reader: Reader, start: Start) -> Nearly | None:
+    """What a table of facts misses, if all but one of the columns that it must have are there."""
+    needed = [field.name for field in reader.fields if field.required and field is not TEST_SET]
+    missing = [name for name in needed if name not in start.columns]
+    if len(needed) < 3 or len(missing) != 1:
+        return None
+    return Nearly(f"no column is called {missing[0]}", f"--as {reader.name} --map {missing[0]}=COLUMN")
 
 
 def recognize_file(
@@ -83,7 +142,11 @@ def recognize_file(
 
     Raises DataError if the file does not exist, if it is damaged, or if there is equal evidence for another reader.
     """
-    start = _start(file, store, door, options, called)
+    return recognized(start_of_file(file, store, door, options, called=called), called)
+
+
+def recognized(start: Start, called: str) -> Recognized | None:
+    """The reader for a file whose start is known, as `recognize_file` finds it."""
     if _SCHEMA.match(start.text):
         return None
     found: list[tuple[Evidence, Recognized]] = []
@@ -96,7 +159,7 @@ def recognize_file(
     fitting = [one for _, one in found if not one.unsure] or [one for _, one in found]
     if len(fitting) > 1:
         could_be = " or ".join(f"{one.reader} ({one.why})" for one in fitting)
-        raise DataError((Fault(called or str(file), None, f"it could be {could_be}; --as READER says which"),))
+        raise DataError((Fault(called or str(start.path), None, f"it could be {could_be}; --as READER says which"),))
     return fitting[0] if fitting else None
 
 
@@ -105,7 +168,7 @@ def role_of(
 ) -> Role:
     """The role of a file in a load whose reader was named: what the reader says, or facts."""
     try:
-        known = _recognized_by(reader, _start(file, store, door, options, called), called)
+        known = _recognized_by(reader, start_of_file(file, store, door, options, called=called), called)
     except DataError:
         return Role.FACTS  # the reader will say what is wrong with it
     return known.role if known else Role.FACTS
@@ -125,7 +188,10 @@ def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | No
     return Recognized(reader.name, recognition.why, recognition.role, recognition.unsure)
 
 
-def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], called: str) -> Start:
+def start_of_file(
+    file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
+) -> Start:
+    """The start of a file, by which readers recognize it. Raises DataError as `recognize_file` does."""
     source = called or str(file)
     name = re.sub("|".join(rf"\{ending}$" for ending in COMPRESSIONS), "", file.name.casefold())
     broken: tuple[type[Exception], ...] = (OSError, tarfile.TarError, ValueError, UnreadableError)
@@ -160,7 +226,7 @@ def _start(file: Path, store: Database, door: Door, options: Mapping[str, str], 
 
 
 def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace")
+    return raw.decode("utf-8-sig", errors="replace")
 
 
 @lru_cache(maxsize=4)

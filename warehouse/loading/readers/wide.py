@@ -318,7 +318,7 @@ def _nearly(start: Start) -> Nearly | None:
         roles = roles_of(columns, {}, (), None)
     except UnclearError as error:
         return Nearly(str(error), "--as wide")
-    if len(columns) < 2 or not roles.measures:
+    if len(columns) < 2 or not roles.numbers:
         return None
     system = [] if "system" in roles.fields else [("nothing names the system", "--set system=NAME")]
     documents = [] if roles.documents else [("no column names the documents", "--map document=COLUMN")]

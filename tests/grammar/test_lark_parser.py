@@ -11,7 +11,9 @@ import subprocess
 import sys
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -110,16 +112,24 @@ def test_what_may_follow_is_what_a_fresh_lark_accepts() -> None:
 # --- where it is kept ---
 
 
+@cache
+def saved() -> bytes:
+    """The file of a parser that is kept. Working a parser out takes longer than any of these tests."""
+    with TemporaryDirectory() as folder:
+        parser_kept_in(Path(folder))
+        return only_file(Path(folder)).read_bytes()
+
+
 def loads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the parser in a folder is loaded, not worked out again."""
     worked_out: list[str] = []
 
-    class Counting(Lark):
-        def __init__(self, grammar: str, **options: Any) -> None:
-            worked_out.append(grammar)
-            super().__init__(grammar, **options)
+    def counting(grammar: str, **options: Any) -> Lark:
+        worked_out.append(grammar)
+        return Lark.load(BytesIO(saved()[lark_parser._DIGEST_SIZE :]))
 
-    monkeypatch.setattr(lark_parser, "Lark", Counting)
+    counting.load = Lark.load  # type: ignore[attr-defined]
+    monkeypatch.setattr(lark_parser, "Lark", counting)
     assert parser_kept_in(folder).parse(STATEMENT) == parser().parse(STATEMENT)
     return not worked_out
 
@@ -132,7 +142,9 @@ def only_file(folder: Path) -> Path:
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     """A folder in which a parser is kept."""
-    parser_kept_in(tmp_path / "kept")
+    (tmp_path / "kept").mkdir(mode=0o700)
+    (tmp_path / "kept" / f"{lark_parser._key()}.pickle").write_bytes(saved())
+    only_file(tmp_path / "kept").chmod(0o600)
     return tmp_path / "kept"
 
 

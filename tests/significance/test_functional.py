@@ -164,9 +164,10 @@ def test_shuffles_come_near_the_exact_level(sides: Sides) -> None:
 
 
 @pytest.mark.long
-def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios() -> None:
+@pytest.mark.parametrize("documents", [100, pytest.param(200, marks=pytest.mark.soak)])
+def test_the_exact_test_of_a_ratio_is_that_of_the_kernel_for_ratios(documents: int) -> None:
     source = np.random.default_rng(5)
-    under = source.integers(1, 3, (2, 200))
+    under = source.integers(1, 3, (2, documents))
     over = source.binomial(under, [[0.5], [0.6]])
     for sides in BOTH_SIDES:
         as_function = Sums.of_two_counts(np.stack((over[0], under[0])), np.stack((over[1], under[1])), RATIO)

@@ -85,7 +85,7 @@ def test_while_it_waits(shared: Folder, number: signal.Signals, count: Count) ->
 
 
 @NUMBERS
-@pytest.mark.parametrize("turns", [(0, 2), pytest.param(range(8), marks=pytest.mark.soak)], ids=["twice", "often"])
+@pytest.mark.parametrize("turns", [(0, 2), pytest.param(range(4), marks=pytest.mark.soak)], ids=["twice", "often"])
 def test_while_it_has_its_turn(shared: Folder, number: signal.Signals, turns: Iterable[int], count: Count) -> None:
     """In each turn the signal comes a little later."""
     chance, unfinished = random.Random(number), 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalhouse.warehouse.faults import DataError
@@ -90,7 +90,7 @@ def tables(draw: st.DrawFn) -> list[list[Row]]:
     varied = draw(st.booleans())
     found = []
     for place, model in enumerate(MODELS):
-        rows = []
+        rows: list[Row] = []
         for document in range(DOCUMENTS):
             # All answer the first question otherwise, as models do.
             said = f"answer {document} of {model}" if varied or not document else draw(WORDS)
@@ -124,6 +124,7 @@ def stored(
 
 
 @pytest.mark.long
+@settings(max_examples=10)
 @given(tables(), st.permutations(range(len(MODELS))), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_facts_depend_on_no_order_no_split_and_no_texts(
     of_models: list[list[Row]], order: list[int], texts: list[bool]

@@ -173,19 +173,14 @@ def averaged_over(entries: Iterable[p.Entry]) -> str:
     """Over how many runs of models the systems are averaged: means over 3 runs; empty where they are stored as they
     are.
     """
-    counts: dict[str, set[int]] = {}
+    of_kinds: dict[str, list[p.Replicates]] = {}
     for entry in entries:
-        runs = entry.units.runs_of_models
-        if runs is None:
-            continue
-        of = dict(runs.runs)
-        numbers = {len(of.get(system.id, ())) for system in entry.stored_systems} - {0}
-        counts.setdefault("counts averaged" if entry.kind.is_counted else "means", set()).update(numbers)
+        if (runs := entry.units.runs_of_models) is not None:
+            of_kinds.setdefault("counts averaged" if entry.kind.is_counted else "means", []).append(runs)
     said = []
-    for how, numbers in counts.items():
-        fewest, most = min(numbers, default=0), max(numbers, default=0)
-        over = f"{how} over {f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}"
-        said.append(over if most > 1 else "1 run of each")
+    for how, found in of_kinds.items():
+        fewest, most = min(runs.fewest for runs in found), max(runs.most for runs in found)
+        said.append(f"{how} over {f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}")
     return " and ".join(said)
 
 

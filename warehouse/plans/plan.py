@@ -135,15 +135,21 @@ class Replicates(Struct, frozen=True):
     They share the `attribute`, as it was asked for; it is empty where they are the runs of a model, which are one
     system unless something else is asked for. `runs` are the ids of the stored systems of each system, by the id of the
     system: its own where it is stored, and below 0 where it is made of several that are. `names` are those of the
-    systems, in the same order. `common` is a multiple of the numbers of runs that documents have. Where none of those
-    asked for has `several` runs, nothing is averaged.
+    systems, in the same order. `common` is a multiple of the numbers of runs that documents have. The systems that are
+    asked for have `fewest` to `most` runs, where that is known.
     """
 
     attribute: str
     runs: tuple[tuple[int, tuple[int, ...]], ...]
     names: tuple[str, ...]
     common: int = 1
-    several: bool = True
+    fewest: int = 2
+    most: int = 2
+
+    @property
+    def several(self) -> bool:
+        """Whether any system has several, so that something is averaged."""
+        return self.most > 1
 
     @property
     def of_models(self) -> bool:

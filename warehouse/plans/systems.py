@@ -79,7 +79,8 @@ def systems_of(
             return chosen
         _check_parts(wanted, replicates, node)
         runs = dict(replicates.runs)
-        replicates = replace(replicates, several=any(len(runs.get(system.id, ())) > 1 for system in wanted))
+        numbers = {len(runs.get(system.id, ())) for system in wanted} - {0}
+        replicates = replace(replicates, fewest=min(numbers, default=0), most=max(numbers, default=0))
     return replace(chosen, replicates=replicates, runs_chosen=replicates.of_models)
 
 

@@ -90,7 +90,7 @@ def store_definition(database: Database, name: str, text: str) -> None:
 _MANY_ROWS = 1_000_000
 """A table with at least this many rows is large: reading all of it is avoided if a detour is cheaper."""
 
-REPLICATE, RUN = "replicate", "run"
+REPLICATE, MODEL, RUN = "replicate", "model", "run"
 """The attributes of systems that say which of them belong together, and what a file itself calls a run."""
 
 _FEW_SYSTEMS = 20
@@ -116,6 +116,16 @@ class KnownRun(Struct, frozen=True):
     system: int
     number: float | None
     told_by: frozenset[str]
+
+
+class _LoadedRun(Struct, frozen=True):
+    """A run of a model on a test set, with its id and date, as it was loaded."""
+
+    system: int
+    test_set: int
+    model: str
+    id: str | None
+    date: str | None
 
 
 class Catalog:
@@ -306,19 +316,23 @@ class Catalog:
 
     @cached_property
     def models(self) -> dict[int, str]:
-        """The model of each system that is one of several runs of it: as it was loaded, or as its attribute `replicate`
-        says, unless that only counts. A system of the model's own name is one of them.
+        """The model of each system that is a run of it and not the only one, or that has the name of a run: as it was
+        loaded, as its attribute `replicate` says, unless that only counts, or as its name and its attribute `model` say
+        together, base#2 and base. A system of the model's own name is one of its runs.
         """
-        of = {
-            system: value
-            for system, _, name, value, *_ in self._told_of_runs
-            if name == REPLICATE and _number(value) is None
-        }
-        of |= {system: model for system, test_set, _, model, *_ in self._told_of_runs if test_set is not None}
+        known = self._told_by_attributes
+        of = {system: value for system, value in known[REPLICATE].items() if _number(value) is None}
+        of |= {system: model for system, model in known[MODEL].items() if self._is_numbered(system, model)}
+        of |= {run.system: run.model for run in self._loaded_runs}
         for model in set(of.values()) & self.systems.keys():
             of.setdefault(self.systems[model], model)
-        several = {model for model, runs in Counter(of.values()).items() if runs > 1}
-        return {system: model for system, model in of.items() if model in several}
+        runs = Counter(of.values())
+        return {system: model for system, model in of.items() if runs[model] > 1 or self._is_numbered(system, model)}
+
+    def _is_numbered(self, system: int, model: str) -> bool:
+        """Whether the name of a system is that of a run of a model."""
+        name = self.system_names[system]
+        return bool(_digits(name)) and name.rpartition("#")[0] == model
 
     @cached_property
     def run_names(self) -> dict[int, str]:
@@ -346,31 +360,33 @@ class Catalog:
     @cached_property
     def runs(self) -> dict[int, tuple[KnownRun, ...]]:
         """The runs of each test set, also those of models that have only one."""
-        said = {system: value for system, _, name, value, *_ in self._told_of_runs if name == RUN}
-        there: dict[int, tuple[KnownRun, ...]] = {}
-        for system, test_set, _, model, *others in self._told_of_runs:
-            if test_set is None:
-                continue
-            name = self.run_names.get(system, self.system_names[system])
-            behind = name.removeprefix(f"{model}#") if name != model else "1"
-            told_by = frozenset(text for text in (said.get(system), *others) if text)
-            run = KnownRun(system, _number(said.get(system, behind)), told_by)
-            there[test_set] = (*there.get(test_set, ()), run)
-        return there
+        there: dict[int, dict[int, KnownRun]] = {}
+        for test_set in self.test_sets if self.models else ():
+            there[test_set.id] = {system: self._known_run(system, model) for system, model in self.models.items()}
+        for run in self._loaded_runs:
+            known = self._known_run(run.system, run.model, run.id, run.date)
+            there.setdefault(run.test_set, {})[run.system] = known
+        return {test_set: tuple(known.values()) for test_set, known in there.items()}
+
+    def _known_run(self, system: int, model: str, *told_by: str | None) -> KnownRun:
+        own = self._told_by_attributes[RUN].get(system)
+        name = self.run_names.get(system, self.system_names[system])
+        number = own or ("1" if name == model else _digits(name))
+        return KnownRun(system, _number(number), frozenset(text for text in (own, *told_by) if text))
 
     @cached_property
-    def _told_of_runs(self) -> list[tuple[Any, ...]]:
-        """What tells of runs: system, test set, nothing, model, id and date of those that were loaded as runs, and of
-        systems with an attribute that tells something of runs, the system, nothing, the attribute and its value.
-        """
-        return self._database.rows(
-            Sql(
-                "select system_id, test_set_id, null, model, run, date from run union all "
-                "select system_id, null, name, value, null, null from system_attribute "
-                "where name in (?, ?) order by all",
-                (REPLICATE, RUN),
-            )
-        )
+    def _loaded_runs(self) -> tuple[_LoadedRun, ...]:
+        rows = self._database.rows(Sql("select system_id, test_set_id, model, run, date from run order by all"))
+        return tuple(_LoadedRun(*row) for row in rows)
+
+    @cached_property
+    def _told_by_attributes(self) -> dict[str, dict[int, str]]:
+        """What attributes say of runs: of each the value of every system that has it."""
+        told: dict[str, dict[int, str]] = {REPLICATE: {}, MODEL: {}, RUN: {}}
+        of_them = "select system_id, name, value from system_attribute where name in " + values(told)
+        for system, name, text in self._database.rows(of_them):
+            told[name][int(system)] = str(text)
+        return told
 
     @cached_property
     def older_runs(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -617,6 +633,12 @@ class Catalog:
         digests = sorted(digest for table in KINDS[task].decided_by for digest, _ in self._imports_of(table, test_set))
         digests += self._attribute_digests
         return sha256("\n".join(digests).encode()).hexdigest()[:12]
+
+
+def _digits(name: str) -> str:
+    """The number of a run in its name, as in base#2; empty where it has none."""
+    number = name.rpartition("#")[2]
+    return number if "#" in name and number.isdecimal() else ""
 
 
 def _number(text: str) -> float | None:

@@ -237,9 +237,7 @@ question_kinds = (
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
         **past,
     ),
-    st.builds(
-        nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets), runs_apart=st.booleans(), **past
-    ),
+    st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets), runs_apart=st.booleans(), **past),
     st.builds(
         nodes.Spread,
         measures,

@@ -159,8 +159,14 @@ def test_what_is_exchanged_as_a_whole_is(session: Session) -> None:
         ("score pass(k=2), accuracy for all on qa", "pass is about attempts, but the other measures here are not"),
         ('score pass for "base#1" on qa', "base#1 is a replicate here, not a system"),
         ("score pass for all on qa by system.seed", "system.seed differs between the runs of base"),
-        ("score pass for all on qa replicates by system.model by system.seed", "system.seed differs between replicates"),
-        ("score pass(k=2) for all on qa runs apart", "takes the runs of a system as attempts, so they cannot stand apart"),
+        (
+            "score pass for all on qa replicates by system.model by system.seed",
+            "system.seed differs between replicates",
+        ),
+        (
+            "score pass(k=2) for all on qa runs apart",
+            "takes the runs of a system as attempts, so they cannot stand apart",
+        ),
         ("compare pass for base, tuned on qa exchange by system", "replicates count as attempts here"),
         ("spread pass for all on qa", r"pass\(k=1\) is computed from all replicates of a document together"),
         ("score pass(k=2) of rankings for all on qa", "qa has no rankings"),

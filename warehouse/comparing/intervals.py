@@ -295,9 +295,9 @@ class OwnIntervals(Struct, frozen=True):
 
     intervals: Mapping[tuple[str, str], Interval]
 
-    def kinds(self, asked: str) -> list[str]:
-        """What they are called; `asked` is the kind that was asked for."""
-        return [interval.kind or asked for interval in self.intervals.values()]
+    def kinds(self, wanted: str) -> list[str]:
+        """What they are called; `wanted` is the kind that was asked for."""
+        return [interval.kind or wanted for interval in self.intervals.values()]
 
 
 def with_parts(entry: p.Entry) -> p.Entry | None:

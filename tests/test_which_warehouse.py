@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import on_a_terminal
+from tests.test_docs import as_installed, on_a_terminal
 
 pytestmark = pytest.mark.long
 
@@ -89,9 +89,8 @@ def test_a_warehouse_in_the_folder_is_asked_by_scripts(tmp_path: Path) -> None:
 
 def test_on_a_terminal_the_sample_data_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVALHOUSE_SAMPLE", raising=False)
-    command = [sys.executable, str(ROOT / "cli.py"), *QUESTION]
     monkeypatch.chdir(tmp_path)
-    printed = on_a_terminal(command, tmp_path)
+    printed = on_a_terminal([*QUESTION], tmp_path, as_installed)
     assert "these are the sample data" in printed
     assert "TST3,extraction,GE,100," in printed
 

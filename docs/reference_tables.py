@@ -22,13 +22,14 @@ import duckdb
 
 from evalhouse.grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
 from evalhouse.grammar.lexicon import FUNCTIONS, RESERVED
+from evalhouse.grammar.nodes import AROUND_A_MEASURE
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.measures import MEASURES
 from evalhouse.warehouse.measures.measure import Parameter, plain
 from evalhouse.warehouse.python.generation import of_data
 from evalhouse.warehouse.render import FORMATS
 from evalhouse.warehouse.shell.commands import COMMANDS
-from evalhouse.warehouse.shell.offers import statement_usage
+from evalhouse.warehouse.shell.offers import WORD_MEANINGS, statement_usage
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
@@ -101,6 +102,21 @@ def measures() -> str:
             for measure in MEASURES
         ),
     )
+
+
+def words(previous: str) -> str:
+    """A row a word that means something else elsewhere, which is written on the page; what it means here, and where
+    that comes from, is what the program says of it.
+    """
+    here = {(measure.name, measure.kind): (measure.also, measure.meaning, measure.source) for measure in MEASURES}
+    here |= {(word, "around a measure"): ((), WORD_MEANINGS[word], "") for word in AROUND_A_MEASURE}
+    here |= {(test.name, "test"): (test.synonyms, test.meaning, test.source) for test in TESTS}
+    here |= {(each.name, "adjust"): (each.synonyms, each.meaning, each.source) for each in ADJUSTMENTS}
+    rows = []
+    for word, of, elsewhere in re.findall(r"^\| `([^`]+)`.*? \| (.*?) \| .*? \| (.*) \| .*? \|$", previous, re.MULTILINE):
+        also, meaning, source = here[word, of]
+        rows.append((", ".join(map(_code, (word, *also))), of, meaning, elsewhere, source))
+    return _table(("word", "of", "here", "elsewhere", "source"), rows)
 
 
 def parameters() -> str:

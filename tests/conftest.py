@@ -389,7 +389,8 @@ KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, worked examples of papers, and odd names;
     `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `classes`,
-    predicted classes; `empty`. All tests of a process share them, in any order, so a test that changes one takes a copy.
+    predicted classes; `empty`. All tests of a process share them, in any order, so a test that changes one takes a
+    copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in KINDS}

@@ -121,6 +121,10 @@ class Measure(Struct, frozen=True):
     defined: bool = False
     also: tuple[str, ...] = ()
     behind: str = ""
+    spelt: Mapping[str, Mapping[str, Decimal]] = field(default_factory=dict)
+    """Spellings that stand for settings, by the tool that prints them: rbp of trec_eval has p = 0.9."""
+    not_of_classes: str = ""
+    """Why the measure is refused where each document has one class and one answer, and its name means another there."""
     needs: tuple[str, ...] = ()
     """The counts that the measure is computed from, if their names come from the data."""
     family: str = ""
@@ -142,8 +146,13 @@ class Measure(Struct, frozen=True):
         }
         return f"{self.name}@{CUTOFF}" if CUTOFF in needed else self.name
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.kind, self.meaning))
+
     def in_name(self, name: str) -> dict[str, Decimal]:
-        """The parameter that is written directly after the name of the measure, if any: beta in F2."""
+        """The parameters that a spelling of the measure stands for, if any: beta in F2."""
+        if stated := self.spelt.get(name.partition("@")[0]):
+            return dict(stated)
         said = re.fullmatch(rf"{self.name}_?([0-9]+(?:\.[0-9]+)?)", name, re.IGNORECASE) if self.behind else None
         return {self.behind: Decimal(said[1])} if said else {}
 

@@ -8,7 +8,7 @@ measures as data and computes nothing; the SQL that computes them is in the stor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -174,6 +174,7 @@ def _measure(
     *parameters: Parameter,
     also: tuple[str, ...] = (),
     shown: tuple[str, ...] = (),
+    spelt: Mapping[str, Mapping[str, Decimal]] | None = None,
 ) -> Measure:
     mean = mean_of_values()
 
@@ -181,7 +182,17 @@ def _measure(
         return ListMean(mean.numerator, mean.denominator, mean.factor, formula(**settings))
 
     return Measure(
-        name, "rankings", meaning, source, averaged, parameters, steady=True, within=SHARE, also=also, shown=shown
+        name,
+        "rankings",
+        meaning,
+        source,
+        averaged,
+        parameters,
+        steady=True,
+        within=SHARE,
+        also=also,
+        shown=shown,
+        spelt=spelt or {},
     )
 
 
@@ -267,10 +278,11 @@ RANKINGS = (
     _measure(
         "RBP",
         "(1 − p) · Σ p^(place − 1) over relevant items",
-        "Moffat and Zobel 2008",
+        "Moffat and Zobel 2008; trec_eval rbp with p=0.9",
         _rank_biased,
         K, PERSISTENCE, REL, UNJUDGED,
         shown=("p",),
+        spelt={"rbp": {"p": Decimal("0.9")}},
     ),
 )  # fmt: skip
 """In display order."""

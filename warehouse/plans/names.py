@@ -319,7 +319,8 @@ class Scope(Struct, frozen=True):
     def measures_of(self, task: Kind, test_set: KnownTestSet) -> list[str]:
         """The names of the measures of a task, of the language or defined in the warehouse."""
         counts = self.catalog.counts_of(task.name, test_set.id)
-        names = [measure.name for measure in MEASURES if measure.kind == task.name and is_made_of(measure, counts)]
+        of_task = [measure for measure in MEASURES if measure.kind == task.name and is_made_of(measure, counts)]
+        names = [measure.name for measure in of_task if not self._misleads(measure, test_set)]
         return [*names, *(name for name in self.catalog.definitions if self._measure(name, task, test_set))]
 
     def _measure(self, name: str, task: Kind, test_set: KnownTestSet) -> Measure | None:
@@ -333,6 +334,10 @@ class Scope(Struct, frozen=True):
         if measure is not None and is_made_of(measure, counts):
             return measure
         return defined_measure(name, task, self.catalog.definitions, counts)
+
+    def _misleads(self, measure: Measure, test_set: KnownTestSet) -> bool:
+        """Whether the name of a measure means another one on a test set: that of predicted classes."""
+        return bool(measure.not_of_classes) and self.catalog.has_classes(test_set.id)
 
     def _is_synonym(self, name: str, measure: Measure) -> bool:
         return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(
@@ -409,6 +414,7 @@ class Scope(Struct, frozen=True):
             for measure in MEASURES
             if (measure.kind in there and is_made_of(measure, self.catalog.counts_of(measure.kind, test_set.id)))
             or (attempted and measure.needs == ATTEMPT_COUNTS)
+            if not self._misleads(measure, test_set)
         ]
         names = [*of_tasks, *self.catalog.definitions, *imported]
         return list(dict.fromkeys(names))
@@ -435,6 +441,9 @@ class Scope(Struct, frozen=True):
                 measure_node.span,
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
+        if self._misleads(measure, test_set):
+            right = ("F1 is the share of documents with the right class, overgeneration that with a wrong one",)
+            raise QueryError(measure.not_of_classes, measure_node.span, right)
         of_topics = in_topics(node, task, test_set, self.catalog) is not node
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and (node.over_documents or of_topics) and not task.of_lists
@@ -514,7 +523,7 @@ class Scope(Struct, frozen=True):
                     written_parameter.span,
                     hints(written_parameter.name, list(known), "parameters"),
                 )
-            if parameter.name in settings:
+            if parameter.name in settings and not _is_spelt(measure_node, measure, parameter.name):
                 raise QueryError(f"{parameter.name} is given twice", written_parameter.span)
             value = written_parameter.value
             if isinstance(value, n.All):
@@ -576,10 +585,16 @@ def _figure(measure: n.MeasureCall, task: Kind) -> str:
 
 def synonym_of(node: n.MeasureCall, measure: Measure) -> str:
     """The name by which a measure was asked for, where it is another one than its own: MAP, F1."""
-    if measure.in_name(node.name):
-        return node.name
+    if said := measure.in_name(node.name):
+        given = {parameter.name.casefold() for parameter in node.parameters}
+        return "" if given & said.keys() else node.name.partition("@")[0]
     name, _, cutoff = node.name.partition("@")
     return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""
+
+
+def _is_spelt(node: n.MeasureCall, measure: Measure, name: str) -> bool:
+    """Whether a parameter has its value from a spelling, and may be given another: rbp(p=0.5)."""
+    return name in measure.spelt.get(node.name.partition("@")[0], {})
 
 
 def _setting(value: n.Number | n.Name | n.All | n.Variable) -> str:

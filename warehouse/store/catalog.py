@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds import KINDS
+from evalhouse.warehouse.kinds.counted import EXTRACTION
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.measures.values import ACCURACY
@@ -148,6 +149,7 @@ class Catalog:
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
         self._values_of: dict[str, dict[int, str]] = {}
         self._units_of: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._has_classes: dict[int, bool] = {}
 
     @cached_property
     def systems(self) -> dict[str, int]:
@@ -260,6 +262,21 @@ class Catalog:
             named = self._database.rows("select name, id from unit where id in " + values(ids)) if ids else []
             self._units_of[task, test_set] = tuple(int(number) for _, number in sorted(named))
         return self._units_of[task, test_set]
+
+    def has_classes(self, test_set: int) -> bool:
+        """Whether the score tuples of a test set are of classes: in units, with one key item and one answer of each
+        system for each document.
+        """
+        if test_set not in self._has_classes:
+            of_documents = (
+                "select sum(possible) as possible, sum(actual) as actual from score where test_set_id = "
+                + value(test_set)
+                + " group by system_id, document_id"
+            )
+            others = "select count(*) from (" + of_documents + ") d where possible <> 1 or actual <> 1"
+            in_units = self.in_units(EXTRACTION.name, test_set)
+            self._has_classes[test_set] = in_units and not self._facts(others)[0][0]
+        return self._has_classes[test_set]
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The counts of a task, including those that the data name for one test set."""

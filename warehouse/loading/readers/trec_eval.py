@@ -34,7 +34,7 @@ from evalhouse.warehouse.store.sql import Sql
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
 
-_SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success")
+_SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success", "rbp")
 """Measures that are computed from rankings in the same way as trec_eval computes them."""
 
 NO_TOPIC = "no value is printed"
@@ -189,7 +189,9 @@ def _computation(printed: str, level: int = 1) -> ListValue | None:
     measure = find_measure(name, RANKINGS.name) if name in _SAME else None
     if measure is None or (cutoff is None and measure.called != measure.name):
         return None
-    settings = _cut_at(cutoff) | ({REL.name: Decimal(level)} if REL in measure.parameters else {})
+    settings = (
+        measure.in_name(name) | _cut_at(cutoff) | ({REL.name: Decimal(level)} if REL in measure.parameters else {})
+    )
     mean = settle(measure, settings).computation
     return mean.of if isinstance(mean, ListMean) else None
 
@@ -229,7 +231,10 @@ def measure_name(printed: str) -> str:
     """The name that a measure of trec_eval has here."""
     name, cutoff = without_cutoff(printed)
     measure = find_measure(name, RANKINGS.name)
-    return printed if measure is None or _computation(printed) is None else measure.label(_cut_at(cutoff))
+    if measure is None or _computation(printed) is None:
+        return printed
+    settings = measure.in_name(name)
+    return measure.label(settings | _cut_at(cutoff), name if settings else "")
 
 
 def _recognizes(start: Start) -> Recognition | None:

@@ -240,7 +240,7 @@ def test_an_answer_is_recognized_late(database: Database, load_text: Load) -> No
     notes = load_text("model,id,verdict,topic,acc\nb,1,red,x,1\nb,2,grey,y,0\n", "wide", "two.csv", fields=ON).notes
     assert attributes(database) == {"topic"}
     assert any(
-        "verdict differs between systems, or holds what they said, so it is no attribute of documents any more; "
+        "verdict differs between systems, so it is no attribute of documents any more; "
         "removed: 2 values of import 1" in note
         for note in notes
     )

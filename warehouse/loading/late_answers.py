@@ -43,15 +43,15 @@ class LateAnswers:
             numbers = {(evaluation, test_set): int(number) for evaluation, test_set, number in placed}
             for of, heading, role in staged.taken:
                 if of in numbers:
-                    self._add(ColumnRole(numbers[of], heading, role))
+                    self._add(ColumnRole(numbers[of], heading, role), "differs, or holds what systems said")
         if staged.inferred and form is DOCUMENTS:
             for test_set, heading in self._differing_on_documents(part):
-                self._add(ColumnRole(test_set, heading, "not of documents"))
+                self._add(ColumnRole(test_set, heading, "not of documents"), "differs between systems")
                 of_test_set = f" and document_id in ({_documents(test_set)})"
                 self._database.run("delete from fact where name = " + value(heading) + of_test_set)
         if staged.inferred and form is SYSTEMS:
             for test_set, heading in self._differing_within_systems(part):
-                self._add(ColumnRole(test_set, heading, "not of systems"))
+                self._add(ColumnRole(test_set, heading, "not of systems"), "has several values for a system")
                 self._database.run("delete from fact where name = " + value(heading))
 
     def _differing_on_documents(self, part: FilePart) -> list[tuple[int, str]]:
@@ -89,16 +89,14 @@ class LateAnswers:
         )  # fmt: skip
         return list(found)
 
-    def _add(self, role: ColumnRole) -> None:
-        """Adds a role, and removes the attributes that earlier files had from a column which is none."""
+    def _add(self, role: ColumnRole, why: str) -> None:
+        """Adds a role, and removes the attributes that earlier files had from a column which is none; `why` it is."""
         self.roles.append(role)
         form = _ATTRIBUTES.get(role.role)
         if form is None:
             return
-        what, why = ("systems", "has several values for one")
         of = "name = " + literal(role.heading)
         if form is DOCUMENTS:
-            what, why = ("documents", "differs between systems, or holds what they said")
             of += f" and document_id in ({_documents(role.test_set)})"
         counted = (
             "select f.import_id, count(*) from "
@@ -114,7 +112,7 @@ class LateAnswers:
             removed = quantity(sum(rows for _, rows in found), "value")
             imports = ", ".join(str(number) for number, _ in found)
             self.notes.append(
-                f"{quote_cell(role.heading)[1:-1]} {why}, so it is no attribute of {what} any more; removed: {removed} "
+                f"{quote_cell(role.heading)[1:-1]} {why}, so it is no attribute of {form.name} any more; removed: {removed} "
                 f"of import {imports}"
             )
 

@@ -2,8 +2,8 @@
 JSON lines, Parquet or Excel.
 
 Measures become values. The columns that identify replicates become systems `model#1`, `model#2` and so on with the
-attribute `model`. All other columns become attributes of documents or of systems, depending on which of the two they
-are constant for.
+attribute `model`. Texts are stored if texts are wanted. All other columns become attributes of documents or of systems,
+depending on which of the two they are constant for, over all tables of a load and those loaded before.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ tuned,2,P1,Q1,1,1.0
 FIELDS = ("evaluation", "test_set", "system", "document")
 """Fields whose columns --map can name, in addition to the columns that identify replicates."""
 
-TAKEN_FOR = ("measures: ", "systems: ")
-"""The start of the note that says what each column was taken for."""
+TAKEN_FOR = ("measures: ", "systems: ", "not measures", "left out (texts", "left out (other names")
+"""How the notes begin that say what each column was taken for."""
 
 SAMPLES = "samples"
 """One row per sample, with columns of numbers as measures. With BY_SYSTEMS, columns of numbers are systems."""
@@ -161,7 +161,7 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
     kept = _kept_of(table, roles, findings)
     check_clusters(table, roles, findings.clusters, kept.for_documents)
     observed = Observed(noun_of(document.heading)) if document else None
-    notes = _notes(table, roles, kept, {column.place: column for column in own})
+    notes = _notes(table, roles, kept, findings.clusters, {column.place: column for column in own})
     of_values = staged_values(table, roles, observed, notes)
     staged = [replace(of_values, header=table.cells.attributes, taken=tuple(_taken(roles, findings)))]
     inferred = frozenset(column.heading for column in roles.others)
@@ -263,7 +263,9 @@ def _taken(roles: Roles, findings: Findings) -> Iterator[tuple[TestSet, str, Col
             yield test_set, column.heading, "not of documents"
 
 
-def _notes(table: WideTable, roles: Roles, kept: _Kept, own: Mapping[int, CellColumn]) -> tuple[str, ...]:
+def _notes(
+    table: WideTable, roles: Roles, kept: _Kept, clusters: Collection[str], own: Mapping[int, CellColumn]
+) -> tuple[str, ...]:
     """What each column was taken for, which columns are left out, and how many measures have no value."""
     texts = table.staging.texts
     kinds = {
@@ -278,7 +280,7 @@ def _notes(table: WideTable, roles: Roles, kept: _Kept, own: Mapping[int, CellCo
     notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
     if not texts and (unstored := [column for of_kind in roles.texts.values() for column in of_kind]):
         notes.append(f"left out (texts, which --texts stores): {_listed(unstored)}")
-    unmeasured = [*roles.places, *(column for column in roles.others if column.is_number)]
+    unmeasured = [*roles.places, *(column for column in roles.others if column.is_number and column.heading not in clusters)]
     if unmeasured and _measures_said(table.staging) is None:
         with_one = _listed([*roles.numbers, unmeasured[0]]).replace(", ", ",")
         notes.append(

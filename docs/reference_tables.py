@@ -108,12 +108,14 @@ def words(previous: str) -> str:
     """A row a word that means something else elsewhere, which is written on the page; what it means here, and where
     that comes from, is what the program says of it.
     """
-    here = {(measure.name, measure.kind): (measure.also, measure.meaning, measure.source) for measure in MEASURES}
+    here: dict[tuple[str, str], tuple[tuple[str, ...], str, str]] = {}
+    here |= {(measure.name, measure.kind): (measure.also, measure.meaning, measure.source) for measure in MEASURES}
     here |= {(word, "around a measure"): ((), WORD_MEANINGS[word], "") for word in AROUND_A_MEASURE}
     here |= {(test.name, "test"): (test.synonyms, test.meaning, test.source) for test in TESTS}
     here |= {(each.name, "adjust"): (each.synonyms, each.meaning, each.source) for each in ADJUSTMENTS}
     rows = []
-    for word, of, elsewhere in re.findall(r"^\| `([^`]+)`.*? \| (.*?) \| .*? \| (.*) \| .*? \|$", previous, re.MULTILINE):
+    written = re.findall(r"^\| `([^`]+)`.*? \| (.*?) \| .*? \| (.*) \| .*? \|$", previous, re.MULTILINE)
+    for word, of, elsewhere in written:
         also, meaning, source = here[word, of]
         rows.append((", ".join(map(_code, (word, *also))), of, meaning, elsewhere, source))
     return _table(("word", "of", "here", "elsewhere", "source"), rows)

@@ -364,8 +364,8 @@ def test_documents_of_a_cluster_change_sides_together(tmp_path: Path) -> None:
     with Session.open(tmp_path / "w.duckdb") as session:
         (row,) = session.run("compare macro(F1) for a, b on T exchange by document.page exact").rows
     differences = []
-    for pages in product((False, True), repeat=3):
-        sides = [[(of, pair[pages[k // 2] ^ place]) for k, (of, *pair) in enumerate(rows)] for place in (0, 1)]
+    for turned in product((False, True), repeat=3):
+        sides = [[(of, pair[turned[k // 2] ^ place]) for k, (of, *pair) in enumerate(rows)] for place in (0, 1)]
         differences.append(abs(macro_f(sides[0]) - macro_f(sides[1])))
     assert row["units"] == 3
     assert row["p"] == pytest.approx(sum(of >= differences[0] for of in differences) / 8)
@@ -472,6 +472,11 @@ def test_counts_that_the_data_name_have_averages_too(tmp_path: Path) -> None:
             session.run("score weighted(token-accuracy) for s on T")
 
 
+def number(cell: object) -> float:
+    assert isinstance(cell, float)
+    return cell
+
+
 def test_runs_are_averaged_before_units_are(tmp_path: Path) -> None:
     """Two equal runs are one; the deviation of others is that of their own averages."""
     rows = [("T", f"{system}#{run}", f"d{k}", unit, 1, 1, int((k + run * (system == "b")) % 3 > 0), 0)
@@ -481,7 +486,10 @@ def test_runs_are_averaged_before_units_are(tmp_path: Path) -> None:
         load(database, write_csv(tmp_path / "s.csv", SCORES, rows), "scores")
         load(database, write_csv(tmp_path / "m.csv", "system model", systems), "systems")
     with Session.open(tmp_path / "w.duckdb") as session:
-        alone = {row["system"]: row["macro(F1)"] for row in session.run("score macro(F1) for all on T").rows}
+        alone = {
+            row["system"]: number(row["macro(F1)"])
+            for row in session.run("score macro(F1) for all on T runs apart").rows
+        }
         asked = "score macro(F1), macro(P) for all on T replicates by system.model interval"
         runs = {row["system"]: row for row in session.run(asked).rows}
         (row,) = session.run("compare macro(F1) for a, b on T replicates by system.model").rows
@@ -499,7 +507,7 @@ def test_over_test_sets_each_mean_over_units_counts_once(tmp_path: Path) -> None
         load(database, write_csv(tmp_path / "s.csv", SCORES, rows), "scores")
     with Session.open(tmp_path / "w.duckdb") as session:
         scores = session.run("score macro(F1) for all").rows
-        values = {(row["test_set"], row["system"]): row["macro(F1)"] for row in scores}
+        values = {(row["test_set"], row["system"]): number(row["macro(F1)"]) for row in scores}
         (row,) = session.run("compare macro(F1) for a, bb on S, T over test sets").rows
     assert row["value_a"] == pytest.approx((values["S", "a"] + values["T", "a"]) / 2)
     assert row["value_b"] == pytest.approx((values["S", "bb"] + values["T", "bb"]) / 2)

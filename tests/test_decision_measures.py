@@ -153,7 +153,10 @@ def test_what_tests_and_adjusts_mcc_does_so_for_each(session: Session, clauses: 
     for row in rows:
         assert isinstance(row["p"], float)
         assert 0 < row["p"] <= 1
-        assert row["ci_low"] < row["difference"] < row["ci_high"]  # type: ignore[operator]
+        if clauses == "margin 5%" and row["ci_low"] is None:
+            assert (int(row["differing"] or 0) < 10, row["verdict"]) == (True, "inconclusive")
+        else:
+            assert row["ci_low"] < row["difference"] < row["ci_high"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("question", ["score", "compare", "group", "rank"])

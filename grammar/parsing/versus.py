@@ -59,7 +59,8 @@ def _readings(
     compared, one = (everyone[:-1], everyone[-1:]) if len(behind) > 1 else (others, before)
     match one:
         case [nodes.Name() | nodes.BaselineCall() | nodes.Variable() as against]:
-            yield f"each against one: for {to_text(nodes.Systems(tuple(compared), excepted))} against {to_text(against)}"
+            others_than = to_text(nodes.Systems(tuple(compared), excepted))
+            yield f"each against one: for {others_than} against {to_text(against)}"
 
 
 def meaning(versus: Versus, kind: type[nodes.StatementNode]) -> Meant:

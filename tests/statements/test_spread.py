@@ -157,7 +157,8 @@ def test_replicates_are_named_or_found(warehouses: dict[str, Path]) -> None:
         named = opened.run("spread accuracy for all on qa replicates by system.model")
         alone = opened.run("spread accuracy for all on qa replicates")
     assert plain.rows == named.rows == alone.rows
-    assert "replicates by system.model" in plain.caption
+    assert "means over 1 to 4 runs" in plain.caption
+    assert "replicates by system.model" in named.caption
 
 
 def test_asked_of_all_test_sets_it_is_asked_of_those_with_replicates(warehouses: dict[str, Path]) -> None:

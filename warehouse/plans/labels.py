@@ -62,7 +62,7 @@ def unit_of(entries: Iterable[p.Entry]) -> Literal["proportion", "number"]:
 
 def with_keys(entries: Iterable[p.Entry]) -> tuple[p.Entry, ...]:
     """The entries, and the keys behind those that are printed figures, for questions that count a key's labels."""
-    return tuple(each for entry in entries for each in (entry, entry.key) if each is not None)
+    return tuple(part for entry in entries for part in (entry, entry.key) if part is not None)
 
 
 def of_one_origin(entries: Iterable[p.Entry]) -> bool:
@@ -85,9 +85,9 @@ def origins(entries: Sequence[p.Entry], marked: bool = False) -> str:
         return "; ".join(f"{some(test_sets)}: {origin}" for origin, test_sets in named.items())
     if not of_one_origin(entries):
         return "".join(named)
-    told = [entry.origin for entry in entries if entry.several_kinds and entry.kind.by_document][:1]
+    kinds = [entry.origin for entry in entries if entry.several_kinds and entry.kind.by_document][:1]
     simulated = [SIMULATED] if is_simulated(entries) and not marked else []
-    return ", ".join(filter(None, (*told, *simulated)))
+    return ", ".join(filter(None, (*kinds, *simulated)))
 
 
 SIMULATED = "simulated data"
@@ -106,8 +106,8 @@ def headed(entry: p.Entry, entries: Sequence[p.Entry], *remarks: str) -> str:
     elsewhere: TST2 (as printed).
     """
     alike = [other.origin for other in entries if other.kind.by_document == entry.kind.by_document]
-    told = entry.origin if len(set(alike)) > 1 else "" if entry.kind.by_document else "as printed"
-    origin = () if of_one_origin(entries) else (told,)
+    kind = entry.origin if len(set(alike)) > 1 else "" if entry.kind.by_document else "as printed"
+    origin = () if of_one_origin(entries) else (kind,)
     remark = ", ".join(filter(None, (*origin, *remarks)))
     return f"{entry.test_set.name} ({remark})" if remark else entry.test_set.name
 

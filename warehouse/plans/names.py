@@ -388,7 +388,8 @@ class Scope(Struct, frozen=True):
         if measure is None or not (task.of_lists or measure.shown):
             return
         cutoff = without_cutoff(call.name)[1]
-        computed = settle(measure, {} if cutoff is None else {CUTOFF: cutoff}).label
+        said = measure.in_name(call.name) or ({} if cutoff is None else {CUTOFF: cutoff})
+        computed = settle(measure, said).label
         for imported in IMPORTED:
             stored = self._stored_name(call, imported, test_set)
             if stored not in (None, computed) and not measure.in_name(stored):

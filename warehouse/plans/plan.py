@@ -373,8 +373,8 @@ class Entry(Struct, frozen=True):
     def origin(self) -> str:
         """What its numbers come from: rows of a kind, figures as printed, or the labels of a key alone."""
         if self.kind.by_document:
-            asked = self.statistics or self.systems
-            return self.kind.name if asked or not self.kind.has_key else "the key"
+            has_answers = self.statistics or self.systems
+            return self.kind.name if has_answers or not self.kind.has_key else "the key"
         printed = dict.fromkeys(filter(None, (statistic.printed_of for statistic in self.statistics)))
         of_what = " and ".join(kind for kind in printed if KINDS[kind].is_counted)
         return f"{of_what} {AS_PRINTED}".lstrip()

@@ -13,7 +13,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.filtering.generality import KeyCounts
-from evalhouse.warehouse.kinds import FILTERING, PUBLISHED
+from evalhouse.warehouse.kinds import FILTERING, KINDS, PUBLISHED
 from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
@@ -47,7 +47,7 @@ def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
         if not scope.catalog.labelled(test_set.id):
             raise QueryError(f"{short} has no key labels, and an audit needs their counts", place.span)
         known = (scope.statistic(n.MeasureCall(name), task, test_set) for name in printed)
-        statistics = [statistic for statistic in known if statistic.printed_of == FILTERING.name]
+        statistics = [statistic for statistic in known if KINDS.get(statistic.printed_of) is FILTERING]
         # The mean of printed figures is no figure that was printed.
         chosen = systems_of(scope, statement.systems, task, test_set, elsewhere=True, said=SaidOfRuns(apart=True))
         entries.append(scope.entry(test_set, task, statistics, chosen.systems))

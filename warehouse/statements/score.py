@@ -553,14 +553,14 @@ def _over_test_sets(plan: ScorePlan, rows: TableRows, split: Sequence[Column], m
     """The means over test sets, the best first; of several origins a mean each, and a column that tells them apart."""
     values, names = _values(plan), ("system", *_split(plan))
     origin_of = {entry.test_set.name: entry.origin for entry in plan.entries}
-    told = (Column("origin", "text"),) if len(set(origin_of.values())) > 1 else ()
+    apart = (Column("origin", "text"),) if len(set(origin_of.values())) > 1 else ()
     sign = 1 if plan.entries[0].statistics[0].measure.lower_is_better else -1
-    summary = TableRows([*(column.name for column in told), *names, "test_sets", *values])
+    summary = TableRows([*(column.name for column in apart), *names, "test_sets", *values])
     for origin in dict.fromkeys(origin_of.values()):
         of_origin = [row for row in rows.records() if origin_of[str(row["test_set"])] == origin]
         ranked = [
             {
-                **{column.name: origin for column in told},
+                **{column.name: origin for column in apart},
                 **dict(zip(names, key, strict=True)),
                 "test_sets": len({row["test_set"] for row in members}),
                 **_means(members, values),
@@ -570,7 +570,7 @@ def _over_test_sets(plan: ScorePlan, rows: TableRows, split: Sequence[Column], m
         ranked.sort(key=lambda row: _best_first(row[values[0]], row["system"], sign))
         for row in ranked[: plan.limit]:
             summary.add(**row)
-    columns = (*told, Column("system", "name"), *split, Column("test_sets", "count"), *means)
+    columns = (*apart, Column("system", "name"), *split, Column("test_sets", "count"), *means)
     return summary.table(columns) if summary.rows else EMPTY
 
 

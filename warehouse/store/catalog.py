@@ -399,11 +399,11 @@ class Catalog:
     @cached_property
     def _told_by_attributes(self) -> dict[str, dict[int, str]]:
         """What attributes say of runs: of each the value of every system that has it."""
-        told: dict[str, dict[int, str]] = {REPLICATE: {}, MODEL: {}, RUN: {}}
-        of_them = "select system_id, name, value from system_attribute where name in " + values(told)
+        attributes: dict[str, dict[int, str]] = {REPLICATE: {}, MODEL: {}, RUN: {}}
+        of_them = "select system_id, name, value from system_attribute where name in " + values(attributes)
         for system, name, text in self._database.rows(of_them):
-            told[name][int(system)] = str(text)
-        return told
+            attributes[name][int(system)] = str(text)
+        return attributes
 
     @cached_property
     def older_runs(self) -> tuple[tuple[int, tuple[int, ...]], ...]:

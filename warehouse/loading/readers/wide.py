@@ -280,7 +280,10 @@ def _notes(
     notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
     if not texts and (unstored := [column for of_kind in roles.texts.values() for column in of_kind]):
         notes.append(f"left out (texts, which --texts stores): {_listed(unstored)}")
-    unmeasured = [*roles.places, *(column for column in roles.others if column.is_number and column.heading not in clusters)]
+    unmeasured = [
+        *roles.places,
+        *(column for column in roles.others if column.is_number and column.heading not in clusters),
+    ]
     if unmeasured and _measures_said(table.staging) is None:
         with_one = _listed([*roles.numbers, unmeasured[0]]).replace(", ", ",")
         notes.append(

@@ -23,6 +23,7 @@ from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.render import FORMATS, Format, Style, files, render
 from evalhouse.warehouse.render.style import clean
+from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
@@ -159,6 +160,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield Session(database)
 
 
+@pytest.fixture(scope="module")
+def asked(hostile: Session) -> dict[str, Result]:
+    """The results of the questions, which are drawn in every format."""
+    return {question: hostile.run(question) for question in QUESTIONS}
+
+
 def fill_with_hostile_names(database: Database, folder: Path) -> list[str]:
     """Systems, documents and test sets with all those names; gives the names of the systems."""
     names = list(dict.fromkeys(unicodedata.normalize("NFC", name.strip()) for name in LOADED))
@@ -211,9 +218,8 @@ class Tags(HTMLParser):
     [*((format, False) for format in FORMATS), (FORMATS[0], True)],
     ids=lambda it: "coloured" if it is True else "plain" if it is False else it.name,
 )
-def test_in_every_format_names_are_names(hostile: Session, format: Format, colour: bool, count: Count) -> None:
-    for question in QUESTIONS:
-        result = hostile.run(question)
+def test_in_every_format_names_are_names(asked: dict[str, Result], format: Format, colour: bool, count: Count) -> None:
+    for question, result in asked.items():
         drawn = render(result, format.name, Style(width=240, colour=colour))
         assert isinstance(drawn, str)
         shown = re.sub(r"\x1b\[[0-9;]*m", "", drawn) if colour and format.name == "table" else drawn
@@ -245,8 +251,8 @@ def test_in_every_format_names_are_names(hostile: Session, format: Format, colou
 
 
 @pytest.mark.long
-def test_a_workbook_has_no_formula(hostile: Session, tmp_path: Path) -> None:
-    results = [hostile.run(question) for question in QUESTIONS]
+def test_a_workbook_has_no_formula(asked: dict[str, Result], tmp_path: Path) -> None:
+    results = [*asked.values()]
     to = tmp_path / "all.xlsx"
     files.write(results, to, files.check(to, None, False), Style())
     for sheet in openpyxl.load_workbook(to):

@@ -112,10 +112,11 @@ def test_a_lake_as_it_was_written_is_opened(original: Path) -> None:
 
 
 @pytest.mark.long
-def test_each_tampering_is_found(original: Path, tmp_path: Path, count: Callable[[str, int], None]) -> None:
+@pytest.mark.parametrize("turns", [30, pytest.param(99, marks=pytest.mark.soak)])
+def test_each_tampering_is_found(original: Path, tmp_path: Path, turns: int, count: Callable[[str, int], None]) -> None:
     chance = random.Random(5)
     found = 0
-    for turn in range(99):
+    for turn in range(turns):
         lake = tmp_path / f"lake{turn}"
         shutil.copytree(original, lake)
         # Its files are remembered as they are now, and are not read again.

@@ -113,9 +113,9 @@ def words(previous: str) -> str:
     here |= {(word, "around a measure"): ((), WORD_MEANINGS[word], "") for word in AROUND_A_MEASURE}
     here |= {(test.name, "test"): (test.synonyms, test.meaning, test.source) for test in TESTS}
     here |= {(each.name, "adjust"): (each.synonyms, each.meaning, each.source) for each in ADJUSTMENTS}
+    written = re.compile(r"^\| `([^`]+)`.*? \| (.*?) \| .*? \| (.*) \| .*? \|$", re.MULTILINE)
     rows = []
-    written = re.findall(r"^\| `([^`]+)`.*? \| (.*?) \| .*? \| (.*) \| .*? \|$", previous, re.MULTILINE)
-    for word, of, elsewhere in written:
+    for word, of, elsewhere in written.findall(previous):
         also, meaning, source = here[word, of]
         rows.append((", ".join(map(_code, (word, *also))), of, meaning, elsewhere, source))
     return _table(("word", "of", "here", "elsewhere", "source"), rows)

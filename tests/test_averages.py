@@ -27,6 +27,7 @@ from evalhouse.warehouse.measures.averages import of_unit, unit_measure
 from evalhouse.warehouse.measures.extraction import ANSWERS, SUPPORT
 from evalhouse.warehouse.measures.filtering import average_of_classes
 from evalhouse.warehouse.measures.forms import Function, Ratio, of_ratio
+from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import standardized
 from evalhouse.warehouse.significance.bootstrap import bootstrap_t
@@ -39,7 +40,7 @@ from tests.conftest import write_csv
 from tests.empty import create
 
 MEASURES = ("precision", "recall", "F")
-HOSTILE = ("calm", "Calm", "a b", 'say "hi"', "x'; drop table score; --", "of unit 1", "макро", "[red]", "$x", "%", "O")
+HOSTILE = ("calm", "Calm", "a b", 'say "hi"', "x' drop table score --", "of unit 1", "макро", "[red]", "$x", "%", "O")
 """Names of classes."""
 
 Classes = tuple[list[str], list[str]]
@@ -79,6 +80,11 @@ def columns_of(average: UnitAverage, counts: Mapping[str, Mapping[str, Sequence[
         for count, numbers in of_class.items()
     }
     return np.stack([sum(by * named[column] for column, by in form) for form in average.forms])
+
+
+def number(cell: Cell) -> float:
+    assert isinstance(cell, float)
+    return cell
 
 
 def reported(key: Sequence[Any], given_: Sequence[Any], average: str) -> dict[str, float]:
@@ -364,8 +370,8 @@ def test_documents_of_a_cluster_change_sides_together(tmp_path: Path) -> None:
     with Session.open(tmp_path / "w.duckdb") as session:
         (row,) = session.run("compare macro(F1) for a, b on T exchange by document.page exact").rows
     differences = []
-    for turned in product((False, True), repeat=3):
-        sides = [[(of, pair[turned[k // 2] ^ place]) for k, (of, *pair) in enumerate(rows)] for place in (0, 1)]
+    for swapped in product((False, True), repeat=3):
+        sides = [[(of, pair[swapped[k // 2] ^ place]) for k, (of, *pair) in enumerate(rows)] for place in (0, 1)]
         differences.append(abs(macro_f(sides[0]) - macro_f(sides[1])))
     assert row["units"] == 3
     assert row["p"] == pytest.approx(sum(of >= differences[0] for of in differences) / 8)
@@ -472,11 +478,6 @@ def test_counts_that_the_data_name_have_averages_too(tmp_path: Path) -> None:
             session.run("score weighted(token-accuracy) for s on T")
 
 
-def number(cell: object) -> float:
-    assert isinstance(cell, float)
-    return cell
-
-
 def test_runs_are_averaged_before_units_are(tmp_path: Path) -> None:
     """Two equal runs are one; the deviation of others is that of their own averages."""
     rows = [("T", f"{system}#{run}", f"d{k}", unit, 1, 1, int((k + run * (system == "b")) % 3 > 0), 0)
@@ -495,8 +496,8 @@ def test_runs_are_averaged_before_units_are(tmp_path: Path) -> None:
         (row,) = session.run("compare macro(F1) for a, b on T replicates by system.model").rows
     assert runs["a"]["macro(F1)"] == alone["a#1"] == row["value_a"]
     assert runs["a"]["sd(macro(F1))"] == 0.0
-    assert runs["b"]["macro(F1)"] == pytest.approx((alone["b#1"] + alone["b#2"]) / 2)
-    assert runs["b"]["sd(macro(F1))"] == pytest.approx(abs(alone["b#1"] - alone["b#2"]) / 2**0.5)
+    assert runs["b"]["macro(F1)"] == pytest.approx((number(alone["b#1"]) + number(alone["b#2"])) / 2)
+    assert runs["b"]["sd(macro(F1))"] == pytest.approx(abs(number(alone["b#1"]) - number(alone["b#2"])) / 2**0.5)
 
 
 def test_over_test_sets_each_mean_over_units_counts_once(tmp_path: Path) -> None:
@@ -509,5 +510,5 @@ def test_over_test_sets_each_mean_over_units_counts_once(tmp_path: Path) -> None
         scores = session.run("score macro(F1) for all").rows
         values = {(row["test_set"], row["system"]): number(row["macro(F1)"]) for row in scores}
         (row,) = session.run("compare macro(F1) for a, bb on S, T over test sets").rows
-    assert row["value_a"] == pytest.approx((values["S", "a"] + values["T", "a"]) / 2)
-    assert row["value_b"] == pytest.approx((values["S", "bb"] + values["T", "bb"]) / 2)
+    assert row["value_a"] == pytest.approx((number(values["S", "a"]) + number(values["T", "a"])) / 2)
+    assert row["value_b"] == pytest.approx((number(values["S", "bb"]) + number(values["T", "bb"])) / 2)

@@ -147,6 +147,14 @@ def test_measures_are_those_that_were_named(warehouse_file: Path, tmp_path: Path
     assert "recall@5" in (tmp_path / "site" / "test-sets" / "qa" / "index.html").read_text(encoding="utf-8")
 
 
+def test_measures_are_written_as_in_statements(warehouses: dict[str, Path], tmp_path: Path) -> None:
+    """Synonyms, words around a measure, and parameters with commas between them."""
+    named = "macro(F1), F(beta=2, partial=0),P"
+    assert publish(tmp_path / "site", warehouses["classes"], "--measures", named) == 0
+    page = (tmp_path / "site" / "test-sets" / "mood" / "index.html").read_text(encoding="utf-8")
+    assert all(label in page for label in ("macro(F1)", "F(beta=2, partial=0)", ">P<", "86.77"))
+
+
 SAMPLE = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "target": "the secret key"}
 
 
@@ -193,6 +201,7 @@ def test_no_answer_has_texts_where_they_are_left_out(monkeypatch: pytest.MonkeyP
     [
         (("--measures", "acuracy"), "error: no test set has the measure acuracy\n  did you mean accuracy?\n"),
         (("--measures", "F("), "error: "),
+        (("--measures", "accuracy for all; forget import 1"), "error: "),
         (("--base-url", "me.github.io"), "error: me.github.io is not an address of a site\n"),
         (("--base-url", "javascript:alert(1)"), "error: javascript:alert(1) is not an address of a site\n"),
     ],

@@ -149,10 +149,15 @@ class Measure(Struct, frozen=True):
     def __hash__(self) -> int:
         return hash((self.name, self.kind, self.meaning))
 
+    def spelling(self, name: str) -> str:
+        """The spelling that stands for settings, if a name is one, without a cutoff behind it: rbp of rbp@10."""
+        bare = re.sub("[@_][0-9]+$", "", name)
+        return bare if bare in self.spelt else ""
+
     def in_name(self, name: str) -> dict[str, Decimal]:
         """The parameters that a spelling of the measure stands for, if any: beta in F2."""
-        if stated := self.spelt.get(name.partition("@")[0]):
-            return dict(stated)
+        if spelling := self.spelling(name):
+            return dict(self.spelt[spelling])
         said = re.fullmatch(rf"{self.name}_?([0-9]+(?:\.[0-9]+)?)", name, re.IGNORECASE) if self.behind else None
         return {self.behind: Decimal(said[1])} if said else {}
 

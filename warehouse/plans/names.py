@@ -588,14 +588,14 @@ def synonym_of(node: n.MeasureCall, measure: Measure) -> str:
     """The name by which a measure was asked for, where it is another one than its own: MAP, F1."""
     if said := measure.in_name(node.name):
         given = {parameter.name.casefold() for parameter in node.parameters}
-        return "" if given & said.keys() else node.name.partition("@")[0]
+        return "" if given & said.keys() else measure.spelling(node.name) or node.name
     name, _, cutoff = node.name.partition("@")
     return name if name.casefold() in map(str.casefold, measure.also) and (cutoff or name == node.name) else ""
 
 
 def _is_spelt(node: n.MeasureCall, measure: Measure, name: str) -> bool:
     """Whether a parameter has its value from a spelling, and may be given another: rbp(p=0.5)."""
-    return name in measure.spelt.get(node.name.partition("@")[0], {})
+    return name in measure.spelt.get(measure.spelling(node.name), {})
 
 
 def _setting(value: n.Number | n.Name | n.All | n.Variable) -> str:

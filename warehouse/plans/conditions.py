@@ -150,15 +150,18 @@ def _is_run(attribute: n.Attribute) -> bool:
 
 def _runs_that(scope: Scope, node: n.Relation | n.In | n.Like | n.IsMissing) -> p.Filter:
     """The runs that meet a condition on system.run."""
-    known = scope.catalog.runs
-    chosen = {test_set: tuple(run.system for run in runs if _holds(run, node)) for test_set, runs in known.items()}
-    return p.Runs(tuple(chosen.items()))
+    if isinstance(node, n.IsMissing):
+        return p.Negated(_runs_where(scope, lambda run: True))
+    return _runs_where(scope, lambda run: _holds(run, node))
 
 
-def _holds(run: KnownRun, node: n.Relation | n.In | n.Like | n.IsMissing) -> bool:
+def _runs_where(scope: Scope, holds: Callable[[KnownRun], bool]) -> p.Runs:
+    known = scope.catalog.runs.items()
+    return p.Runs(tuple((test_set, tuple(run.system for run in runs if holds(run))) for test_set, runs in known))
+
+
+def _holds(run: KnownRun, node: n.Relation | n.In | n.Like) -> bool:
     match node:
-        case n.IsMissing():
-            return False
         case n.Like(_, pattern):
             wanted = text_of(pattern, pattern, "a text")
             return any(like_text(name, wanted) for name in run.told_by)

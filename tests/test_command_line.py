@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -324,3 +325,12 @@ def test_a_query_for_help_is_answered_as_in_the_shell(tmp_path: Path) -> None:
     unknown = evalhouse("query", "help leaderboard", "--quiet", folder=tmp_path)
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert unknown.stderr == "error: there is no help on leaderboard; did you mean rank?\n"
+
+
+def test_ranks_of_a_picture_are_ranks_and_not_shares(tmp_path: Path) -> None:
+    done = evalhouse(
+        *("query", "--sample", "plot rank F for GE, UMASS, SYNCH on TST3 shuffles 99", "--format", "table"),
+        folder=tmp_path,
+    )
+    shown = re.findall(r"^(GE|UMASS|SYNCH) +([\d.]+) ", done.stdout, re.MULTILINE)
+    assert shown == [("GE", "1"), ("UMASS", "2"), ("SYNCH", "3")]

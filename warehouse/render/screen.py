@@ -193,8 +193,7 @@ LONGEST_NAME = 24
 def ladder(panel: Panel, style: Style) -> list[Text]:
     """One line per name: the name, its value, the dot with its interval, and the letters of its groups."""
     values = {round(point.y): point.x for mark in panel.marks_of(Points) for point in mark.points}
-    kind = "number" if panel.x.unit == "number" else "difference" if panel.x.unit == "difference" else "proportion"
-    shown = [cell(kind, values.get(row), style.digits) for row in range(len(panel.y.names))]  # type: ignore[arg-type]
+    shown = [_value(values.get(row), panel.x, style) for row in range(len(panel.y.names))]
     if not values:
         shown = [""] * len(shown)
     letters = _letters(panel)
@@ -216,6 +215,13 @@ def ladder(panel: Panel, style: Style) -> list[Text]:
     if width(title) < indent - 1:
         ticks = Text(title.rjust(indent - 1), "dim").append_text(ticks[indent - 1 :])
     return [*lines, ticks]
+
+
+def _value(value: float | None, axis: Axis, style: Style) -> str:
+    """A value as a table has it: what is counted, such as a rank, has no needless decimals."""
+    if axis.unit in ("proportion", "difference", "number"):
+        return cell(axis.unit, value, style.digits)
+    return "" if value is None else format_value(value, axis.unit)
 
 
 def _draw(panel: Panel, canvas: Canvas) -> None:

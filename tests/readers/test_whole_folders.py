@@ -199,16 +199,17 @@ def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> N
     put(r__a_eval=printed, r__means_eval="runid\tall\tbase\nmap\tall\t0.2500\n", r__q=EXAMPLE, r__z_run=EXAMPLE_RUN)
     status, _, said = load("r")
     assert status == 0, said
-    assert "note: 1 values are those of the stored run, to the printed digits" in said
+    assert "note: 1 value is that of the stored run, to the printed digits" in said
     read = "note: 4 files: 1 system on r; 20 rows stored as imports 1 to 3"
-    assert said.splitlines()[-1] == f"{read}; 1 read with other files: r/means.eval"
+    assert said.splitlines()[-1] == read
     values = "select measure, value from document_values where document = '301'"
     assert stored(values) == [("set_P", 0.5)]
     put(r__a_eval=printed.replace("map\t301\t0.5", "map\t301\t0.6"))
     said = load("r")[2]
     assert "r/a.eval:1: map of topic '301' is 0.6000, but 0.5 according to the stored run of 'base'" in said
     alone = load("r/means.eval")[2]
-    assert alone.startswith("error: r/means.eval: this file is not loaded on its own: no topic is printed; trec_eval ")
+    assert "note: r/means.eval: nothing of its own to store\n" in alone
+    assert "line 2 gives map of all topics as 0.25, but the mean of the topics is 0.5" in alone
 
 
 @pytest.mark.long

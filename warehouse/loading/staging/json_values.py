@@ -112,10 +112,10 @@ def key_paths(text: str) -> frozenset[KeyPath]:
     last, key = "", KeyPath()
     for token in _TOKEN.findall(text):
         if token == "{":
-            around.append(around[-1] + key)
+            around.append((around[-1] + key)[:DEEPEST])
             key = ()
         elif token == "[":
-            around.append((*around[-1], *key, ITEM))
+            around.append((*around[-1], *key, ITEM)[:DEEPEST])
             key = ()
         elif token in ("}", "]"):
             around = around[:-1] or [()]

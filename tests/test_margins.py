@@ -12,6 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.results import Result
@@ -251,8 +252,17 @@ def test_few_differing_items_need_the_bound_of_the_share_that_differs(
     if bound is not None:
         assert (row["ci_low"], row["ci_high"]) == (pytest.approx(-bound, abs=5e-5), pytest.approx(bound, abs=5e-5))
         differ = "differs" if differing == 1 else "differ"
-        may = f"{differing} of 40 documents {differ}, which systems may that differ by up to"
+        may = f"{differing} of 40 documents {differ}; systems that differ by up to"
         assert any(may in note for note in narrow.notes)
+
+
+def test_a_pair_that_differs_in_few_items_of_one_kind_keeps_the_interval_of_its_direction(opened: Open) -> None:
+    """Eight of 40 are right for A alone: better, and the bound of 33.2% would say nothing of a direction."""
+    with opened(accuracy={"A": [1.0] * 40, "B": [0.0] * 8 + [1.0] * 32}) as session:
+        better = only_row(session.run("compare accuracy for A, B on t margin 5%"))
+        alike = only_row(session.run("compare accuracy for A, B on t margin 0.4"))
+    assert (better["verdict"], float(str(better["ci_low"])) > 0) == ("better", True)
+    assert (alike["verdict"], alike["ci_high"]) == ("equivalent", pytest.approx(stats.beta.ppf(0.95, 9, 32)))
 
 
 def test_where_the_range_is_not_known_few_differing_units_decide_nothing(opened: Open) -> None:
@@ -284,6 +294,12 @@ def test_no_verdict_contradicts_the_interval_beside_it(opened: Open, size: int, 
             if row["verdict"] == "equivalent":
                 assert isinstance(high, float)
                 assert high < margin
+            if row["verdict"] == "better":
+                assert isinstance(low, float)
+                assert low > 0
+            if row["verdict"] == "worse":
+                assert isinstance(high, float)
+                assert high < 0
 
 
 def test_values_all_of_which_differ_are_enough_however_few(opened: Open) -> None:

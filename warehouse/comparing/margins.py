@@ -60,6 +60,8 @@ class Margined(Struct, frozen=True):
     not_better: float | None
     verdict: MarginVerdict
     enough: int | None = None
+    few: bool = False
+    """Whether so few units differ that their bound decided."""
 
     @property
     def by_interval(self) -> bool:
@@ -82,6 +84,7 @@ def decide_margins(
     margin = batch[0].how.margin if batch else None
     if margin is None:
         return {}
+    few = {(one.statistic.label, pair) for one in batch for pair, _ in few_differing(one)}
     by_tests = [comparison for comparison in batch if can_be_raised(comparison)]
     by_interval = [comparison for comparison in batch if not can_be_raised(comparison)]
     found: Margins = {}
@@ -90,23 +93,21 @@ def decide_margins(
         for worse in (True, False)
     )
     for comparison in by_tests:
-        for pair in comparison.pairs:
+        for pair, shown in _shown(comparison, limits):
             label = comparison.statistic.label
             tests = (
                 not_worse[label, raise_pair(comparison, pair, True)],
                 not_better[label, raise_pair(comparison, pair, False)],
             )
-            shown = _within(limits[label, pair], comparison)
             found[label, pair] = _by_tests(decided[label, pair], tests, shown, first_is_better(comparison, pair))
     for comparison in by_interval:
-        for pair in comparison.pairs:
+        for pair, passed in _shown(comparison, limits):
             key = comparison.statistic.label, pair
-            passed = _within(limits[key], comparison)
             possible = {
                 _verdict(*passed, differs, first_is_better(comparison, pair)) for differs in _sides(decided[key])
             }
             found[key] = Margined(None, None, _only(possible), decided[key].enough)
-    return found
+    return {key: replace(of_pair, few=key in few) for key, of_pair in found.items()}
 
 
 # --- by tests ---------------------------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
                 yield f"{so_many}, too few to show that a difference is within the margin"
             else:
                 written = format_margin(Decimal(f"{bound:.2g}"), comparison.entry.unit)
-                yield f"{so_many}, which systems may that differ by up to {written}"
+                yield f"{so_many}; systems that differ by up to {written} may look so"
     else:
         show = "too few to show that a difference is within the margin"
         yield f"{len(few):,} pairs differ in fewer than {ENOUGH} {plural(noun)}, {show}"
@@ -195,17 +196,38 @@ def _by_tests(
 # --- by an interval ---------------------------------------------------------------------------------------------------
 
 
-def margin_intervals(comparisons: Sequence[Comparison], workforce: Workforce = ONE_THREAD) -> Intervals:
+def margin_intervals(
+    comparisons: Sequence[Comparison], decided: Decisions, workforce: Workforce = ONE_THREAD
+) -> Intervals:
     """The intervals that are shown and decide: with the level outside on either side, so with twice that in all. Where
-    few units differ it is what differences these are compatible with, if the measure has a range.
+    few units differ it is what differences these are compatible with, if the measure has a range. A pair that differs
+    significantly, and more than the margin may be, keeps its own: it says in which direction.
     """
     limits = intervals(comparisons, workforce)
     for comparison in comparisons:
         for pair, differing in few_differing(comparison):
             key, bound = (comparison.statistic.label, pair), bound_of(comparison, differing)
-            low, high = (None, None) if bound is None else (-bound, bound)
-            limits[key] = Interval(low, high, limits[key].error, 0, 0, False, CLOPPER_PEARSON.name)
+            if _is_below_margin(bound, comparison) or decided[key].verdict != "significant":
+                low, high = (None, None) if bound is None else (-bound, bound)
+                limits[key] = Interval(low, high, limits[key].error, 0, 0, False, CLOPPER_PEARSON.name)
     return limits
+
+
+def _shown(comparison: Comparison, limits: Intervals) -> Iterator[tuple[Pair, tuple[bool, bool]]]:
+    """The pairs, and whether what is shown of each is not worse by the margin, and not better. Where few units differ,
+    only their bound can show it.
+    """
+    few = dict(few_differing(comparison))
+    for pair in comparison.pairs:
+        if pair in few:
+            close = _is_below_margin(bound_of(comparison, few[pair]), comparison)
+            yield pair, (close, close)
+        else:
+            yield pair, _within(limits[comparison.statistic.label, pair], comparison)
+
+
+def _is_below_margin(bound: float | None, comparison: Comparison) -> bool:
+    return bound is not None and comparison.how.margin is not None and bound < float(comparison.how.margin)
 
 
 def few_differing(comparison: Comparison) -> Iterator[tuple[Pair, int]]:
@@ -286,12 +308,11 @@ def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
 
 def margin_caption(margin: Decimal, level: Decimal, unit: str, margins: Margins) -> str:
     """margin 2%, by 90% intervals. `unit` is that of the measures."""
-    written = format_margin(margin, unit)
     by_interval = [of_pair.by_interval for of_pair in margins.values()]
-    tests = (
-        "" if all(by_interval) else "by two one-sided tests and " if not any(by_interval) else "in part by tests and "
-    )
-    return f"margin {written}, {tests}by {percent(2 * level)} intervals"
+    tests = "" if all(by_interval) else f"{'in part ' if any(by_interval) else ''}by two one-sided tests and "
+    few = any(of_pair.few for of_pair in margins.values())
+    bound = "; where few units differ, by Clopper and Pearson's bound" if few else ""
+    return f"margin {format_margin(margin, unit)}, {tests}by {percent(2 * level)} intervals{bound}"
 
 
 def margin_line(comparison: Comparison) -> str:

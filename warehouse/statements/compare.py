@@ -217,7 +217,7 @@ def batch_of(
     """
     bounds = bounds_of(comparisons, decisions(comparisons, workforce, pairs), facts, workforce, pairs)
     if comparisons and comparisons[0].how.margin is not None:
-        limits = margin_intervals(comparisons, workforce)
+        limits = margin_intervals(comparisons, bounds.decided, workforce)
         return Batch(comparisons, bounds, decide_margins(comparisons, bounds.decided, limits, workforce, pairs), limits)
     return Batch(comparisons, bounds, {}, intervals(comparisons, workforce) if with_intervals else {})
 

@@ -17,7 +17,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.intervals import interval_heading, percent
-from evalhouse.warehouse.comparing.margins import format_margin
+from evalhouse.warehouse.comparing.margins import INCONCLUSIVE, format_margin
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
@@ -169,13 +169,15 @@ def _against_margin(expected: str, verdict: str) -> bool | None:
 
 
 def _margin_reason(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:
-    if row["p_not_worse"] is None:
+    """The p of the tests against the margin, or that the interval decided: alone, or against them."""
+    level, asked_for = plan.question.how.level, ("worse", "better") if plan.expected == "equivalent" else ("worse",)
+    levels = {what: row[f"p_not_{what}"] for what in asked_for}
+    shown = all(p is not None and float(p) <= float(level) for p in levels.values())
+    if row["p_not_worse"] is None or (shown and row["verdict"] == INCONCLUSIVE):
         return f"by the {percent(plan.question.how.interval_level)} interval"
-    level = plan.question.how.level
-    levels = [("worse", row["p_not_worse"])] + (
-        [("better", row["p_not_better"])] if plan.expected == "equivalent" else []
+    return ", ".join(
+        f"p not {what} {_compare_levels(float(p or 0.0), float(level))} {level}" for what, p in levels.items()
     )
-    return ", ".join(f"p not {what} {_compare_levels(float(p or 0.0), float(level))} {level}" for what, p in levels)
 
 
 def _level(plan: ExpectPlan, row: Mapping[str, Cell]) -> str:

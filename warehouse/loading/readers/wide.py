@@ -150,8 +150,7 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
     staging = table.staging
     if findings.unclear:
         raise UnclearError(findings.unclear)
-    # The place of a column is that in this table, and what its cells are is known from all tables.
-    columns = tuple(replace(findings.columns[column.heading], place=column.place) for column in own)
+    columns = tuple(_as_everywhere(column, findings.columns[column.heading]) for column in own)
     document = next((column for column in columns if column.heading == findings.document), None)
     roles = _roles(staging, columns, findings.clusters).named_by(document)
     if _measures_said(staging) is None:
@@ -180,6 +179,15 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
         of_systems = table.part(SYSTEMS, ("evaluation", "system"), attributes, join_cells(table), grouped=True)
         staged.append(replace(of_systems, inferred=inferred))
     return (*staged, *(staged_texts(table, kept.texts) if staging.texts else ()))
+
+
+def _as_everywhere(own: CellColumn, everywhere: CellColumn) -> CellColumn:
+    """A column of this table, with counts over the cells of all tables. If these are mostly numbers, the tables with
+    other cells are refused, so that in a table with nothing but numbers it is a column of numbers.
+    """
+    if own.is_number and not everywhere.is_number and everywhere.filled <= 2 * everywhere.numbers:
+        return own
+    return replace(everywhere, place=own.place)
 
 
 def _check_roles(table: WideTable, roles: Roles, columns: Sequence[CellColumn], findings: Findings) -> None:

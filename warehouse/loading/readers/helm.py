@@ -23,7 +23,7 @@ from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text
 from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
-from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
@@ -155,9 +155,26 @@ class _Part(Struct, frozen=True):
     split: str | None
     perturbation: str | None
 
-    def test_set(self, staging: Staging, scenario: str, shown: str | None) -> str:
+
+class _Run(Struct, frozen=True):
+    """A run: its scenario, model and suite, the split that tables show, and its trials."""
+
+    staging: Staging
+    scenario: str
+    model: str
+    suite: str | None
+    shown: str | None
+    trials: tuple[int, ...] = ()
+
+    def test_set(self, part: _Part) -> str:
         """The name of the test set: the scenario for the split that tables show, without perturbation."""
-        return staging.part(scenario, self.split if self.split != shown else None, self.perturbation)
+        return self.staging.part(self.scenario, part.split if part.split != self.shown else None, part.perturbation)
+
+    def system(self, test_set: str, trial: int | None = None) -> str:
+        """The name under which a trial is stored. The trial is left out of the name if there is only one."""
+        numbered = trial if len(self.trials) > 1 else None
+        run = "/".join(part for part in (self.suite, str(numbered) if numbered is not None else None) if part)
+        return self.staging.replicate(self.model, test_set, run=run or None)
 
 
 class _Value(Struct, frozen=True):
@@ -192,77 +209,93 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
-    scenario, model, suite = _names_of_run(staging)
     finite_ones = [value for value in read if math.isfinite(value.value)]
-    right = foremost(value.measure for value in finite_ones)
-    trials = sorted({value.trial for value in finite_ones})
     shown = _shown_split(value.part.split for value in finite_ones)
-    of_part = {value.part: value.part.test_set(staging, scenario, shown) for value in finite_ones}
-
-    def system(test_set: str, trial: int) -> str:
-        return _system(staging, model, test_set, suite, trial if len(trials) > 1 else None)
-
+    run = _Run(staging, *_names_of_run(staging), shown, tuple(sorted({value.trial for value in finite_ones})))
+    right = foremost(value.measure for value in finite_ones)
+    of_part = {value.part: run.test_set(value.part) for value in finite_ones}
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         attributes = sheets.open(DOCUMENTS, "test_set", "document", "split", "sub_split")
         for value in finite_ones:
             test_set = of_part[value.part]
             measure = ACCURACY if value.measure == right else value.measure
-            values.add(None, test_set, system(test_set, value.trial), value.instance, measure, value.value)
+            values.add(None, test_set, run.system(test_set, value.trial), value.instance, measure, value.value)
         known = {(value.part, value.instance): value.sub_split for value in finite_ones}
         for (part, instance), sub_split in known.items():
             if part.split or sub_split:
                 attributes.add(None, of_part[part], instance, part.split, sub_split)
-        splits = {instance: part.split for part, instance in known}
-        for texts in texts_of(staging) if sheets.texts.wanted else ():
-            perturbation = _perturbation_name(texts.perturbation) if texts.perturbation else None
-            test_set = _Part(splits.get(texts.instance), perturbation).test_set(staging, scenario, shown)
-            of: dict[str, Any] = {"test_set": test_set, "document": texts.instance}
-            sheets.texts.references(None, texts.references, **of)
-            sheets.texts.input(None, texts.input, **of, system=system(test_set, texts.trial))
-            sheets.texts.outputs(None, texts.outputs, **of, system=system(test_set, texts.trial))
-        for figure in _stated(staging, finite_ones):
-            test_set = of_part[figure.part]
-            measure = ACCURACY if figure.measure == right else figure.measure
-            instances = frozenset(
-                it for (part, it), sub in known.items() if (part, sub) == (figure.part, figure.sub_split)
-            )
-            of_trials = tuple(dict.fromkeys(system(test_set, trial) for trial in trials))
-            staging.state(
-                StatedFigure(test_set, of_trials, measure, figure.called, STATS, figure.value, documents=instances)
-            )
+        if sheets.texts.wanted:
+            _add_texts(sheets.texts, run, {instance: part.split for part, instance in known})
+        _state_figures(run, finite_ones, right)
         notes = _accuracy_note(right)
-        others = sorted(test_set.removeprefix(scenario) for test_set in of_part.values() if test_set != scenario)
+        others = sorted(
+            test_set.removeprefix(run.scenario) for test_set in of_part.values() if test_set != run.scenario
+        )
         if others:
-            notes.append(
-                f"other splits and perturbations are test sets of their own: SCENARIO{', SCENARIO'.join(others)}"
-            )
-        if len(trials) > 1:
-            notes.append(f"instances were tried {len(trials)} times; each trial is a run")
+            listed = ", ".join(f"SCENARIO{part}" for part in others)
+            notes.append(f"other splits and perturbations are test sets of their own: {listed}")
+        if len(run.trials) > 1:
+            notes.append(f"instances were tried {len(run.trials)} times; each trial is a run")
         if empty := len(read) - len(finite_ones):
             notes.append(f"left out (no instance, or not a finite number): {quantity(empty, 'statistic')}")
         return sheets.staged(notes)
 
 
+def _add_texts(sheets: TextSheets, run: _Run, splits: Mapping[str, str | None]) -> None:
+    """Adds the texts of instances, whose splits are known from their values."""
+    for texts in texts_of(run.staging):
+        perturbation = _perturbation_name(texts.perturbation) if texts.perturbation else None
+        test_set = run.test_set(_Part(splits.get(texts.instance), perturbation))
+        of: dict[str, Any] = {"test_set": test_set, "document": texts.instance}
+        sheets.references(None, texts.references, **of)
+        sheets.input(None, texts.input, **of, system=run.system(test_set, texts.trial))
+        sheets.outputs(None, texts.outputs, **of, system=run.system(test_set, texts.trial))
+
+
+def _state_figures(run: _Run, read: Iterable[_Value], right: str | None) -> None:
+    """Hands over the figures in `stats.json` beside that are means of the values of instances. A mean in which
+    instances have different weights cannot be computed from their values.
+    """
+    weighted = {value.measure for value in read if value.counted != 1}
+    instances: dict[tuple[_Part, str | None], set[str]] = {}
+    for value in read:
+        instances.setdefault((value.part, value.sub_split), set()).add(value.instance)
+    for stat in _objects(run.staging.json_beside(STATS, LARGEST)):
+        try:
+            figure = _figure(stat)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            raise run.staging.refusal(f"a statistic in {STATS} beside it has no name, count and sum") from None
+        if figure is None or figure.computed_on or figure.measure in weighted:
+            continue
+        if of_figure := instances.get((figure.part, figure.sub_split)):
+            test_set = run.test_set(figure.part)
+            systems = tuple(dict.fromkeys(run.system(test_set, trial) for trial in run.trials))
+            measure = ACCURACY if figure.measure == right else figure.measure
+            documents = frozenset(of_figure)
+            run.staging.state(
+                StatedFigure(test_set, systems, measure, figure.called, STATS, figure.value, documents=documents)
+            )
+
+
 def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
-    scenario, model, suite = _names_of_run(staging)
     try:
         figures = [figure for stat in listed if (figure := _figure(stat)) is not None]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise staging.refusal("a statistic has no name, count and sum") from None
+    run = _Run(staging, *_names_of_run(staging), _shown_split(figure.part.split for figure in figures))
     right = foremost(figure.measure for figure in figures)
-    shown = _shown_split(figure.part.split for figure in figures)
     samples = {figure.part: figure.value for figure in figures if figure.measure == "num_instances"}
     with Sheets(staging, PUBLISHED) as sheets:
         published = sheets.open(PUBLISHED, *FIGURES)
         for figure in figures:
-            test_set = figure.part.test_set(staging, scenario, shown)
-            system = _system(staging, model, test_set, suite, None)
+            test_set = run.test_set(figure.part)
             counted = samples.get(figure.part, math.nan)
             known = int(counted) if counted.is_integer() and counted > 0 else None
             if digits := decimal_text(figure.value):
                 measure = (ACCURACY if figure.measure == right else figure.measure) + figure.suffix
-                published.add(None, test_set, system, "values", measure, *digits, known, None, None, None, None)
+                of = run.system(test_set), "values", measure, *digits, known, None, None, None, None
+                published.add(None, test_set, *of)
         return sheets.staged(_accuracy_note(right))
 
 
@@ -335,23 +368,6 @@ def _figure(stat: dict[str, Any]) -> _Figure | None:
     return _Figure(part, name.get("sub_split"), str(name["name"]), value, variant)
 
 
-def _stated(staging: Staging, read: Iterable[_Value]) -> Iterator[_Figure]:
-    """The figures of the run that are means of the values of its instances. A mean in which instances have different
-    weights cannot be computed from their values.
-    """
-    weighted = {value.measure for value in read if value.counted != 1}
-    parts = {(value.part, value.sub_split) for value in read}
-    for stat in _objects(staging.json_beside(STATS, LARGEST)):
-        try:
-            figure = _figure(stat)
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
-            raise staging.refusal(f"a statistic in {STATS} beside it has no name, count and sum") from None
-        if figure is None or figure.computed_on or figure.measure in weighted:
-            continue
-        if (figure.part, figure.sub_split) in parts:
-            yield figure
-
-
 def _perturbation_name(perturbation: dict[str, Any]) -> str:
     """The name of a perturbation with its parameters in alphabetical order. A scenario may use one perturbation with
     several parameters.
@@ -365,7 +381,7 @@ def _perturbation_name(perturbation: dict[str, Any]) -> str:
 
 
 def _names_of_run(staging: Staging) -> tuple[str, str, str | None]:
-    """The test set, the model and the suite, from settings, from the description of the run or from the folder."""
+    """The scenario, the model and the suite, from settings, from the description of the run or from the folder."""
     folder = staging.source.absolute().parent
     spec = staging.json_beside("run_spec.json", LARGEST_SPEC)
     spec = spec if isinstance(spec, dict) else {}
@@ -376,12 +392,6 @@ def _names_of_run(staging: Staging) -> tuple[str, str, str | None]:
     test_set = staging.named("test_set", scenario, "the folder does not name the scenario")
     suite = folder.parent.name if folder.parent.parent.name == "runs" else None
     return test_set, staging.named("system", model, "the folder does not name the model"), suite
-
-
-def _system(staging: Staging, model: str, test_set: str, suite: str | None, trial: int | None) -> str:
-    """The name under which a trial of a run is stored. The trial is left out of the name if there is only one."""
-    run = "/".join(part for part in (suite, str(trial) if trial is not None else None) if part)
-    return staging.replicate(model, test_set, run=run or None)
 
 
 def _recognizes(start: Start) -> Recognition | str | None:

@@ -145,7 +145,7 @@ compare pass(k=3) for base, tuned on qa
 score pass for all on folds
 spread accuracy, seconds for all on qa
 spread accuracy for base on qa exchange by document.passage
-score accuracy for all on qa corrected by seconds exchange by document.passage
+score accuracy for all on qa corrected by seconds exchange by document.passage runs apart
 """,
 )
 

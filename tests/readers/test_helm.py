@@ -46,7 +46,7 @@ def instance(number: int, split: str, right: float, **others: object) -> dict[st
     return {"instance_id": f"id{number}", "stats": [stat("exact_match", right, split=split)], **others}
 
 
-def test_the_scenario_is_the_split_that_tables_show(database: Database, load_text: Load) -> None:
+def test_the_scenario_is_the_split_test(database: Database, load_text: Load) -> None:
     """The others are test sets of their own, also where a setting names the scenario."""
     splits = {"test": (1.0, 0.0), "valid": (0.0, 0.0), "ood": (1.0, 1.0)}
     text = json.dumps([instance(n, split, right) for split, of in splits.items() for n, right in enumerate(of)])
@@ -61,9 +61,20 @@ def test_the_scenario_is_the_split_that_tables_show(database: Database, load_tex
     ]
 
 
-def test_a_scenario_without_a_test_split_is_its_validation(database: Database, load_text: Load) -> None:
+def test_a_run_without_a_test_split_is_no_run_on_the_scenario(database: Database, load_text: Load) -> None:
+    """Another run may have the split test of the same scenario."""
     load_text(json.dumps([instance(1, "valid", 1.0), instance(2, "train", 0.0)]), "helm", "s.json", fields=ON)
-    assert [row[:3] for row in values(database)] == [("news", "base", "id1"), ("news:train", "base", "id2")]
+    load_text(json.dumps([instance(1, "test", 0.0)]), "helm", "t.json", fields=ON)
+    assert [row[:3] for row in values(database)] == [
+        ("news", "base", "id1"),
+        ("news:train", "base", "id2"),
+        ("news:valid", "base", "id1"),
+    ]
+
+
+def test_figures_of_validation_alone_are_no_figures_of_the_scenario(database: Database, load_text: Load) -> None:
+    load_text(json.dumps([stat("exact_match", 0.5, split="valid")]), "helm", "stats.json", fields=ON)
+    assert database.rows(Sql("select test_set from published_figures")) == [("news:valid",)]
 
 
 def run_that_states(folder: Path, instances: list[dict[str, object]], *stats: dict[str, object]) -> Path:

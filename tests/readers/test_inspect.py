@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import inspect_log
 from evalhouse.warehouse.loading.staging import door
@@ -240,7 +241,8 @@ def test_real_logs_give_the_accuracy_that_they_print(database: Database, real_fi
         )
         metric = scores["metrics"].get("accuracy") or scores["metrics"]["mean"]
         assert [pytest.approx(metric["value"], abs=1e-9)] == [value for (value,) in rows if value is not None]
-    assert failures(database) == [("cvebench", "anthropic/claude-opus-4-6", "CVE-2024-36858-one_day", "error")]
+    agent = "anthropic/claude-opus-4-6(solver=agent_with_success_check,wrapped_agent=inspect_swe/claude_code)"
+    assert failures(database) == [("cvebench", agent, "CVE-2024-36858-one_day", "error")]
 
 
 def epochs_of(*values: list[object]) -> list[dict[str, object]]:
@@ -293,3 +295,85 @@ def test_the_keys_of_a_scorer_have_figures_of_their_own(load_text: Load) -> None
     assert loaded.disagreeing == (
         "the summary of the log gives mean of judge.facts as 0.25, but the mean of the samples is 1",
     )
+
+
+SAID_OF_TASKS = [{}, {"lang": "de"}, {"lang": "en"}, {"lang": "de", "level": 2}, {"prompt": "Say\n" * 50}]
+SAID_OF_MODELS: list[dict[str, object]] = [
+    {},
+    {"model_args": {"quantized": True}},
+    {"model_generate_config": {"temperature": 0.7}},
+    {"solver": "chain_of_thought"},
+    {"solver": "chain_of_thought", "solver_args": {"steps": 3}},
+]
+
+
+def test_other_arguments_of_a_task_ask_something_else_and_make_a_test_set_of_their_own(
+    database: Database, load_text: Load
+) -> None:
+    for number, arguments in enumerate(SAID_OF_TASKS):
+        header = {**HEADER, "task_id": f"T{number}", "task_args": arguments}
+        load_text(log_of(answer(1, number), eval=header), "inspect", f"{number}.json")
+    found = database.rows(Sql("select test_set, system, value from document_values order by value"))
+    assert [row[1:] for row in found] == [("m", float(number)) for number in range(len(SAID_OF_TASKS))]
+    assert [str(test_set) for test_set, *_ in found[:4]] == [
+        "quiz",
+        "quiz:lang=de",
+        "quiz:lang=en",
+        "quiz:lang=de,level=2",
+    ]
+    assert len({test_set for test_set, *_ in found}) == len(SAID_OF_TASKS)
+
+
+def test_a_model_that_answers_otherwise_is_another_system_and_no_run_of_the_first(
+    database: Database, load_text: Load
+) -> None:
+    for number, said in enumerate(SAID_OF_MODELS):
+        header = {**HEADER, "task_id": f"T{number}", **said}
+        load_text(log_of(answer(1, number), eval=header), "inspect", f"{number}.json")
+    assert [row[0] for row in database.rows(Sql("select system from document_values order by value"))] == [
+        "m",
+        "m(quantized=true)",
+        "m(temperature=0.7)",
+        "m(solver=chain_of_thought)",
+        "m(solver=chain_of_thought,steps=3)",
+    ]
+    models = database.rows(Sql("select count(distinct model) from run"))
+    assert models == [(len(SAID_OF_MODELS),)]
+
+
+def test_the_settings_of_the_plan_count_and_those_of_its_operation_do_not(database: Database, load_text: Load) -> None:
+    plan = {"config": {"temperature": 1.0, "max_retries": 8, "seed": 3, "max_connections": 4, "top_p": None}}
+    load_text(log_of(answer(1, "C"), plan=plan), "inspect", "log.json")
+    assert [row[0] for row in values(database)] == ["m(temperature=1.0)"]
+
+
+def test_arguments_that_were_passed_name_a_task_and_defaults_do_not(database: Database, load_text: Load) -> None:
+    header = {**HEADER, "task_args": {"lang": "de", "folder": "/tmp/x"}, "task_args_passed": {"lang": "de"}}
+    load_text(log_of(answer(1, "C"), eval=header), "inspect", "log.json")
+    assert database.rows(Sql("select name from test_set")) == [("quiz:lang=de",)]
+
+
+def test_another_version_and_another_grader_are_other_tasks(database: Database, load_text: Load) -> None:
+    roles = {"grader": {"model": "acme/judge", "config": {}}}
+    for number, said in enumerate([{"task_version": 0}, {"task_version": 2}, {"model_roles": roles}]):
+        load_text(log_of(answer(1, "C"), eval={**HEADER, "task_id": str(number), **said}), "inspect", f"{number}.json")
+    found = database.rows(Sql("select name from test_set order by name"))
+    assert found == [("quiz",), ("quiz:grader=acme/judge",), ("quiz:version=2",)]
+
+
+def test_the_number_of_samples_makes_no_other_task(database: Database, load_text: Load) -> None:
+    for number, limit in enumerate((None, 1)):
+        header = {**HEADER, "task_id": f"T{number}", "config": {"limit": limit}}
+        load_text(log_of(answer(1, "C"), eval=header), "inspect", f"{number}.json")
+    assert [row[0] for row in values(database)] == ["m", "m#2"]
+    assert database.rows(Sql("select name from test_set")) == [("quiz",)]
+
+
+def test_samples_of_another_dataset_under_the_same_ids_are_refused(database: Database, load_text: Load) -> None:
+    def log(run: str, dataset: str) -> str:
+        return log_of(answer(1, "C"), eval={**HEADER, "task_id": run, "dataset": {"name": dataset}})
+
+    load_text(log("T1", "rivers"), "inspect", "rivers.json")
+    assert load_text(log("T2", "rivers"), "inspect", "again.json").rows_new
+    with pytest.raises(DataError, match="'dataset' mountains, but is stored with 'dataset' rivers"):
+        load_text(log("T3", "mountains"), "inspect", "mountains.json")

@@ -1,15 +1,14 @@
 """Reads runs of HELM: `per_instance_stats.json`, a list of statistics per instance, perturbation and trial.
 
-A document is an instance, `id1`, and its value is sum / count. The test set is the scenario, which has the instances
-that HELM's own tables show: those of the split test, as they are. Those of another split are a test set of their own
-(`SCENARIO:valid`), and so are those under a perturbation (`SCENARIO:typos(prob=0.1)`). Trials are replicates. The model
+A document is an instance, `id1`, and its value is sum / count. The test set is the scenario, which has the instances of
+the split test, as they are. Those of another split are a test set of their own (`SCENARIO:valid`), in a run that has no
+others, too, and so are those under a perturbation (`SCENARIO:typos(prob=0.1)`). Trials are replicates. The model
 and the scenario come from `run_spec.json` beside the file, or else from the name of the folder
 (`mmlu:subject=law,model=openai_gpt2`).
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from msgspec import Struct
 
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, PUBLISHED, VALUES
-from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text
+from evalhouse.warehouse.loading.staging.cells import FIGURES, arguments_text, decimal_text
 from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
@@ -134,8 +133,8 @@ _RUN = re.compile(r"(?P<before>.*?)[,:]?model=(?P<model>[^,]+)(?P<after>.*)")
 STATS = "stats.json"
 """The figures of a run."""
 
-_SHOWN = ("test", "valid")
-"""The splits that HELM's tables show, in the order of preference."""
+_TEST = "test"
+"""The split whose instances are the scenario."""
 
 PARTS = (
     "run_spec.json",
@@ -157,18 +156,17 @@ class _Part(Struct, frozen=True):
 
 
 class _Run(Struct, frozen=True):
-    """A run: its scenario, model and suite, the split that tables show, and its trials."""
+    """A run: its scenario, model and suite, and its trials."""
 
     staging: Staging
     scenario: str
     model: str
     suite: str | None
-    shown: str | None
     trials: tuple[int, ...] = ()
 
     def test_set(self, part: _Part) -> str:
-        """The name of the test set: the scenario for the split that tables show, without perturbation."""
-        return self.staging.part(self.scenario, part.split if part.split != self.shown else None, part.perturbation)
+        """The name of the test set: the scenario for the split test, without perturbation."""
+        return self.staging.part(self.scenario, part.split if part.split != _TEST else None, part.perturbation)
 
     def system(self, test_set: str, trial: int | None = None) -> str:
         """The name under which a trial is stored. The trial is left out of the name if there is only one."""
@@ -210,8 +208,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 
 def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
     finite_ones = [value for value in read if math.isfinite(value.value)]
-    shown = _shown_split(value.part.split for value in finite_ones)
-    run = _Run(staging, *_names_of_run(staging), shown, tuple(sorted({value.trial for value in finite_ones})))
+    run = _Run(staging, *_names_of_run(staging), tuple(sorted({value.trial for value in finite_ones})))
     right = foremost(value.measure for value in finite_ones)
     of_part = {value.part: run.test_set(value.part) for value in finite_ones}
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
@@ -283,7 +280,7 @@ def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
         figures = [figure for stat in listed if (figure := _figure(stat)) is not None]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise staging.refusal("a statistic has no name, count and sum") from None
-    run = _Run(staging, *_names_of_run(staging), _shown_split(figure.part.split for figure in figures))
+    run = _Run(staging, *_names_of_run(staging))
     right = foremost(figure.measure for figure in figures)
     samples = {figure.part: figure.value for figure in figures if figure.measure == "num_instances"}
     with Sheets(staging, PUBLISHED) as sheets:
@@ -301,12 +298,6 @@ def _stage_figures(staging: Staging, listed: list[Any]) -> tuple[Staged, ...]:
 
 def _accuracy_note(right: str | None) -> list[str]:
     return [f"{ACCURACY} is {right}"] if right not in (None, ACCURACY) else []
-
-
-def _shown_split(splits: Iterable[str | None]) -> str | None:
-    """The split that HELM's tables show: test, or valid if a run has no instances of test."""
-    there = {split for split in splits if split}
-    return next((split for split in _SHOWN if split in there), min(there, default=None))
 
 
 def _values(instance: dict[str, Any]) -> Iterator[_Value]:
@@ -372,12 +363,8 @@ def _perturbation_name(perturbation: dict[str, Any]) -> str:
     """The name of a perturbation with its parameters in alphabetical order. A scenario may use one perturbation with
     several parameters.
     """
-    parameters = [
-        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-        for key, value in sorted(perturbation.items())
-        if key not in _NO_PARAMETERS and value is not None
-    ]
-    return f"{perturbation['name']}({','.join(parameters)})" if parameters else str(perturbation["name"])
+    parameters = arguments_text({key: said for key, said in perturbation.items() if key not in _NO_PARAMETERS})
+    return f"{perturbation['name']}({parameters})" if parameters else str(perturbation["name"])
 
 
 def _names_of_run(staging: Staging) -> tuple[str, str, str | None]:

@@ -1,7 +1,9 @@
 """Reads logs of Inspect: an `.eval` archive, or the same log as JSON.
 
 A document is a sample, named by its id; the test set is the task, and the system is the model. Epochs are replicates.
-What the log states of its scorers is compared with the samples, after the same reduction of epochs.
+Another version or other arguments of a task ask something else, so they are part of the name of the test set. Other
+settings of a model, or another solver, answer otherwise, so they are part of the name of the system. What the log
+states of its scorers is compared with the samples, after the same reduction of epochs.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.kind import quantity
-from evalhouse.warehouse.kinds.records import FAILURES, PUBLISHED, VALUES, WHOLE_RUN
-from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
+from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES, WHOLE_RUN
+from evalhouse.warehouse.loading.staging.cells import FIGURES, arguments_text, decimal_text, finite, quote_cell
 from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, Document, damages, documents, meter_of, start_of
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -51,13 +53,27 @@ _ENDED = {"error": "error", "cancelled": "cancelled", "started": "not finished"}
 """For each status of a log, why samples are missing from it."""
 
 
+_OPERATION = frozenset(
+    (
+        *("seed", "cache", "cache_prompt", "batch", "logprobs", "top_logprobs"),
+        *("timeout", "attempt_timeout", "max_retries", "max_connections", "adaptive_connections"),
+    )
+)
+"""The settings of generation that do not change what a model would say. The seed tells runs, and the log has its run.
+"""
+
+
 class Header(Struct, frozen=True):
     """The header of a log. `lacking` says why samples are missing; it is empty if all are there. `planned` are the
-    samples that were to be answered; it is empty if the log does not list them.
+    samples that were to be answered; it is empty if the log does not list them. `asked` is what distinguishes the task
+    from others of its name, and `answering` what distinguishes the system from the model as such.
     """
 
     task: str | None
+    asked: str
+    dataset: str | None
     model: str | None
+    answering: str
     run: str | None
     created: str | None
     lacking: str
@@ -91,7 +107,10 @@ def header_of(log: Mapping[str, Any]) -> Header:
     epochs = config.get("epochs")
     return Header(
         task=_text(said, "task"),
+        asked=arguments_text(_asked(said)),
+        dataset=_text(dataset, "name"),
         model=_text(said, "model"),
+        answering=arguments_text(_answering(said, _sample_object(_sample_object(log, "plan"), "config"))),
         # A retry of a task keeps its id and takes over the samples that were answered before.
         run=_text(said, "task_id") or _text(said, "eval_id") or _text(said, "run_id"),
         created=_text(said, "created"),
@@ -99,6 +118,31 @@ def header_of(log: Mapping[str, Any]) -> Header:
         planned=tuple(map(str, planned)) if isinstance(planned, list) else (),
         epochs=epochs if isinstance(epochs, int) and epochs > 0 else 1,
     )
+
+
+def _asked(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked beside the name of the task: its version, its arguments, and the models that it uses in roles, such
+    as the grader. How many of the samples were asked makes no other task.
+    """
+    roles = {role: _sample_object({"": model}, "").get("model") for role, model in _passed(said, "model_roles").items()}
+    return {"version": said.get("task_version") or None, **_passed(said, "task_args"), **roles}
+
+
+def _answering(said: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
+    """How the model answered: its arguments, how it generated, and the solver in place of that of the task."""
+    generated = {**_sample_object(said, "model_generate_config"), **planned}
+    return {
+        **_passed(said, "model_args"),
+        **{key: setting for key, setting in generated.items() if key not in _OPERATION},
+        "solver": said.get("solver"),
+        **(_passed(said, "solver_args") if said.get("solver") else {}),
+    }
+
+
+def _passed(said: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Arguments that were passed, or all of them if the log does not tell them from defaults."""
+    passed = said.get(f"{key}_passed")
+    return passed if isinstance(passed, dict) else _sample_object(said, key)
 
 
 def scores_of(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -317,9 +361,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """
     log, samples = _log(staging)
     header = header_of(log)
-    task = staging.named("test_set", header.task, "the log does not name the task")
+    task = staging.part(staging.named("test_set", header.task, "the log does not name the task"), header.asked)
     model = staging.named("system", header.model, "the log does not name the model")
-    with Sheets(staging, VALUES, FAILURES, PUBLISHED) as sheets:
+    model = f"{model}({header.answering})" if header.answering else model
+    with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         taken = _take_samples(staging, task, samples, sheets.texts)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
         figures = tuple(figures_of(log, scorers))
@@ -335,6 +380,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         # The systems of the epochs are known only after all samples are read.
         epochs = sorted({epoch for epoch, _ in taken.members}) if sheets.texts.wanted else ()
         sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
+        attributes = sheets.open(DOCUMENTS, "test_set", "document", "dataset")
+        for name in dict.fromkeys(name for _, name in taken.members) if header.dataset else ():
+            attributes.add(None, task, name, header.dataset)
         for epoch, name, reason in _failures(header, taken):
             failures.add(None, task, system(epoch), name, reason, member=taken.members.get((epoch, name)))
         if taken.values:
@@ -516,7 +564,7 @@ def _recognizes(start: Start) -> str | None:
 READER = Reader(
     "inspect",
     "Inspect logs, .eval or .json",
-    (VALUES, FAILURES, PUBLISHED),
+    (VALUES, FAILURES, DOCUMENTS, PUBLISHED),
     EXAMPLE,
     stage,
     noun="sample",

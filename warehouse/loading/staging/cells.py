@@ -7,8 +7,12 @@ fail. This module builds SQL only from quoted names and its own constants, and r
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -175,6 +179,30 @@ def finite(item: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+LONGEST_ARGUMENT, LONGEST_ARGUMENTS = 40, 120
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Arguments as a part of a name, in alphabetical order: lang=de,level=2; without those that are null or redacted.
+    Instead of a long text stand the first digits of its SHA-256, which tell it from others.
+    """
+    said = {name: argument for name, argument in sorted(arguments.items()) if argument not in (None, _REDACTED)}
+    text = ",".join(f"{name}={_argument(argument)}" for name, argument in said.items())
+    return text if len(text) <= LONGEST_ARGUMENTS else _digest(text)
+
+
+_REDACTED = "***"
+
+
+def _argument(argument: object) -> str:
+    text = argument if isinstance(argument, str) else json.dumps(argument, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= LONGEST_ARGUMENT and text.isprintable() else _digest(text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def quote_cell(cell: str, longest: int = 60) -> str:

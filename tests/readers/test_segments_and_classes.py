@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF  # type: ignore[attr-defined]
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
+from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import classes, segments
+from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -117,6 +123,51 @@ def test_many_classes_sum_to_what_scikit_learn_gives(database: Database, load_te
     assert by_class == list(zip(precision, recall, strict=True))
     [(accuracy,)] = database.rows(Sql("select sum(correct) / sum(possible) from scores"))
     assert accuracy == accuracy_score(gold, found)
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=6),
+    st.lists(st.sampled_from([1, 2, 10, 20]), min_size=1, max_size=3, unique=True),
+    st.sampled_from(["seed", "run", "epoch"]),
+    st.randoms(use_true_random=False),
+)
+def test_seeds_are_runs_whose_accuracies_scikit_learn_gives(
+    gold: list[str], seeds: list[int], heading: str, chance: random.Random
+) -> None:
+    answers = {seed: [chance.choice("abc") for _ in gold] for seed in seeds}
+    rows = [(k, right, answers[seed][k], seed) for seed in seeds for k, right in enumerate(gold)]
+    chance.shuffle(rows)
+    with TemporaryDirectory() as folder, in_memory() as database:
+        file = Path(folder, "in.csv")
+        file.write_text(f"id,y_true,y_pred,{heading}\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+        load(database, file, "sklearn", fields=ON)
+        found = database.rows(
+            Sql("select r.run, r.model, sum(s.correct) / sum(s.possible) from scores s join runs r using (system) ")
+            + Sql("group by all order by r.run")
+        )
+    assert found == [
+        (f"{heading}={seed}", "base", accuracy_score(gold, answers[seed])) for seed in sorted(seeds, key=str)
+    ]
+
+
+def test_a_table_of_classes_may_name_systems_and_test_sets(database: Database, load_text: Load) -> None:
+    rows = "quiz,m1,1,D1,yes,no\nquiz,m1,2,D1,yes,yes\nquiz,m2,,D1,yes,no\nlate,m2,,D1,no,no\n"
+    load_text("test_set,model,seed,id,y_true,y_pred\n" + rows, "sklearn", "in.csv", fields={})
+    assert database.rows(Sql("select test_set, system, decision from decisions order by all")) == [
+        ("late", "m2", False),
+        ("quiz", "m1#1", False),
+        ("quiz", "m1#2", True),
+        ("quiz", "m2", False),
+    ]
+    seeds = "select system, value from system_attributes where attribute = 'seed' order by all"
+    assert database.rows(Sql(seeds)) == [("m1#1", "1"), ("m1#2", "2")]
+
+
+def test_classes_of_one_test_set_are_no_classes_of_another(database: Database, load_text: Load) -> None:
+    load_text("dataset,id,y_true,y_pred\nt1,D1,joy,joy\nt2,D1,war,art\n", "sklearn", "in.csv", fields={"system": "m"})
+    found = database.rows(Sql("select distinct test_set, unit from scores order by all"))
+    assert found == [("t1", "joy"), ("t2", "art"), ("t2", "war")]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ Two classes that mean yes and no in some spelling (1 and 0, true and false, yes 
 becomes labels, y_pred becomes decisions, and the column `score` the confidence. All other classes are loaded as
 extraction: each class is a unit. A document has one possible item in the unit of its class, or of each of its classes
 if it has several, and one actual item in the unit of each predicted class.
+
+Columns may name the test set and the system. Those that identify replicates, such as a seed, tell the runs of a system,
+under the names that tables of samples have for them.
 """
 
 from __future__ import annotations
@@ -12,21 +15,28 @@ import ast
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import inf
 
-from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES
-from evalhouse.warehouse.loading.staging.cells import quote_cell
+from msgspec import Struct
+
+from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES, SYSTEMS
+from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
+from evalhouse.warehouse.loading.staging.columns import REPLICATES, CellColumn, UnclearError, roles_of
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS
-from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.staged import Run, Staged, Staging
 
 EXAMPLE = "id,y_true,y_pred,score\nD1,1,1,0.93\nD2,0,1,0.58\nD3,0,0,0.11\n"
 
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 
 NAMED = ("id", "y_true", "y_pred")
+
+FIELDS = ("evaluation", "test_set", "system")
+"""Fields that columns of other names may hold, too."""
 
 INPUTS = ("input", "text", "question", "prompt", "sentence")
 """Names of the column with the classified text."""
@@ -54,32 +64,111 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         raise staging.refusal("there is a header, but no rows")
     binary = all(name.casefold() in YES | NO for name in names)
     classes_in = _classes_in(staging, names)
-    classes = sorted(frozenset().union(*map(classes_in, names)))
+    said_of = _said_of_systems(staging, row)
     column = next((name for name in INPUTS if name in row), None) if staging.texts else None
-    read = {*NAMED, *staging.columns.values(), *(("score",) if binary else ()), *((column,) if column else ())}
+    texts = ((column,) if column else ()) if staging.texts else ()
+    read = {*NAMED, *staging.columns.values(), *said_of.columns, *(("score",) if binary else ()), *texts}
     left_out = ", ".join(column for column in row if column not in read)
     forms = (LABELS, DECISIONS) if binary else (SCORES,)
-    with Sheets(staging, *forms, named=NAMED) as sheets:
+    with Sheets(staging, *forms, named=(*NAMED, *FIELDS, *REPLICATES)) as sheets:
+        said_of.name_runs(sheets)
         if binary:
-            labels = sheets.open(LABELS, "document", "label")
-            decisions = sheets.open(DECISIONS, "document", "decision", "confidence")
+            labels = sheets.open(LABELS, *said_of.on, "document", "label")
+            decisions = sheets.open(DECISIONS, *said_of.on, *said_of.by, "document", "decision", "confidence")
             for line, row in _rows(staging):
-                labels.add(line, row["id"], "relevant" if row["y_true"].casefold() in YES else "nonrelevant")
+                on, by = said_of.row(row)
+                labels.add(line, *on, row["id"], "relevant" if row["y_true"].casefold() in YES else "nonrelevant")
                 decision = "yes" if row["y_pred"].casefold() in YES else "no"
-                decisions.add(line, row["id"], decision, row.get("score"))
+                decisions.add(line, *on, *by, row["id"], decision, row.get("score"))
         else:
-            scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
+            scores = sheets.open(SCORES, *said_of.on, *said_of.by, "document", "unit", *COLUMNS)
+            classes: dict[tuple[str, ...], set[str]] = {}
+            for _, row in _rows(staging):
+                on, _ = said_of.row(row)
+                classes.setdefault(on, set()).update(classes_in(row["y_true"]), classes_in(row["y_pred"]))
             for line, row in _rows(staging):
+                on, by = said_of.row(row)
                 right, said = classes_in(row["y_true"]), classes_in(row["y_pred"])
-                for name in classes:
+                for name in sorted(classes[on]):
                     wanted, given = int(name in right), int(name in said)
                     both = wanted * given
-                    scores.add(line, row["id"], name, wanted, given, both, 0, 0, given - both, wanted - both)
+                    of_class = wanted, given, both, 0, 0, given - both, wanted - both
+                    scores.add(line, *on, *by, row["id"], name, *of_class)
         for line, row in _rows(staging) if sheets.texts.wanted else ():
-            sheets.texts.input(line, row[column] if column else None, document=row["id"])
-            sheets.texts.references(line, [row["y_true"]], document=row["id"])
-            sheets.texts.outputs(line, [row["y_pred"]], document=row["id"])
+            on, by = said_of.row(row)
+            of: dict[str, object] = {**dict(zip(said_of.on, on, strict=True)), "document": row["id"]}
+            sheets.texts.input(line, row[column] if column else None, **of)
+            sheets.texts.references(line, [row["y_true"]], **of)
+            sheets.texts.outputs(line, [row["y_pred"]], **of, **dict(zip(said_of.by, by, strict=True)))
         return sheets.staged((f"left out (not fields): {left_out}",) if left_out else ())
+
+
+class _SaidOfSystems(Struct, frozen=True):
+    """What the columns of a table say of test sets and systems: the headings of fields, by field, and the headings that
+    identify replicates. `on` and `by` are the fields that each row names.
+    """
+
+    staging: Staging
+    fields: Mapping[str, str]
+    replicates: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return *self.fields.values(), *self.replicates
+
+    @property
+    def on(self) -> tuple[str, ...]:
+        evaluations = ("evaluation",) if "evaluation" in self.fields else ()
+        return (*evaluations, "test_set") if self.columns else ()
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return ("system",) if self.columns else ()
+
+    def row(self, row: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a row says of its test set, and of its system."""
+        if not self.columns:
+            return (), ()
+        run = self.run_of(row)
+        system = self.staging.replicate(run.model, run.test_set, run=run.id)
+        return tuple(run.test_set if field == "test_set" else row[self.fields[field]] for field in self.on), (system,)
+
+    def run_of(self, row: Mapping[str, str]) -> Run:
+        """The run of a row: seed=1, epoch=2."""
+        test_set, model = (
+            self.staging.named(field, row[self.fields[field]] if field in self.fields else None, f"{field} is empty")
+            for field in ("test_set", "system")
+        )
+        named = ", ".join(f"{heading}={row[heading]}" for heading in self.replicates if row[heading])
+        return Run(test_set, model, named or None, None)
+
+    def name_runs(self, sheets: Sheets) -> None:
+        """Names the runs of the table in their order, and adds what identifies them as attributes of their systems."""
+        if not self.replicates:
+            return
+        cells = {self.run_of(row): [row[heading] for heading in self.replicates] for _, row in _rows(self.staging)}
+        runs = sorted((run for run in cells if run.id), key=lambda run: (run.test_set, run.model, *_order(cells[run])))
+        systems = sheets.open(SYSTEMS, "system", "model", *self.replicates)
+        for run, named in zip(runs, self.staging.name_runs(runs), strict=True):
+            systems.add(None, named.system, named.model, *cells[run])
+
+
+def _order(cells: Sequence[str]) -> Iterator[tuple[float, str]]:
+    """The place of a run among others: seed 2 is before seed 10."""
+    return ((float(cell) if is_number(cell) else inf, cell) for cell in cells)
+
+
+def _said_of_systems(staging: Staging, header: Collection[str]) -> _SaidOfSystems:
+    """What the columns say of test sets and systems. Raises DataError if several columns could name one of them."""
+    taken = {*NAMED, *(staging.columns.get(field, field) for field in NAMED)}
+    columns = [CellColumn(place, heading, 1) for place, heading in enumerate(header) if heading not in taken]
+    mapped = {field: heading for field, heading in staging.columns.items() if field not in NAMED}
+    try:
+        roles = roles_of(columns, mapped, staging.fields.keys(), None)
+    except UnclearError as error:
+        raise staging.refusal(str(error), 1) from None
+    fields = {field: column.heading for field, column in roles.fields.items() if field in FIELDS}
+    return _SaidOfSystems(staging, fields, tuple(column.heading for column in roles.replicates))
 
 
 def _classes_in(staging: Staging, names: Collection[str]) -> Classes:

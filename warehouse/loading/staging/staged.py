@@ -234,6 +234,15 @@ class Staging(Struct, frozen=True):
         """
         return system_of(self.database, self.runs, Run(test_set, model, run, date))
 
+    def name_runs(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs of a file that are all known, in their order, with the names of their systems: `model#1`, `model#2`
+        and so on where a model has several.
+        """
+        cleaned = [replace(run, test_set=_name(run.test_set), model=_name(run.model)) for run in runs]
+        named = systems_of(self.database, cleaned)
+        self.runs.update({(run.test_set, run.model, run.told_by): run for run in named if run.told_by is not None})
+        return named
+
     def part(self, test_set: str, *parts: str | None) -> str:
         """The name of a part of a test set that is a test set of its own: `Intents:validation:de` for the part
         `validation`, `de`. The name of the whole may be a setting.

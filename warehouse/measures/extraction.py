@@ -120,6 +120,8 @@ EXTRACTION = (
         lower_is_better=True,
         proportion=True,
         within=SHARE,
+        not_without_wrong_matches="substitution is of items that are matched with wrong ones, and no item is here: "
+        "what is wrong counts as missing and as spurious",
     ),
     Measure(
         "error",

@@ -125,6 +125,9 @@ class Measure(Struct, frozen=True):
     """Spellings that stand for settings, by the tool that prints them: rbp of trec_eval has p = 0.9."""
     not_of_classes: str = ""
     """Why the measure is refused where each document has one class and one answer, and its name means another there."""
+    not_without_wrong_matches: str = ""
+    """Why the measure is refused where no item is matched with a wrong one, but what is wrong is spurious and missing.
+    """
     needs: tuple[str, ...] = ()
     """The counts that the measure is computed from, if their names come from the data."""
     family: str = ""

@@ -62,6 +62,10 @@ SPOKEN: Mapping[str, str] = {
 """Names of measures in other tools."""
 
 
+OF_CLASSES = "F1 is the share of documents with the right class, overgeneration that with a wrong one"
+OF_SPURIOUS = "overgeneration is the share of spurious answers, undergeneration that of missing key items"
+
+
 class LackingMeasureError(QueryError):
     """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
 
@@ -335,9 +339,15 @@ class Scope(Struct, frozen=True):
             return measure
         return defined_measure(name, task, self.catalog.definitions, counts)
 
-    def _misleads(self, measure: Measure, test_set: KnownTestSet) -> bool:
-        """Whether the name of a measure means another one on a test set: that of predicted classes."""
-        return bool(measure.not_of_classes) and self.catalog.has_classes(test_set.id)
+    def _misleads(self, measure: Measure, test_set: KnownTestSet) -> tuple[str, str] | None:
+        """Why a measure is refused on a test set where its number would not be what its name says, and what to ask for
+        instead.
+        """
+        if measure.not_of_classes and self.catalog.has_classes(test_set.id):
+            return measure.not_of_classes, OF_CLASSES
+        if measure.not_without_wrong_matches and not self.catalog.has_wrong_matches(test_set.id):
+            return measure.not_without_wrong_matches, OF_SPURIOUS
+        return None
 
     def _is_synonym(self, name: str, measure: Measure) -> bool:
         return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(
@@ -442,9 +452,9 @@ class Scope(Struct, frozen=True):
                 measure_node.span,
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
-        if self._misleads(measure, test_set):
-            right = ("F1 is the share of documents with the right class, overgeneration that with a wrong one",)
-            raise QueryError(measure.not_of_classes, measure_node.span, right)
+        if misleading := self._misleads(measure, test_set):
+            why, right = misleading
+            raise LackingMeasureError(why, measure_node.span, (right,))
         of_topics = in_topics(node, task, test_set, self.catalog) is not node
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and (node.over_documents or of_topics) and not task.of_lists

@@ -19,6 +19,7 @@ from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.counted import EXTRACTION
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
+from evalhouse.warehouse.kinds.valued import RANKINGS
 from evalhouse.warehouse.measures.values import ACCURACY
 from evalhouse.warehouse.store import fingerprints
 from evalhouse.warehouse.store.database import Database
@@ -150,6 +151,7 @@ class Catalog:
         self._values_of: dict[str, dict[int, str]] = {}
         self._units_of: dict[tuple[str, int], tuple[int, ...]] = {}
         self._has_classes: dict[int, bool] = {}
+        self._has_wrong_matches: dict[int, bool] = {}
 
     @cached_property
     def systems(self) -> dict[str, int]:
@@ -277,6 +279,16 @@ class Catalog:
             in_units = self.in_units(EXTRACTION.name, test_set)
             self._has_classes[test_set] = in_units and not self._facts(others)[0][0]
         return self._has_classes[test_set]
+
+    def has_wrong_matches(self, test_set: int) -> bool:
+        """Whether score tuples of a test set may match an item with a wrong one. Those of classes, of tagged tokens and
+        of runs never do: what is wrong in them is spurious and missing.
+        """
+        if test_set not in self._has_wrong_matches:
+            without = self.in_units(EXTRACTION.name, test_set) or self.has_rows(RANKINGS.name, test_set)
+            wrong = "select 1 from score where (incorrect is null or incorrect > 0 or partial > 0) and test_set_id = "
+            self._has_wrong_matches[test_set] = not without or bool(self._facts(wrong + value(test_set) + " limit 1"))
+        return self._has_wrong_matches[test_set]
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The counts of a task, including those that the data name for one test set."""

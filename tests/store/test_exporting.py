@@ -8,7 +8,7 @@ import pytest
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.kind import Observed
-from evalhouse.warehouse.kinds.records import FORMS, PUBLISHED, SCORES
+from evalhouse.warehouse.kinds.records import FORMS, PUBLISHED, RUNS, SCORES, VALUES
 from evalhouse.warehouse.loading.export import ENDINGS, export_all, export_form, of_earlier_exports
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers.recognition import recognize
@@ -154,3 +154,46 @@ def test_files_of_an_earlier_export_are_named(warehouses: dict[str, Path], tmp_p
     assert written == ()
     assert set(of_earlier_exports(tmp_path, written)) == former
     assert tmp_path / "scores.csv" in former
+
+
+ANSWERS = "id,y_true,y_pred,seed\nD1,joy,joy,1\nD2,war,joy,1\nD1,joy,joy,2\nD2,war,war,2\n"
+MARKS = "model,question,seed,correct\nwren,q1,1,1\nwren,q1,2,0\nlark,q1,1,1\nlark,q1,2,1\nlark,q1,3,0\n"
+STATEMENTS = (
+    "score F1, macro(F1) for all on moods",
+    "compare accuracy for all on coins",
+    "table accuracy for all on coins",
+)
+
+
+def loaded_with_runs(path: Path, folder: Path) -> None:
+    with create(path) as database:
+        for reader, test_set, text in (("sklearn", "moods", ANSWERS), ("wide", "coins", MARKS)):
+            file = folder / f"{test_set}.csv"
+            file.write_text(text)
+            load(database, file, reader, fields={"test_set": test_set}, unsaid={"system": "base"})
+
+
+def answers(path: Path) -> list[object]:
+    with Session.open(path) as session:
+        return [session.run(statement).rows for statement in STATEMENTS]
+
+
+def test_runs_of_models_are_runs_again(tmp_path: Path) -> None:
+    loaded_with_runs(tmp_path / "w.duckdb", tmp_path)
+    (tmp_path / "out").mkdir()
+    with open_to_export(tmp_path / "w.duckdb", tmp_path / "out") as database:
+        export_all(database, tmp_path / "out")
+    again(tmp_path / "out", tmp_path / "again.duckdb").close()
+    assert answers(tmp_path / "again.duckdb") == answers(tmp_path / "w.duckdb")
+
+
+def test_a_file_of_one_kind_says_how_many_of_its_systems_are_runs_and_they_come_back_with_those(tmp_path: Path) -> None:
+    loaded_with_runs(tmp_path / "w.duckdb", tmp_path)
+    (tmp_path / "out").mkdir()
+    with open_to_export(tmp_path / "w.duckdb", tmp_path / "out") as database:
+        written = {
+            form: export_form(database, form, tmp_path / "out" / f"{form.name}.csv") for form in (SCORES, VALUES, RUNS)
+        }
+    assert {form.name: of_form[0].runs for form, of_form in written.items()} == {"scores": 2, "values": 5, "runs": 0}
+    again(tmp_path / "out", tmp_path / "again.duckdb").close()
+    assert answers(tmp_path / "again.duckdb") == answers(tmp_path / "w.duckdb")

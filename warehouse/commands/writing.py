@@ -27,7 +27,8 @@ def export(args: argparse.Namespace) -> int:
     """Writes one kind of rows to a file, or all kinds into a folder."""
     from shlex import quote
 
-    from evalhouse.warehouse.kinds.records import FORMS
+    from evalhouse.warehouse.kinds.kind import quantity
+    from evalhouse.warehouse.kinds.records import FORMS, RUNS
     from evalhouse.warehouse.loading.export import export_all, export_form, of_earlier_exports
 
     target = Path(args.target)
@@ -44,6 +45,12 @@ def export(args: argparse.Namespace) -> int:
         settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
         settings += f" {exported.directions}" if exported.directions else ""
         note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{settings}{flag}")
+    if runs := max((exported.runs for exported in written), default=0):
+        beside = f"export-scores FILE --kind {RUNS.name} or a folder instead of a file"
+        note(
+            args,
+            f"{quantity(runs, 'system')} in it are runs of models, which rows of this kind do not say: {beside} does",
+        )
     if not written:
         note(args, "there are no rows to export")
     for file in of_earlier_exports(target, written) if target.is_dir() else ():

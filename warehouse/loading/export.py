@@ -16,7 +16,17 @@ from msgspec import Struct
 from evalhouse.warehouse.faults import file_error
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.kind import Observed
-from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, FORMS, MEASURE, TEST_SET, FactForm, FieldKind
+from evalhouse.warehouse.kinds.records import (
+    DOCUMENT,
+    EVALUATION,
+    FORMS,
+    MEASURE,
+    RUNS,
+    SYSTEM,
+    TEST_SET,
+    FactForm,
+    FieldKind,
+)
 from evalhouse.warehouse.loading.planning import flags
 from evalhouse.warehouse.loading.staging.cells import column_for_spreadsheets, for_spreadsheets
 from evalhouse.warehouse.process.publishing import files_in
@@ -42,7 +52,8 @@ _WRITTEN: dict[FieldKind, str] = {
 class Exported(Struct, frozen=True):
     """A file that was written: the form of its rows, how many there are, whether they are simulated, the noun and
     cluster of their documents if these are the same on all test sets, and the options of `load` that declare the
-    directions of their measures again.
+    directions of their measures again. `runs` is how many of its systems are runs of models, which only the rows of
+    that kind say.
     """
 
     file: Path
@@ -51,6 +62,7 @@ class Exported(Struct, frozen=True):
     simulated: bool
     observed: Observed
     directions: str
+    runs: int = 0
 
 
 def export_form(database: Database, form: FactForm, file: Path, *, force: bool = False) -> tuple[Exported, ...]:
@@ -63,7 +75,7 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None, file), file)])
-    said = _common_declaration(database, form), _directions(database, form)
+    said = _common_declaration(database, form), _directions(database, form), _runs_in(database, form)
     exported = (Exported(file, form, rows, simulated, *said) for simulated, rows in counts.items() if rows)
     return tuple(exported) or (Exported(file, form, 0, False, *said),)
 
@@ -134,6 +146,15 @@ def _count(database: Database, form: FactForm, simulated: bool) -> int:
 def _directions(database: Database, form: FactForm) -> str:
     """The options that declare the directions of the measures of a form again."""
     return flags(database, form.table) if MEASURE in form.key else ""
+
+
+def _runs_in(database: Database, form: FactForm) -> int:
+    """How many systems in the rows of a form are runs of models."""
+    if form is RUNS or SYSTEM not in form.key or form.attributes:
+        return 0
+    of_rows = f"select count(distinct r.system_id) from run r join {form.table} f using (test_set_id, system_id)"
+    [(runs,)] = database.rows(Sql(of_rows))
+    return int(runs)
 
 
 def _rows(database: Database, form: FactForm, simulated: bool | None, file: Path) -> Sql:

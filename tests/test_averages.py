@@ -5,6 +5,7 @@ tests with enumeration, and laws that any mean over units keeps.
 from __future__ import annotations
 
 import random
+import statistics
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -498,6 +499,50 @@ def test_runs_are_averaged_before_units_are(tmp_path: Path) -> None:
     assert runs["a"]["sd(macro(F1))"] == 0.0
     assert runs["b"]["macro(F1)"] == pytest.approx((number(alone["b#1"]) + number(alone["b#2"])) / 2)
     assert runs["b"]["sd(macro(F1))"] == pytest.approx(abs(number(alone["b#1"]) - number(alone["b#2"])) / 2**0.5)
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.sampled_from("abc"), min_size=2, max_size=6),
+    st.integers(min_value=2, max_value=4),
+    st.randoms(use_true_random=False),
+)
+def test_averages_of_several_runs_are_those_of_all_their_answers_together(
+    tmp_path_factory: pytest.TempPathFactory, gold: list[str], seeds: int, chance: random.Random
+) -> None:
+    """The counts are means over runs, so a class has the F of what all runs answered, as scikit-learn gives it for
+    their answers in one list. The deviation is that of what it gives for each run. All statements agree.
+    """
+    folder = tmp_path_factory.mktemp("runs")
+    said = {system: [[chance.choice("abcd") for _ in gold] for _ in range(seeds)] for system in ("m", "n")}
+    rows = [
+        (system, seed, f"d{k}", right, answers[k])
+        for system, runs in said.items()
+        for seed, answers in enumerate(runs)
+        for k, right in enumerate(gold)
+    ]
+    with create(folder / "w.duckdb") as database:
+        file = write_csv(folder / "in.csv", "model seed id y_true y_pred", rows)
+        load(database, file, "sklearn", fields={"test_set": "T"})
+    measures = ", ".join(f"{word}({name})" for word in ("macro", "weighted") for name in MEASURES)
+    with Session.open(folder / "w.duckdb") as session:
+        scores = {row["system"]: row for row in session.run(f"score {measures}, support for all on T").rows}
+        pairs = {row["measure"]: row for row in session.run(f"compare {measures} for m, n on T").rows}
+        ranked = {row["system"]: row for row in session.run("rank macro(F1) for all on T").rows}
+    for system, side in (("m", "value_a"), ("n", "value_b")):
+        runs = said[system]
+        together = [answer for answers in runs for answer in answers]
+        assert (scores[system]["runs"], scores[system]["support"]) == (seeds, len(gold))
+        for word in ("macro", "weighted"):
+            wanted = reported(gold * seeds, together, word)
+            alone = [reported(gold, answers, word) for answers in runs]
+            for name in MEASURES:
+                label = f"{word}({name})" if name != "F" else f"{word}(F(beta=1))"
+                assert scores[system][label] == pytest.approx(wanted[name], abs=1e-12)
+                assert pairs[label][side] == pytest.approx(wanted[name], abs=1e-12)
+                deviation = statistics.stdev(one[name] for one in alone)
+                assert scores[system][f"sd({label})"] == pytest.approx(deviation, abs=1e-12)
+        assert ranked[system]["value"] == pytest.approx(reported(gold * seeds, together, "macro")["F"], abs=1e-12)
 
 
 def test_over_test_sets_each_mean_over_units_counts_once(tmp_path: Path) -> None:

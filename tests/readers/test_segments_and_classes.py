@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF  # type: ignore[attr-defined]
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
+from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import classes, segments
 from evalhouse.warehouse.store.connecting import in_memory
@@ -162,6 +164,35 @@ def test_a_table_of_classes_may_name_systems_and_test_sets(database: Database, l
     ]
     seeds = "select system, value from system_attributes where attribute = 'seed' order by all"
     assert database.rows(Sql(seeds)) == [("m1#1", "1"), ("m1#2", "2")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cell", "separators"),
+    [
+        ("1,a/b,a\n2,b,b\n", "y_true is 'a/b', and its parts are labels, too", ("/", "none")),
+        ("1,a,a\n2,b,a & b\n", "y_pred is 'a & b', and its parts are labels, too", ("&", "none")),
+        ("1,c|a b,a\n2,b,b\n", "y_true is 'c|a b', and its parts are labels, too", (" ", "none")),
+        ("1,1,0.83\n2,0,0.2\n", "y_pred is '0.83', a number and no class", ("none",)),
+    ],
+)
+def test_cells_that_may_be_several_classes_or_none_are_decided_by_a_person(
+    tmp_path: Path, rows: str, cell: str, separators: tuple[str, ...]
+) -> None:
+    file = tmp_path / "in.csv"
+    file.write_text("id,y_true,y_pred\n" + rows)
+    with in_memory() as database, pytest.raises(DataError, match=re.escape(cell)):
+        load(database, file, "sklearn", fields=ON)
+    for separator in separators:
+        with in_memory() as database:
+            assert load(database, file, "sklearn", fields=ON, options={"separator": separator}).rows_new
+
+
+@pytest.mark.parametrize("name", ["C++", "A+", "New York", "and/or", "R&B", "2", "2.0"])
+def test_marks_in_the_name_of_a_class_separate_nothing(database: Database, load_text: Load, name: str) -> None:
+    load_text(f"id,y_true,y_pred\n1,{name},A\n2,C,{name}\n", "sklearn", "in.csv", fields=ON)
+    assert database.rows(Sql("select distinct unit from scores order by 1")) == [
+        (one,) for one in sorted({"A", "C", name})
+    ]
 
 
 def test_classes_of_one_test_set_are_no_classes_of_another(database: Database, load_text: Load) -> None:

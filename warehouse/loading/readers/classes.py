@@ -17,9 +17,11 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
+from shlex import quote
 
 from msgspec import Struct
 
+from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES, SYSTEMS
 from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import REPLICATES, CellColumn, UnclearError, roles_of
@@ -43,6 +45,9 @@ INPUTS = ("input", "text", "question", "prompt", "sentence")
 
 SEPARATORS = "|;"
 """These separate the classes of a document wherever they are. A comma may also be part of the name of a class."""
+
+UNCLEAR = "/+& "
+"""These may separate classes or be part of the name of one."""
 
 ONE = "none"
 """The value of --separator for documents with one class each."""
@@ -185,15 +190,29 @@ def _classes_in(staging: Staging, names: Collection[str]) -> Classes:
     alone = frozenset().union(*(_parts(several, cell) for cell in names))
     with_comma = {name for name in alone if "," in name}
     unclear = {name for name in with_comma if not _parts(",", name) <= alone}
-    for line, row in _rows(staging) if unclear else ():
-        for column in ("y_true", "y_pred"):
-            if unclear & _parts(several, row[column]):
-                raise staging.refusal(
-                    f"{column} is {quote_cell(row[column])}, which could be several labels or one; --separator , says "
-                    f"that commas separate labels, --separator {ONE} that each cell is one",
-                    line,
-                )
+    if unclear:
+        how = f"--separator , says that commas separate labels, --separator {ONE} that each cell is one"
+        raise _refusal(staging, unclear, several, f"which could be several labels or one; {how}")
+    for mark in UNCLEAR:
+        if joined := {name for name in alone if len(parts := _parts(re.escape(mark), name)) > 1 and parts <= alone}:
+            how = f"--separator {quote(mark)} says that {quote_cell(mark)} separates labels"
+            why = f"and its parts are labels, too; {how}, --separator {ONE} that each cell is one"
+            raise _refusal(staging, joined, several, why)
+    if fractions := {name for name in alone if is_number(name) and not float(name).is_integer()}:
+        why = "a number and no class; the column score is for confidences"
+        raise _refusal(staging, fractions, several, f"{why}, and --separator {ONE} says that each cell is a class")
     return lambda cell: _parts(f"{several}|,", cell)
+
+
+def _refusal(staging: Staging, unfit: Collection[str], several: str, why: str) -> DataError:
+    """The error about the first cell with a class that is unfit."""
+    line, column, cell = next(
+        (line, column, row[column])
+        for line, row in _rows(staging)
+        for column in ("y_true", "y_pred")
+        if not _parts(several, row[column]).isdisjoint(unfit)
+    )
+    return staging.refusal(f"{column} is {quote_cell(cell)}, {why}", line)
 
 
 def _parts(separator: str, cell: str) -> frozenset[str]:

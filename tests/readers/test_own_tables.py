@@ -22,7 +22,7 @@ from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check
-from tests.store.texts import Load
+from tests.store.texts import Complaints, Load
 
 ON = {"test_set": "T"}
 
@@ -310,7 +310,8 @@ def test_places_dates_and_constants_are_no_measures(database: Database, load_tex
     assert {measure for *_, measure, _ in facts(database)["values"]} == {"acc", "chrf"}
     assert attributes(database) == {"year", "length"}
     assert (
-        "not measures, by their names or because they are the same for all systems: rowNumber, offset, line, year, "
+        "not measures, by their names or because they are the same on all documents or for all systems: "
+        "rowNumber, offset, line, year, "
         "length; --measures chrf,acc,rowNumber would take rowNumber" in notes
     )
     load_text(head + "\n".join(rows), "wide", "one.csv", fields={"test_set": "U"}, options={"measures": "length"})
@@ -327,3 +328,24 @@ def test_a_measure_that_holds_texts_later_is_no_attribute(database: Database, lo
     load_text("model,id,grade,acc\na,1,3,1\na,2,4,0\n", "wide", "one.csv", fields=ON)
     load_text("model,id,grade,acc\nb,1,good,1\nb,2,bad,0\n", "wide", "two.csv", fields=ON)
     assert attributes(database) == set()
+
+
+def described(*rows: str) -> str:
+    return "model,id,temperature,version,acc\n" + "".join(f"{row}\n" for row in rows)
+
+
+def test_numbers_that_describe_a_system_are_no_measures(database: Database, load_text: Load) -> None:
+    """A mark may be the same on all documents: that of a system that is always right."""
+    rows = [f"{model},q{k},{heat},3,1" for model, heat in (("a", 0.7), ("b", 0.2)) for k in range(3)]
+    notes = load_text(described(*rows), "wide", "in.csv", fields={"test_set": "T"}).notes
+    assert database.rows(Sql("select distinct measure from document_values")) == [("acc",)]
+    assert any("temperature, version; --measures acc,temperature would take temperature" in note for note in notes)
+    heats = "select system, value from system_attributes where attribute = 'temperature' order by all"
+    assert database.rows(Sql(heats)) == [("a", "0.7"), ("b", "0.2")]
+
+
+def test_a_table_of_ids_and_constants_measures_nothing(complaints: Complaints) -> None:
+    table = "model,id,version,batch\n" + "".join(f"m,{k},3,8\n" for k in range(3))
+    [said] = complaints(table, "wide", "in.csv", fields={"test_set": "T"})
+    assert "no column measures anything: batch, version" in said
+    assert "--measures A,B" in said

@@ -197,7 +197,11 @@ def _check_roles(table: WideTable, roles: Roles, columns: Sequence[CellColumn], 
     numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.numbers[:5])
     if not roles.numbers:
         held = f" ({said})" if (said := held_instead(table, roles, columns)) else ""
-        raise UnclearError(f"no column holds only numbers{held}; --measures A,B says which are measures")
+        same = ", ".join(quote_cell(heading)[1:-1] for heading in sorted(findings.no_measures)[:5])
+        why = f"no column holds only numbers{held}"
+        if same:
+            why = f"no column measures anything: {same} would be the same on all documents or for all systems"
+        raise UnclearError(f"{why}; --measures A,B says which are measures")
     if table.by_systems and not staging.options.get("measure"):
         raise UnclearError(f"nothing says what the numbers of {numbers} measure; --measure NAME does")
     if not table.by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
@@ -295,8 +299,8 @@ def _notes(
     if unmeasured and _measures_said(table.staging) is None:
         with_one = _listed([*roles.numbers, unmeasured[0]]).replace(", ", ",")
         notes.append(
-            f"not measures, by their names or because they are the same for all systems: {_listed(unmeasured)}; "
-            f"--measures {with_one} would take {_listed(unmeasured[:1])}"
+            "not measures, by their names or because they are the same on all documents or for all systems: "
+            f"{_listed(unmeasured)}; --measures {with_one} would take {_listed(unmeasured[:1])}"
         )
     if roles.ids:
         other = f"--map document={_listed(roles.ids[:1])} would take them from there"

@@ -133,7 +133,8 @@ class Survey:
             one.roles = one.roles.named_by(one.columns.get(one.document))
         counted = self._counted()
         stored = [self._stored(one) for one in self._tables]
-        same = self._same_for_all(self._numbers(counted))
+        numbers = self._numbers(counted)
+        same = self._same_for_all(numbers) | self._same_for_systems(numbers)
         maybe = {c.heading for one in self._tables for c in (*one.roles.others, *one.roles.replicates)}
         maybe |= same.union(*(attributes for _, attributes in stored))
         references = {c.heading for one in self._tables for c in one.roles.texts.get(REFERENCE, ())}
@@ -417,6 +418,25 @@ class Survey:
             same |= {heading for heading in says_nothing if plain(heading) not in MARKS}
             others = others or len(same) < len(block)
         return frozenset(same) if others else frozenset()
+
+    def _same_for_systems(self, numbers: Iterable[str]) -> frozenset[str]:
+        """The columns of numbers in which each run of a system has one value on all documents, and which is neither 0
+        nor 1: a version or a temperature describes the system. A mark may be that of a system that is always right.
+        """
+        found = set()
+        for block in _blocks(numbers):
+            cells = [(n, Sql("try_cast(") + self._column(heading) + " as double)") for n, heading in enumerate(block)]
+            limits = ("min(" + cell + f") as low_{n}, max(" + cell + f") as high_{n}" for n, cell in cells)
+            by_system = "select count(distinct document) as documents, " + join(", ", limits) + " from " + self._named()
+            by_system += " where document is not null group by evaluation, test_set, system, run"
+            verdicts = ", ".join(
+                f"min(documents) >= {PAIRED} and count(low_{n}) = count(*) and bool_and(low_{n} = high_{n}) "
+                f"and not bool_or(low_{n} in (0, 1))"
+                for n in range(len(block))
+            )
+            [verdict] = self._database.rows(f"select {verdicts} from (" + by_system + ")")
+            found |= {heading for heading, is_one in zip(block, verdict, strict=True) if is_one}
+        return frozenset(heading for heading in found if plain(heading) not in MARKS)
 
     def _has_pairs(self) -> bool:
         """Whether two systems of the load have the same document."""

@@ -71,8 +71,16 @@ class Axis(Struct, frozen=True):
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """A number as it is written in a sentence."""
-    return f"{100 * value:.2f}" if unit in IN_PERCENT else f"{value:.4g}"
+    """A number as it is written in a sentence, with as many decimals as in a table."""
+    if unit in IN_PERCENT:
+        return f"{100 * value:z.2f}"
+    return plain(value, 4) if not value or abs(value) >= 0.001 else f"{value:.4g}"
+
+
+def plain(value: float, decimals: int) -> str:
+    """A number without needless zeros: 1,250; 0.5."""
+    written = f"{value:z,.{decimals}f}"
+    return written.rstrip("0").rstrip(".") if "." in written else written
 
 
 def format_p(p: float) -> str:

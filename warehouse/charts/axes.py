@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.charts import Panel, Unit
+from evalhouse.warehouse.charts import Axis, Panel, Unit, plain
 
 # === limits and ticks =================================================================================================
 
@@ -53,6 +53,17 @@ def ticks(low: float, high: float, most: int = 6, log: bool = False) -> tuple[fl
         return tuple(inside if len(inside) <= most or len(tens) < 2 else tens)
     step = round_step(high - low, most)
     return tuple(_exactly(place, step) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1))
+
+
+def ticks_of(axis: Axis, most: int = 6) -> tuple[tuple[float, str], ...]:
+    """The ticks of an axis of numbers, each with its label. Counts have whole numbers alone."""
+    values = ticks(axis.low, axis.high, most, axis.log)
+    return tuple((value, _label(value, axis)) for value in values if axis.unit != "count" or value % 1 == 0)
+
+
+def _label(value: float, axis: Axis) -> str:
+    shown = 100 * value if axis.in_percent else value
+    return plain(shown, 10) if not shown or 1e-6 <= abs(shown) < 1e15 else f"{shown:.6g}"
 
 
 def round_step(span: float, most: int) -> float:

@@ -130,5 +130,5 @@ def sorted_bars(title: str, measure: str, noun: str, unit: Unit, lengths: Sequen
         name = some[0][0] if len(some) == 1 else f"{some[0][0]} and {len(some) - 1:,} more"
         bars.append(Bar(float(start), float(start + len(some)), sum(length for _, length in some) / len(some), name))
     low, high = limits([0.0, *(bar.length for bar in bars)])
-    across, up = Axis(noun, "number", 0.0, float(len(lengths))), Axis(measure, unit, low, high)
+    across, up = Axis(noun, "count", 0.0, float(len(lengths))), Axis(measure, unit, low, high)
     return Panel(title, across, up, (Bars(tuple(bars)),))

@@ -22,8 +22,9 @@ from evalhouse.warehouse.charts import (
     axes,
     format_value,
 )
-from evalhouse.warehouse.charts.axes import Box, spread_out, ticks
-from evalhouse.warehouse.render.style import clean, width
+from evalhouse.warehouse.charts.axes import Box, spread_out, ticks_of
+from evalhouse.warehouse.render.style import cell, clean, width
+from evalhouse.warehouse.results import as_json
 
 # === colours, sizes and wording =======================================================================================
 # Those of pictures that are written as files.
@@ -101,13 +102,18 @@ def size(panel: Panel) -> Pixels:
 
 def layer(values: Sequence[Spec], mark: Spec, panel: Panel, across: Any = "x", **encoding: Any) -> Spec:
     """A layer of marks at given x and y, up to x2 and y2. `across` is None if the mark itself says where it is placed
-    horizontally.
+    horizontally. What is `spoken` of a mark is in its row; otherwise nothing is, because Vega would read out numbers
+    without their unit, and colours.
     """
     both: Spec = {"y": {"field": "y", **channel(panel.y, across=False)}}
     if across is not None:
         both["x"] = {"field": "x", **channel(panel.x, across=True)}
     both |= {end: {"field": end} for end in ("x2", "y2") if any(end in row for row in values)}
-    return {"data": {"values": list(values)}, "mark": {"clip": True, **mark}, "encoding": {**both, **encoding}}
+    is_spoken = any("spoken" in row for row in values)
+    if is_spoken:
+        both["description"] = {"field": "spoken", "type": "nominal"}
+    looks = {"clip": True, "aria": is_spoken, **mark}
+    return {"data": {"values": list(values)}, "mark": looks, "encoding": {**both, **encoding}}
 
 
 def channel(axis: Axis, across: bool) -> Spec:
@@ -119,11 +125,15 @@ def channel(axis: Axis, across: bool) -> Spec:
         shown = {"labelLimit": 260, "title": None, "grid": False, "ticks": False, "domain": False, "labelPadding": 8}
         shown["labelAngle"] = -90 if turned else 0
         return {"type": "nominal", "scale": {"domain": domain}, "sort": None, "axis": shown}
-    times = " * 100" if axis.in_percent else ""
+    known = ticks_of(axis)
+    values, labels = [value for value, _ in known], [text.replace("-", "\N{MINUS SIGN}") for _, text in known]
     shown = {
         "title": clean(axis.label),
-        "values": [tick for tick in ticks(axis.low, axis.high, log=axis.log) if axis.unit != "count" or tick % 1 == 0],
-        "labelExpr": f"format(datum.value{times}, ',.4~f')",
+        "values": values,
+        # Vega would write numbers in its own way, but a tick has one label in all drawings.
+        "labelExpr": f"{as_json(labels)}[indexof({as_json(values)}, datum.value)]",
+        # Vega would speak its limits without the unit; what is spoken of a mark names the axis.
+        "aria": False,
         "grid": across or axis.unit != "count",
     }
     kind = "log" if axis.log else "linear"
@@ -240,7 +250,11 @@ def at_ends(panel: Panel) -> list[Spec]:
         if panel.x.nominal:
             # The value is written beside the name, so the two need no connecting line.
             names: list[Spec] = [
-                {"y": place(0, to, panel)[1], "text": f"{short(name)} {in_words(y, panel.y)}"}
+                {
+                    "y": place(0, to, panel)[1],
+                    "text": f"{short(name)} {in_words(y, panel.y)}",
+                    "spoken": f"{clean(name)}: {clean(panel.y.label)} {in_words(y, panel.y)}",
+                }
                 for (name, (_, y)), to in zip(named, stands, strict=True)
             ]
             drawn.append(layer(names, {**text, "x": edge + away * 8}, panel, across=None, text=WORDS))
@@ -308,22 +322,36 @@ def _of_its_line(point: Point, panel: Panel) -> str | None:
 
 
 def _tooltips(point: Point, panel: Panel) -> Spec:
-    return {"name": clean(point.name), "across": in_words(point.x, panel.x), "up": in_words(point.y, panel.y)}
+    shown = {"name": clean(point.name), "across": in_words(point.x, panel.x), "up": in_words(point.y, panel.y)}
+    numbers = [f"{axis.label} {shown[of]}" for of, axis in (("across", panel.x), ("up", panel.y)) if not axis.nominal]
+    return {**shown, "spoken": f"{shown['name']}: {clean(', '.join(numbers))}"}
 
 
 def _tooltip_channel(panel: Panel) -> list[Spec]:
     shown = [{"field": "name", "title": "name"}]
     if not panel.x.nominal:
-        shown.append({"field": "across", "title": clean(panel.x.title)})
+        shown.append({"field": "across", "title": clean(panel.x.label)})
     if not panel.y.nominal:
-        shown.append({"field": "up", "title": clean(panel.y.title)})
+        shown.append({"field": "up", "title": clean(panel.y.label)})
     return [{"type": "nominal", **field} for field in shown]
 
 
 def _spans(mark: Spans, panel: Panel) -> list[Spec]:
-    values = [{"x": low, "x2": high, "y": at(row, panel.y)} for low, high, row in mark.spans]
+    values = [
+        {
+            "x": low,
+            "x2": high,
+            "y": at(row, panel.y),
+            "spoken": f"{in_words(row, panel.y)}: {_range(low, high, panel.x)}",
+        }
+        for low, high, row in mark.spans
+    ]
     looks: Spec = {"color": BLUE, "strokeWidth": 8} if mark.thick else {"color": INK, "strokeWidth": 1.2}
     return [layer(values, {"type": "rule", **looks}, panel)] if values else []
+
+
+def _range(low: float, high: float, axis: Axis) -> str:
+    return f"{clean(axis.label)} from {in_words(low, axis)} to {in_words(high, axis)}"
 
 
 def _bands(mark: Bands, panel: Panel) -> list[Spec]:
@@ -351,8 +379,9 @@ def _paths(paths: Sequence[Path], panel: Panel) -> list[Spec]:
     drawn = [
         layer(
             values,
-            {"type": "line", "strokeWidth": 1 if paths[0].faint else 1.6},
+            {"type": "line", "strokeWidth": 1 if paths[0].faint else 1.6, "aria": True},
             panel,
+            description={"field": "name", "type": "nominal"},
             detail={"field": "line", "type": "nominal"},
             order={"field": "order", "type": "quantitative"},
             color={"field": "colour", "type": "nominal", "scale": None},
@@ -368,7 +397,14 @@ def _bins(mark: Bins, panel: Panel) -> list[Spec]:
     drawn = []
     for counted, colour in ((False, "#9CC7E4"), (True, INK)):
         values = [
-            {"x": bar.low, "x2": bar.high, "y": bar.count, "y2": 0, "shuffles": f"{bar.count:,}"}
+            {
+                "x": bar.low,
+                "x2": bar.high,
+                "y": bar.count,
+                "y2": 0,
+                "shuffles": f"{bar.count:,}",
+                "spoken": clean(f"{_range(bar.low, bar.high, panel.x)}: {bar.count:,} {panel.y.title}"),
+            }
             for bar in mark.bins
             if bar.counted == counted and bar.count
         ]
@@ -389,12 +425,14 @@ def _bars(mark: Bars, panel: Panel) -> list[Spec]:
                 "y2": 0,
                 "name": clean(bar.name),
                 "up": in_words(bar.length, panel.y),
+                "spoken": clean(f"{bar.name}: {panel.y.label} {in_words(bar.length, panel.y)}"),
             }
             for bar in mark.bars
             if (bar.length > 0 if up else bar.length < 0)
         ]
         if values:
-            shown = [{"field": field, "type": "nominal"} for field in ("name", "up")]
+            titles = {"name": "name", "up": clean(panel.y.label)}
+            shown = [{"field": field, "type": "nominal", "title": title} for field, title in titles.items()]
             # The stroke closes the gaps that rounding leaves between narrow bars.
             looks = {"type": "rect", "color": colour, "stroke": colour, "strokeWidth": 0.4}
             drawn.append(layer(values, looks, panel, tooltip=shown))
@@ -403,7 +441,7 @@ def _bars(mark: Bars, panel: Panel) -> list[Spec]:
 
 def _rule(mark: Rule, panel: Panel) -> list[Spec]:
     if panel.y.nominal:
-        looks: Spec = {"type": "rule", "color": GREY, "strokeDash": DASHES[mark.dash]}
+        looks: Spec = {"type": "rule", "color": GREY, "strokeDash": DASHES[mark.dash], "aria": False}
         across = {"field": "x", **channel(panel.x, across=True)}
         return [{"data": {"values": [{"x": mark.at}]}, "mark": looks, "encoding": {"x": across}}]
     values: list[Spec] = [{"x": mark.at, "y": panel.y.low, "y2": panel.y.high}]
@@ -412,7 +450,8 @@ def _rule(mark: Rule, panel: Panel) -> list[Spec]:
     if mark.label:
         right = mark.at > (panel.x.low + panel.x.high) / 2
         text: Spec = {"type": "text", "align": "right" if right else "left", "dx": -6 if right else 6, "dy": 9}
-        words: Spec = {"x": mark.at, "y": panel.y.high, "text": f"{clean(mark.label)} {in_words(mark.at, panel.x)}"}
+        label = f"{clean(mark.label)} {in_words(mark.at, panel.x)}"
+        words: Spec = {"x": mark.at, "y": panel.y.high, "text": label, "spoken": label}
         drawn.append(layer([words], {**text, "color": VERMILION}, panel, text={"field": "text", "type": "nominal"}))
     return drawn
 
@@ -428,8 +467,10 @@ def _squares(mark: Squares, panel: Panel) -> list[Spec]:
             "fill": FILLS[square.verdict],
             "ink": INKS[square.verdict],
             "name": f"{whole[square.column]} and {whole[square.row]}",
-            "p": f"{square.level:.4g}",
+            "p": cell("probability", square.level),
             "verdict": square.verdict,
+            "spoken": f"{whole[square.column]} and {whole[square.row]}: p {cell('probability', square.level)}, "
+            f"{square.verdict}",
         }
         for square in mark.squares
     ]
@@ -439,7 +480,7 @@ def _squares(mark: Squares, panel: Panel) -> list[Spec]:
     words = {"field": "text", "type": "nominal"}
     return [
         layer(values, rect, panel, color=fill, tooltip=shown),
-        layer(values, {"type": "text", "fontSize": 9}, panel, color=ink, text=words),
+        layer(values, {"type": "text", "fontSize": 9, "aria": False}, panel, color=ink, text=words),
     ]
 
 

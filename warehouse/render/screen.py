@@ -5,7 +5,6 @@ This module sees only a chart. It returns lines, and rich prints them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from math import ceil
 
@@ -27,7 +26,7 @@ from evalhouse.warehouse.charts import (
     Squares,
     format_value,
 )
-from evalhouse.warehouse.charts.axes import place, spread_out, ticks
+from evalhouse.warehouse.charts.axes import place, spread_out, ticks_of
 from evalhouse.warehouse.render.panels import middle
 from evalhouse.warehouse.render.style import Style, cell, clean, width
 
@@ -104,12 +103,6 @@ def tick_line(axis: Axis, columns: int, indent: int) -> Text:
     drawn = line.line_of(0)
     drawn.rstrip()
     return drawn
-
-
-def ticks_of(axis: Axis, most: int) -> Iterable[tuple[float, str]]:
-    """The ticks of an axis of numbers, with their labels."""
-    for value in ticks(axis.low, axis.high, most, axis.log):
-        yield value, f"{100 * value if axis.in_percent else value:,.6g}"
 
 
 # === distributions as columns =========================================================================================
@@ -193,9 +186,7 @@ LONGEST_NAME = 24
 def ladder(panel: Panel, style: Style) -> list[Text]:
     """One line per name: the name, its value, the dot with its interval, and the letters of its groups."""
     values = {round(point.y): point.x for mark in panel.marks_of(Points) for point in mark.points}
-    shown = [_value(values.get(row), panel.x, style) for row in range(len(panel.y.names))]
-    if not values:
-        shown = [""] * len(shown)
+    shown = [_shown(values.get(row), panel.x, style) if values else "" for row in range(len(panel.y.names))]
     letters = _letters(panel)
     longest = max(width(clean(name)) for name in panel.y.names)
     beside = max(map(len, shown)) + max(map(len, letters)) + 4
@@ -217,11 +208,13 @@ def ladder(panel: Panel, style: Style) -> list[Text]:
     return [*lines, ticks]
 
 
-def _value(value: float | None, axis: Axis, style: Style) -> str:
-    """A value as a table has it: what is counted, such as a rank, has no needless decimals."""
-    if axis.unit in ("proportion", "difference", "number"):
-        return cell(axis.unit, value, style.digits)
-    return "" if value is None else format_value(value, axis.unit)
+def _shown(value: float | None, axis: Axis, style: Style) -> str:
+    """A value as the table of the same result shows it."""
+    whole = axis.unit == "count" and value is not None and value % 1 == 0
+    return cell(axis.unit, int(value) if whole and value is not None else value, style.digits)
+
+
+RULES = {"solid": "│", "dashed": "╎", "dotted": "┆"}
 
 
 def _draw(panel: Panel, canvas: Canvas) -> None:
@@ -234,7 +227,7 @@ def _draw(panel: Panel, canvas: Canvas) -> None:
     for mark in panel.marks:
         if isinstance(mark, Rule):
             for row in range(canvas.rows):
-                canvas.text(column(mark.at), row, "│")
+                canvas.text(column(mark.at), row, RULES[mark.dash])
         if isinstance(mark, Spans):
             for low, high, place in mark.spans:
                 start, end = column(low), column(high)

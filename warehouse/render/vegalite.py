@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from evalhouse.warehouse.charts import Bins, Brackets, Chart, Panel, Squares
+from evalhouse.warehouse.charts import Bins, Brackets, Chart, Panel, Rule, Squares
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.render.marks import (
     FAINT,
@@ -158,7 +158,10 @@ def _stack_panels(panels: Sequence[Panel]) -> list[Spec]:
 def _meanings(chart: Chart) -> list[str]:
     """The meanings of the marks whose look is specific to this drawing."""
     kinds = {type(mark) for panel in chart.panels for mark in panel.marks}
-    meanings = {Bins: "dark bars: as extreme as observed, or more", Squares: "* significant, ? undecided"}
+    lines = "lines" if any(len(panel.marks_of(Rule)) > 1 for panel in chart.panels) else "line"
+    # A picture has other colours on dark paper, so its legend names none.
+    extreme = f"bars beyond the {lines}: as extreme as observed, or more"
+    meanings = {Bins: extreme, Squares: "* significant, ? undecided"}
     return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 

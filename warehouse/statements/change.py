@@ -13,11 +13,11 @@ from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_of
-from evalhouse.warehouse.plans.labels import known_size, some
+from evalhouse.warehouse.plans.labels import known_size, some, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import carried_over
-from evalhouse.warehouse.results import Column, Result, TableRows
+from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 
 P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
 """The columns of the two tests of whether systems rose or fell, with their headings."""
@@ -126,21 +126,26 @@ def _face(number: float) -> Decimal:
 
 
 def _columns(plan: ChangePlan) -> tuple[Column, ...]:
-    task, several = plan.source.kind, len(plan.source.statistics) > 1
+    several = len(plan.source.statistics) > 1
     return (
         Column("task", "text", on_screen=False),
         Column("measure", "name", on_screen=several),
         Column("system", "name"),
         Column("from", "name", on_screen=False),
         Column("to", "name", on_screen=False),
-        Column("value_from", plan.source.unit, plan.source.test_set.name),
-        Column("value_to", plan.source.unit, plan.target.test_set.name),
-        Column("change", "number" if plan.source.unit == "number" else task.difference),
+        Column("value_from", unit_of(plan.entries), plan.source.test_set.name),
+        Column("value_to", unit_of(plan.entries), plan.target.test_set.name),
+        Column("change", _difference(plan)),
     )
 
 
+def _difference(plan: ChangePlan) -> CellKind:
+    """The unit of changes, one by one and in the mean."""
+    return "number" if unit_of(plan.entries) == "number" else "difference"
+
+
 def _summary_columns(plan: ChangePlan) -> tuple[Column, ...]:
-    difference = plan.source.kind.difference
+    difference = _difference(plan)
     return (
         Column("measure", "name"),
         Column("systems", "count"),

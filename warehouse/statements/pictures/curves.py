@@ -30,7 +30,7 @@ from evalhouse.warehouse.plans.path import Facts, Workforce
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.curves import CELLS
-from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number, without_how
+from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number, unit_in, without_how
 from evalhouse.warehouse.statements.projection import LEVEL, Projection, ProjectPlan, assumption, is_sum
 from evalhouse.warehouse.statements.projection import projection as projections
 
@@ -276,7 +276,7 @@ def draw_projection(plan: ProjectPlan, result: Result, facts: Facts, workforce: 
                 systems.append(Projected(system, drawn.curve, points, drawn.measured, drawn.band, spans))
         if not systems:
             continue
-        unit: Unit = "number" if is_sum(statistic) else "proportion"
+        unit = unit_in(result, "value")
         marked = [
             (at, f"{row['system_a']} = {row['system_b']}")
             for row in result.summary

@@ -12,7 +12,7 @@ from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans.path import Facts, Workforce
 from evalhouse.warehouse.results import Cell, Result
-from evalhouse.warehouse.statements.pictures.picture import Drawn, number, without_how
+from evalhouse.warehouse.statements.pictures.picture import Drawn, number, unit_in, without_how
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.statements.differ import DifferPlan
@@ -31,7 +31,7 @@ def draw_slices(plan: DifferPlan, result: Result, facts: Facts, workforce: Workf
     # On screen slices have shorter names than in data.
     for row in (dict(zip(result.columns, cells, strict=True)) for part in result.sections for cells in part.rows):
         families.setdefault(_of(row), []).append(row)
-    units = {entry.test_set.name: entry.kind.difference for entry in plan.entries}
+    unit = unit_in(result, "difference")
     reach = NormalDist().inv_cdf(1 - float(plan.how.level) / 2)
     panels: list[Panel] = []
     said: list[str] = []
@@ -41,7 +41,6 @@ def draw_slices(plan: DifferPlan, result: Result, facts: Facts, workforce: Workf
         drawn = _choose_rows(known)
         if len(drawn) < len(known):
             notes[f"the {len(drawn)} slices of {len(known):,} with the lowest adjusted p"] = None
-        unit = units[str(test_set)]
         slices = [_slice(row, reach) for row in drawn]
         (whole, *_) = (number(row["difference"]) or 0.0 for row in result.summary if _of(row) == _of(rows[0]))
         title = f"{measure} of {a} − {b} on {test_set}" if len(families) > 1 else ""
@@ -99,18 +98,20 @@ def draw_documents(plan: DocumentsPlan, result: Result, facts: Facts, workforce:
         key = tuple(row[name] for name in ("measure", "system_a", "system_b", "test_set"))
         families.setdefault(key, []).append((str(row["document"]), number(row["contribution"]) or 0.0))
     nouns = {entry.test_set.name: entry.units.noun for entry in plan.entries}
-    units = {entry.test_set.name: entry.kind.difference for entry in plan.entries}
+    unit = unit_in(result, "contribution")
     panels: list[Panel] = []
     said: list[str] = []
     legend: dict[str, None] = {}
+    are_all = plan.limit is None and plan.only is None
     for (measure, a, b, test_set), lengths in families.items():
-        called, unit = plural(nouns[str(test_set)]), units[str(test_set)]
+        called = plural(nouns[str(test_set)])
         title = f"{measure} of {a} − {b} on {test_set}" if len(families) > 1 else ""
         axis = f"part of the difference of {measure}" if len(families) > 1 else f"part of {a} − {b} in {measure}"
         noun = nouns[str(test_set)] if len(lengths) <= NAMED else called
         panels.append(sorted_bars(title, axis, noun, unit, lengths))
         for_a, for_b = (sum(sign * length > 0 for _, length in lengths) for sign in (1, -1))
-        said.append(f"{measure} on {test_set}: {for_a:,} {called} raise {a} above {b}, {for_b:,} {b} above {a}")
+        shown = "" if are_all else f"of the {len(lengths):,} shown, "
+        said.append(f"{measure} on {test_set}: {shown}{for_a:,} {called} raise {a} above {b}, {for_b:,} {b} above {a}")
         step = together(len(lengths))
         if len(lengths) > NAMED:
             legend[
@@ -118,7 +119,7 @@ def draw_documents(plan: DocumentsPlan, result: Result, facts: Facts, workforce:
                 if step == 1
                 else f"a bar for every {step:,} of {len(lengths):,} {called}, with the mean as height"
             ] = None
-    if len(families) == 1 and plan.limit is None and plan.only is None:
+    if len(families) == 1 and are_all:
         legend |= dict.fromkeys(said)
     alternative = f"Sorted bars. {'; '.join(said)}."
     return Drawn(plan.entries, tuple(panels), alternative, tuple(legend), (), without_how(result))

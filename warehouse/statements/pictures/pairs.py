@@ -24,7 +24,7 @@ from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.shuffles import randomization
 from evalhouse.warehouse.significance.shuffles.sequential import Verdict
 from evalhouse.warehouse.significance.tests import OF_ORDERS
-from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number
+from evalhouse.warehouse.statements.pictures.picture import Drawn, labels, number, unit_in
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.statements.change import ChangePlan
@@ -109,7 +109,8 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         pairs.sort(key=lambda pair: (sign * pair[1], pair[0]))
         if pairs:
             title = _contest(contests, test_set, measure)
-            panels.append(differences(title, f"difference of {measure}", _difference(plan), pairs, _margin(plan)))
+            unit = unit_in(result, "difference")
+            panels.append(differences(title, f"difference of {measure}", unit, pairs, _margin(plan)))
     if plan.how.margin is not None:
         return _against_margin(plan, result, panels)
     significant = sum(row["verdict"] == "significant" for row in result.rows)
@@ -151,10 +152,6 @@ def _verdict(row: dict[str, Cell]) -> Verdict:
     )
 
 
-def _difference(plan: ComparePlan) -> Unit:
-    return "number" if any(entry.unit == "number" for entry in plan.entries) else "difference"
-
-
 class _Null(Struct, frozen=True, eq=False):
     """The pair whose distribution is drawn, over so many shuffles; on `both` sides, or one; and what it is called."""
 
@@ -162,6 +159,7 @@ class _Null(Struct, frozen=True, eq=False):
     shuffles: int
     both: bool
     title: str
+    unit: Unit
 
 
 def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, workforce: Workforce) -> Drawn:
@@ -169,7 +167,7 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, w
     nulls: list[_Null] = []
     notes: list[str] = []
     said: list[str] = []
-    both = plan.how.sides == "two-sided"
+    both, unit = plan.how.sides == "two-sided", unit_in(result, "difference")
     for batch in batches(plan.how, plan.entries, facts, plan.over):
         for comparison in batch:
             entry, label = comparison.entry, comparison.statistic.label
@@ -179,8 +177,8 @@ def _null(plan: ComparePlan, result: Result, contests: Contests, facts: Facts, w
                 return _forest(plan, result, contests)
             shuffles = min(plan.how.shuffles or SHUFFLES, MOST_SHUFFLES)
             alone, _ = only(comparison, comparison.pairs)
-            nulls.append(_Null(alone, shuffles, both, _contest(contests, where, label)))
-            observed = format_value(number(row["difference"]) or 0.0, entry.unit)
+            nulls.append(_Null(alone, shuffles, both, _contest(contests, where, label), unit))
+            observed = format_value(number(row["difference"]) or 0.0, unit)
             level = format_p(number(row["p"]) or 0.0)
             said.append(f"{label} on {where}: difference {observed}, {level} ({row['method']})")
             if row["method"] == "exact":
@@ -209,9 +207,8 @@ def _distribution(null_of: _Null) -> Panel:
     nudged = null * (1 + 1e-9) if both else null + 1e-9 * (abs(edges[-1]) + abs(edges[0]))
     counts, _ = np.histogram(nudged, edges)
     names = [comparison.entry.systems[place].name for place in (a, b)]
-    unit = comparison.entry.kind.difference
     axis = f"difference of {comparison.statistic.label}, {names[0]} − {names[1]}"
-    return distribution(null_of.title, axis, unit, edges, counts.tolist(), observed, both)
+    return distribution(null_of.title, axis, null_of.unit, edges, counts.tolist(), observed, both)
 
 
 # === the picture of replicate =========================================================================================
@@ -222,7 +219,7 @@ def draw_replication(plan: ReplicatePlan, result: Result, facts: Facts, workforc
     first, second = (entry.test_set.name for entry in plan.entries)
     panels: list[Panel] = []
     said: list[str] = []
-    for statistic, unit in zip(plan.source.statistics, plan.source.statistic_units, strict=True):
+    for statistic in plan.source.statistics:
         rows = [row for row in result.rows if row["measure"] == statistic.label]
         pairs = [
             CarriedOver(f"{row['system_a']} − {row['system_b']}", before, after, cast("Verdict", row["verdict_from"]))
@@ -231,8 +228,8 @@ def draw_replication(plan: ReplicatePlan, result: Result, facts: Facts, workforc
             and (after := number(row["difference_to"])) is not None
         ]
         if pairs:
-            kind: Unit = "number" if unit == "number" else plan.source.kind.difference
-            panels.append(replication_panel(statistic.label, "difference", kind, (first, second), pairs))
+            unit = unit_in(result, "difference_from")
+            panels.append(replication_panel(statistic.label, "difference", unit, (first, second), pairs))
             kept = sum(pair.first * pair.second > 0 for pair in pairs)
             said.append(f"{statistic.label}: {kept} of {len(pairs)} pairs keep the sign of their difference")
     return Drawn(
@@ -260,7 +257,7 @@ def draw_change(plan: ChangePlan, result: Result, facts: Facts, workforce: Workf
                 systems.append((str(row["system"]), first, second))
         if systems:
             title = statistic.label if len(plan.source.statistics) > 1 else ""
-            panels.append(slopes(title, statistic.label, plan.source.unit, names, systems))
+            panels.append(slopes(title, statistic.label, unit_in(result, "value_from"), names, systems))
             rose = sum(second > first for _, first, second in systems)
             fell = sum(second < first for _, first, second in systems)
             said.append(f"{statistic.label}: {rose} of {len(systems)} systems rose and {fell} fell")

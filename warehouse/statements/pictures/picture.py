@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast, get_args
 
 from msgspec import Struct
 
-from evalhouse.warehouse.charts import Panel
+from evalhouse.warehouse.charts import Panel, Unit
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, percent
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import plan as p
@@ -40,6 +41,15 @@ def labels(entries: Sequence[p.Entry]) -> list[str]:
 def number(cell: Cell) -> float | None:
     """A cell of numbers; None where it is empty."""
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+
+
+def unit_in(result: Result, *columns: str) -> Unit:
+    """The unit in which a result shows the first of these columns that it has: a picture of it shows the same."""
+    kinds = {column.name: column.kind for column in (*result.summary_table.columns, *result.table.columns)}
+    kind = next(kinds[name] for name in columns if name in kinds)
+    if kind not in get_args(Unit):
+        raise ValueError(f"a column of the kind {kind} has no numbers")
+    return cast("Unit", kind)
 
 
 def intervals_of(label: str, known: OwnIntervals) -> dict[str, tuple[float, float]]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
-from evalhouse.warehouse.charts import MOST_PANELS, Panel, Points, Unit
+from evalhouse.warehouse.charts import MOST_PANELS, Panel, Points
 from evalhouse.warehouse.charts.intervals import critical_difference, rank_sets, ranking
 from evalhouse.warehouse.charts.planes import plane
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_interval_queries, own_intervals, percent
@@ -30,6 +30,7 @@ from evalhouse.warehouse.statements.pictures.picture import (
     lines_of,
     number,
     panel_title,
+    unit_in,
 )
 from evalhouse.warehouse.statements.rank import Over, RankPlan, mean_ranks, systems_told_apart
 from evalhouse.warehouse.statements.score_corrected import CorrectedPlan
@@ -72,7 +73,7 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
                 for letter in (str(group["letter"]) for group in groups[entry.test_set.name, statistic.label])
             ]
             title = panel_title(plan.entries, measures, entry, statistic.label)
-            intervals, unit = intervals_of(statistic.label, known), entry.unit
+            intervals, unit = intervals_of(statistic.label, known), unit_in(result, "value")
             panels.append(ranking(title, statistic.label, unit, ranked, intervals, expected_systems(entry), letters))
             said.append(
                 f"{statistic.label} on {entry.test_set.name}: {len(ranked)} systems from {ranked[0][0]} to "
@@ -172,14 +173,12 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
         known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts, workforce)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         spreads.append(known)
-        scale: Unit = "number" if plan.standardized else entry.unit
         for label in measures:
             title = panel_title(plan.entries, measures, entry, label)
             for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
                 of_part = ", ".join(filter(None, (title, part)))
-                panels.append(
-                    ranking(of_part, label, scale, named, intervals_of(label, known), expected_systems(entry))
-                )
+                unit, spans = unit_in(result, label), intervals_of(label, known)
+                panels.append(ranking(of_part, label, unit, named, spans, expected_systems(entry)))
     legend = hollow(plan.entries)
     if any(spread.intervals for spread in spreads):
         legend = (f"lines: {lines_of(plan.how, plan.entries, spreads)}", *legend)
@@ -201,7 +200,7 @@ def _draw_corrected(plan: CorrectedPlan, result: Result) -> Drawn:
         }
         if values:
             title = panel_title(plan.entries, [label], entry, label)
-            panels.append(ranking(title, label, entry.unit, values, limits, []))
+            panels.append(ranking(title, label, unit_in(result, label), values, limits, []))
     return Drawn(plan.entries, tuple(panels), _read_out(panels), (f"lines: {result.how}",))
 
 
@@ -257,7 +256,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = panel_title(plan.entries, (), entry, "")
-        units = (entry.unit, entry.unit)
+        units = (unit_in(result, first.label), unit_in(result, second.label))
         panels.append(
             plane(title, (first.label, second.label), units, points, expected_systems(entry), line, recall_precision)
         )

@@ -170,6 +170,13 @@ class TableSection(Struct, frozen=True):
     rows: tuple[tuple[Cell, ...], ...]
     shown: int | None = None
     """How many rows a screen or paper shows; a page that can be scrolled shows all."""
+    more: int = 0
+    """How many rows were cut off, where there are very many."""
+
+    @property
+    def lines(self) -> int:
+        """How many rows are shown."""
+        return len(self.rows) if self.shown is None else min(self.shown, len(self.rows))
 
 
 class Triangle(Struct, frozen=True):

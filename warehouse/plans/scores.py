@@ -270,7 +270,8 @@ def all_systems(models: Mapping[int, str]) -> Sql:
         f"string_agg(distinct t.name, ', ' order by t.name), {'count(distinct s.id), ' if models else ''}"
         "count(*) filter (f.kind = 'score'), "
         "count(*) filter (f.kind = 'counted'), count(*) filter (f.kind = 'decision'), "
-        "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'published') "
+        "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'ranking'), "
+        "count(*) filter (f.kind = 'published') "
     )
     facts = f" left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "
     return f"select s.name, {rows} from " + _named_as_models(models) + facts + "group by s.name order by s.name"

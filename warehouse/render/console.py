@@ -45,12 +45,10 @@ def table(result: Result, style: Style) -> str:
             left_out = ", ".join(heading.replace("\n", " ") for heading in rectangle.left_out)
             narrow = f"the screen is too narrow for {left_out}; --format tsv shows every column"
             parts.append(Text(clean(narrow), style="dim"))
-        if rectangle.more:
-            rows = len(rectangle.rows) + rectangle.more
-            parts.append(Text(f"… and {rectangle.more:,} more; limit {rows} shows all", style="dim"))
-        if len(rectangle.rows) > MOST_ROWS:
-            left = len(rectangle.rows) - MOST_ROWS
-            parts.append(Text(f"… and {left:,} more rows; --format tsv shows all", style="dim"))
+        rows, shown = len(rectangle.rows) + rectangle.more, min(len(rectangle.rows), MOST_ROWS)
+        if shown < rows:
+            way = f"limit {rows}" if shown == len(rectangle.rows) and rows <= MOST_ROWS else "--format tsv"
+            parts.append(Text(f"the first {shown:,} of {rows:,} rows; {way} shows all", style="dim"))
     legend = legend_below(result, signs=not style.colour)
     parts += [Text()] * bool(legend)
     for text in (*legend, *([drawn[0].legend] if drawn[0].legend else [])):

@@ -175,7 +175,7 @@ def _draw_tables(result: Result, style: Style, whole: bool) -> list[Rectangle]:
         rows = section.rows if whole else section.rows[: section.shown]
         shown = _columns_on_screen(Table(result.table.columns, rows))
         part = _rectangle(shown if whole else _with_beginnings(shown), style)
-        drawn.append(replace(part, title=section.title, more=len(section.rows) - len(rows)))
+        drawn.append(replace(part, title=section.title, more=len(section.rows) + section.more - len(rows)))
     return drawn + [_rectangle(table, style) for table in tables(result)[1 if drawn else 0 :]]
 
 
@@ -358,10 +358,11 @@ def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
 
 def _cut(section: TableSection) -> str:
     """The number of rows shown of a section that is cut."""
-    if section.shown is None or section.shown >= len(section.rows):
+    rows = len(section.rows) + section.more
+    if section.lines >= rows:
         return ""
     of = f"{section.title}: " if section.title else ""
-    return f"{of}the first {section.shown:,} of {len(section.rows):,} rows"
+    return f"{of}the first {section.lines:,} of {rows:,} rows"
 
 
 def legend_below(result: Result, signs: bool = False) -> tuple[str, ...]:

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from evalhouse.warehouse.process.publishing import discard, scratch
 from evalhouse.warehouse.render import Style
+from evalhouse.warehouse.render.shortening import for_page
 from evalhouse.warehouse.render.site import drawing as assets
 from evalhouse.warehouse.render.site.contents import Copies, Link, PageHeading, ShownAnswer, Surroundings
 from evalhouse.warehouse.render.site.drawing import Drawing
-from evalhouse.warehouse.results import Result, Table
+from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.version import __version__
 
 # === reading on the terminal ==========================================================================================
@@ -181,7 +181,8 @@ def page(result: Result, style: Style, name: str) -> str:
     drawing = Drawing(surroundings, style)
     statement = " ".join(result.statement.split())
     heading = PageHeading(statement if len(statement) <= LONGEST_TITLE else f"{statement[:LONGEST_TITLE]}…")
-    answer = drawing.block(ShownAnswer(result.caption or heading.title, _cut(result), Copies()))
+    shown = for_page(result, MOST_ROWS, ".output FILE.html has them all")
+    answer = drawing.block(ShownAnswer(result.caption or heading.title, shown, Copies()))
     return drawing.beginning(heading) + answer + drawing.end()
 
 
@@ -189,12 +190,3 @@ def _within(asset: str) -> str:
     """A shared file as an address that contains it."""
     kind = assets.MEDIA_TYPES[Path(asset).suffix]
     return f"data:{kind};base64,{b64encode(assets.asset(asset)).decode()}"
-
-
-def _cut(result: Result) -> Result:
-    rows = result.table.rows
-    if len(rows) <= MOST_ROWS or result.grid is not None:
-        return result
-    note = f"the first {MOST_ROWS:,} of {len(rows):,} rows; .output FILE.html has them all"
-    cut = Table(result.table.columns, rows[:MOST_ROWS])
-    return replace(result, table=cut, triangle=None, sections=(), notes=(note, *result.notes))

@@ -211,6 +211,7 @@ _QUERIED: Mapping[str, tuple[Callable[[Mapping[int, str]], Sql], tuple[Column, .
             Column("counts", "count"),
             Column("decisions", "count"),
             Column("values", "count"),
+            Column("rankings", "count"),
             Column("published", "count"),
         ),
     ),

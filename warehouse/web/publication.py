@@ -291,9 +291,9 @@ class Publication:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The files of the site by name, page by page in the order in which they are linked to."""
-        for name, content in self._files():
-            yield name, content
+        for made in self._files():
             self.done += 1
+            yield made
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         for name in assets.NAMES:

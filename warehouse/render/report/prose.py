@@ -18,9 +18,10 @@ from msgspec.structs import replace
 from evalhouse.warehouse.render.latex import typeset
 from evalhouse.warehouse.render.markup import escape_markup, longest_run, markdown_word
 from evalhouse.warehouse.render.panels import Rectangle
+from evalhouse.warehouse.render.shortening import shorten
 from evalhouse.warehouse.render.site.contents import Piece
 from evalhouse.warehouse.render.style import clean
-from evalhouse.warehouse.results import Result, Table
+from evalhouse.warehouse.results import Result
 
 # === a report as data =================================================================================================
 # Prose, statements with their results, and the sources of the numbers. Nothing is drawn here.
@@ -107,21 +108,24 @@ class Report(Struct, frozen=True):
         return sum(section.error is not None for section in self.statements)
 
 
+PRINTED = "evalhouse query prints them all"
+
+
 def shorten_report(report: Report, longest: int = LONGEST) -> Report:
     """The report with at most this many rows per table. A note gives the full number."""
     return replace(report, sections=tuple(_shorten_section(section, longest) for section in report.sections))
 
 
 def _shorten_section(section: Section, longest: int) -> Section:
-    if isinstance(section, Passage) or section.result is None or len(section.result.table.rows) <= longest:
+    if isinstance(section, Passage) or section.result is None:
         return section
-    if section.result.grid is not None and len(section.result.grid.systems) <= longest:
-        # Each of its lines is a system, which has many rows.
-        return section
-    table = section.result.table
-    note = f"the first {longest:,} of {len(table.rows):,} rows, also in copies; evalhouse query prints them all"
-    cut = replace(section.result, table=Table(table.columns, table.rows[:longest]), triangle=None, grid=None)
-    return replace(section, result=replace(cut, notes=(note, *cut.notes)))
+    shorter = shorten(section.result, longest, PRINTED)
+    table = shorter.table
+    if shorter.sections and len(table.rows) > longest:
+        # Sections show the first rows of each pair; what is copied is the rows one after the other.
+        note = f"copies have the first {longest:,} of {len(table.rows):,} rows; {PRINTED}"
+        shorter = replace(shorter, table=replace(table, rows=table.rows[:longest]), notes=(note, *shorter.notes))
+    return replace(section, result=shorter)
 
 
 # === wording of all formats ===========================================================================================

@@ -90,9 +90,9 @@ def tables(result: Result, title: str, style: Style, linked: Linked = no_links) 
     ]
 
 
-def listed_notes(result: Result) -> list[str]:
-    """The notes below a result."""
-    items = [f"<li>{text(note)}</li>" for note in notes(result)]
+def listed_notes(result: Result, *, drawn: bool = True) -> list[str]:
+    """The notes below a result, which may be drawn elsewhere."""
+    items = [f"<li>{text(note)}</li>" for note in notes(result, drawn=drawn)]
     return ['<ul class="notes">', *items, "</ul>"] if items else []
 
 
@@ -101,11 +101,13 @@ def signature(result: Result) -> str:
     return f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'
 
 
-def notes(result: Result) -> tuple[str, ...]:
-    """The text below a result, except what its picture already says."""
+def notes(result: Result, *, drawn: bool = True) -> tuple[str, ...]:
+    """The text below a result, except what its picture already says, and what is said of tables that are not `drawn`:
+    how many of their rows are shown, and what their marks mean.
+    """
     if result.chart is not None:
         return tuple(note for note in result.notes if note not in result.chart.notes)
-    return notes_below(result)
+    return notes_below(result) if drawn else result.notes
 
 
 def lines(plain: str) -> str:

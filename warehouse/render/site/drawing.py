@@ -261,7 +261,7 @@ class Drawing:
         name, result = f"result-{self.number}", answer.result
         statement = self._statement(answer, name)
         if not answer.drawn:
-            return "\n".join([statement, *listed_notes(result)])
+            return "\n".join([statement, *listed_notes(result, drawn=False)])
         shown = tables(result, answer.title, self.style, answer.linked)
         if result.chart is not None:
             try:

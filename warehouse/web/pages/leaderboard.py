@@ -69,6 +69,14 @@ def measured_columns(values: Result) -> list[MeasuredColumn]:
     ]
 
 
+def caption_of(results: Sequence[Result]) -> str:
+    """The caption of a table of the values of several answers about the same systems and test sets: that of the first,
+    with the measures of all.
+    """
+    first, *others = (", ".join(measure.name for measure in measured_columns(result)) for result in results)
+    return ", ".join((first, *others)) + results[0].caption.removeprefix(first)
+
+
 def extent_of(rows: Iterable[Mapping[str, Cell]], measure: MeasuredColumn) -> tuple[float, float]:
     """The lowest and the highest limit of a measure."""
     names = (measure.low, measure.name, measure.high)
@@ -252,7 +260,8 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))
             )
         rows.append(tuple(cells))
-    return Listing(values.caption, tuple(columns), tuple(_align_letters(rows, columns)))
+    shown = caption_of([known[part] for part in (VALUES, OTHERS) if part in known])
+    return Listing(shown, tuple(columns), tuple(_align_letters(rows, columns)))
 
 
 def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:

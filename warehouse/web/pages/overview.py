@@ -102,6 +102,8 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         titled=False,
         empty="nothing was loaded yet",
     )
+    if len(imports.rows) > MOST_LISTED:
+        yield Paragraphs((f"The first {MOST_LISTED:,} of {len(imports.rows):,} imports.",))
     yield answer(imports, links, drawn=False)
 
 

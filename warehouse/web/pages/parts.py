@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 
-from msgspec.structs import replace
-
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.render.diagnostics import diagnosis
 from evalhouse.warehouse.render.panels import Rectangle
+from evalhouse.warehouse.render.shortening import for_page
 from evalhouse.warehouse.render.site.contents import (
     Copies,
     Failure,
@@ -22,7 +21,7 @@ from evalhouse.warehouse.render.site.contents import (
     Views,
 )
 from evalhouse.warehouse.render.style import clean
-from evalhouse.warehouse.results import Cell, Result, Table
+from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.web.addresses import HOME, Address, AddressKind, Links
 from evalhouse.warehouse.web.inquiry import Inquiry
 
@@ -55,11 +54,8 @@ def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True,
     """
     copies = copies_of(result.statement, links)
     linked = _Linked(result, links)
-    rows = result.table.rows
-    if len(rows) > MOST_ROWS and result.grid is None:
-        note = f"the first {MOST_ROWS:,} of {len(rows):,} rows; the files have them all"
-        cut = Table(result.table.columns, rows[:MOST_ROWS])
-        result = replace(result, table=cut, triangle=None, sections=(), notes=(note, *result.notes))
+    if drawn:
+        result = for_page(result, MOST_ROWS, "the files have them all")
     caption = result.caption if title else ""
     return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn, folded, caption)
 

@@ -19,7 +19,7 @@ from evalhouse.warehouse.render.site.contents import (
 )
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed_name
-from evalhouse.warehouse.web.pages.leaderboard import extent_of, interval, measured_columns
+from evalhouse.warehouse.web.pages.leaderboard import caption_of, extent_of, interval, measured_columns
 from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
 
@@ -68,6 +68,9 @@ def _values(
     """One row per test set, with the interval of the first measure."""
     tail = _tail(name, test_sets, of)
     first, *others = alike.measures
+    if not alike.task.by_document:
+        # Printed figures have no intervals, and one caption names all tasks of which they were printed.
+        first, others = ", ".join(alike.measures), []
     values = answer_statement(inquiry, f"score {first} {tail}{' interval' if alike.task.by_document else ''}")
     if isinstance(values, Failure):
         # With too few documents for an interval, there are still values.
@@ -97,6 +100,6 @@ def _values(
         cells += [interval(row, column, extent)] if column.has_interval else []
         listed.append((*cells, *(one.shown(row) for one in rest)))
     yield Headline(alike.task.meaning.partition(":")[0].capitalize())
-    yield Listing(results[0].caption, tuple(columns), tuple(listed))
+    yield Listing(caption_of(results), tuple(columns), tuple(listed))
     for result in results:
         yield answer(result, links, drawn=False)

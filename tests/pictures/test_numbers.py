@@ -323,6 +323,26 @@ def test_a_picture_says_the_same_wherever_it_is_shown(sessions: dict[str, Sessio
     assert any(read[place : place + len(alone)] == alone for place in range(len(read)))
 
 
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_spoken_of_a_picture_has_the_unit_and_no_colour(sessions: dict[str, Session], asked: str) -> None:
+    _, chart = answered(sessions, asked)
+    spoken = [unescape(label) for label in re.findall(r'aria-label="([^"]*)"', vegalite.svg(chart))]
+    assert not [label for label in spoken if re.search(r"#[0-9A-F]{6}|\bx2?: |(linear|log) scale", label)]
+    for panel in chart.panels:
+        for point in (point for points in panel.marks_of(Points) for point in points.points):
+            places = ((axis, at) for axis, at in ((panel.x, point.x), (panel.y, point.y)) if not axis.nominal)
+            numbers = [f"{axis.label} {in_words(at, axis)}" for axis, at in places]
+            assert clean(f"{point.name}: {', '.join(numbers)}") in spoken
+
+
+def test_documents_that_a_limit_shows_are_not_called_all(session: Session) -> None:
+    whole, some = (session.run(f"plot documents F for GE, UMASS on TST3{limit}").chart for limit in ("", " limit 7"))
+    assert whole is not None
+    assert some is not None
+    assert "TST3: 39 messages raise GE above UMASS, 38 UMASS above GE" in whole.alternative
+    assert "TST3: of the 7 shown, 7 messages raise GE above UMASS, 0 UMASS above GE" in some.alternative
+
+
 TABLES = ("table", "markdown", "latex", "typst", "html")
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.render import render
 from evalhouse.warehouse.render.html import table
 from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
 from evalhouse.warehouse.render.report.prose import Report, ReportedStatement, shorten_report
@@ -178,6 +179,22 @@ def test_a_caption_of_printed_figures_names_all_that_they_are_of(visit: Visit) -
     html = visit().get("/system/GE").text
     assert "extraction.F(beta=1)" in html
     assert "on TST3: filtering and extraction figures as printed" in html
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown", "said"),
+    [
+        (500, None, ""),
+        (501, None, "the first 500 of 501 rows; --format tsv shows all"),
+        (1234, 20, "the first 20 of 1,234 rows; --format tsv shows all"),
+        (100, 20, "the first 20 of 100 rows; limit 100 shows all"),
+    ],
+)
+def test_a_terminal_tells_of_how_many_rows_it_shows_the_first(rows: int, shown: int | None, said: str) -> None:
+    values = tuple(("T", "F", f"s{n}", 0.5) for n in range(rows))
+    sections = () if shown is None else (TableSection("", values, shown),)
+    drawn = render(Result("s", "c", "", Table(COLUMNS, values), sections=sections), "table", Style())
+    assert [line for line in drawn.splitlines() if "the first" in line] == ([said] if said else [])
 
 
 def test_a_report_tells_what_copies_have() -> None:

@@ -332,7 +332,7 @@ CLAUSES = (
         "missing",
         "missing",
         "error|drop|zero|bounds",
-        "what to do with documents that not every system has, or topics that a run leaves out",
+        "what becomes of documents, or topics, that not every system has",
         "missing drop",
         shape=Shape.WORD,
     ),

@@ -41,6 +41,11 @@ TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
 
 Cell = str | int | float | bool | None
 
+UNEVEN = "≠"
+"""The mark of values that rest on other documents than those of other systems beside them."""
+
+UNEVEN_MEANS = f"{UNEVEN} scored on different documents, so not comparable"
+
 
 def none_if_nan(number: float) -> float | None:
     """A number as a cell, which is empty where it is undefined."""
@@ -254,6 +259,10 @@ class Result(Struct, frozen=True):
     """The unadjusted p-value of each comparison that was tested, whether a column shows it or not."""
     one_by_one: bool = False
     """Whether people read its rows one at a time, as they read documents."""
+    uneven: frozenset[tuple[str, str]] = frozenset()
+    """The test sets and columns of measures whose values rest on different documents. Such values are not comparable:
+    each is marked so wherever it is shown, and none is called the best.
+    """
 
     def raise_for(self) -> Result:
         """Return the result itself if what `expect` says holds, or if the statement is not an `expect`.

@@ -76,6 +76,8 @@ compare precision for GE, UMASS on TST3 test wilcoxon
 + explain compare F for GE, UMASS on TST3
 + plot score recall, precision of filtering for all on TST4
 plot compare F for GE, UMASS on TST3 shuffles 99
++ score F for GE, UMASS on TST3, TST4 missing zero
+rank F for all on TST3, TST4 over test sets missing drop
 + define measure SER = (missing + spurious + incorrect) / possible; compare SER for GE, UMASS, SRI on TST3 shuffles 99
 """,
 )
@@ -103,6 +105,7 @@ agree on alerts
 agree on alerts where annotator in ("eve") with key
 agree on alerts by document.source with key exchange by document.source
 score F for all on alerts corrected by eve
++ score recall of filtering for all on alerts missing zero
 """,
 )
 
@@ -114,6 +117,8 @@ compare accuracy for base, new on robust
 compare accuracy for base, new on robust exchange by document
 compare accuracy for base, new on robust, reading test tukey shuffles 99
 compare ap for all on robust missing zero
++ score ap for all on robust missing drop
+score ap for all on robust missing error
 group accuracy for all on reading
 + power accuracy for base, new on robust detect 10% documents 50
 + coverage
@@ -143,6 +148,11 @@ DRAWN_AGAIN = _listed(
 score pass(k=2) for all on graded, greedy by document
 compare pass(k=3) for base, tuned on qa
 score pass for all on folds
++ score pass(k=1) for all on qa missing zero
++ score accuracy, seconds for all on qa replicates missing zero interval
++ score accuracy for all on qa missing drop
+table seconds for all on qa
+compare accuracy for "tuned#1", "tuned#4", solo on qa missing zero
 spread accuracy, seconds for all on qa
 spread accuracy for base on qa exchange by document.passage
 score accuracy for all on qa corrected by seconds exchange by document.passage runs apart

@@ -73,6 +73,10 @@ def test_score_rounds_the_quotient_of_its_sums_once() -> None:
     assert result.notes == ("recall is undefined on T: B (possible is 0, or a count it needs was not loaded)",)
 
 
+HOW_MANY = {"documents of each system on 'T'": [(1, "", 3), (2, "", 2)], "documents of any system on 'T'": [("", 3)]}
+"""On how many documents A and B were scored."""
+
+
 def compared(facts: dict[str, Any], **how: Any) -> Result:
     testing = replace(p.Testing.plain(None), **how)
     plan = compare.ComparePlan("compare", (entry("recall", "extraction", A, B),), testing)
@@ -90,7 +94,7 @@ def test_a_document_that_one_system_lacks_is_named_dropped_or_counted_as_nothing
     facts = observed({1: [4, 4, 4], 2: [0, 0]})
     with pytest.raises(QueryError, match="1 document of T is missing for some systems: d3"):
         compared(facts)
-    (dropped,) = compared(facts, missing="drop").rows
+    (dropped,) = compared(facts | HOW_MANY, missing="drop").rows
     (zero,) = compared(facts, missing="zero").rows
     assert (dropped["documents"], zero["documents"]) == (2, 3)
 
@@ -113,9 +117,9 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
     assert names.needed({query.name: columns})
     assert not names.needed({query.name: {name: np.asarray(column) for name, column in columns.items()}})
     dropping = compare.ComparePlan("compare", (many,), replace(p.Testing.plain(None), missing="drop"))
-    result = compare.answer(dropping, {query.name: columns}, NOBODY)
+    result = compare.answer(dropping, {query.name: columns, **HOW_MANY}, NOBODY)
     assert result.rows[0]["documents"] == 25
-    assert result.notes[0] == "1 document of T was left out because not every system has it"
+    assert result.notes[0] == "1 document of T was left out because not every system has it; missing for B (1)"
 
 
 def test_group_gives_letters_to_what_does_not_differ() -> None:

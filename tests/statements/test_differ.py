@@ -211,9 +211,9 @@ def test_documents_that_a_system_lacks_are_told_of(with_values: WithValues, tmp_
                 list(session.results(f'load "{path}" as documents'))
             dropped, filled = (session.run(f"{asked} missing {word}") for word in ("drop", "zero"))
             assert "missing documents left out" in dropped.caption
-            assert "1 document of t was left out because not every system has it" in dropped.notes
+            assert "1 document of t was left out because not every system has it; missing for b (1)" in dropped.notes
             assert "missing documents count as nothing" in filled.caption
-            assert "1 document of t counts as nothing for systems that lack it: 1 for b" in filled.notes
+            assert "of the 12 documents of t, those that a system lacks count as nothing: 1 for b" in filled.notes
 
 
 @pytest.mark.long

@@ -200,6 +200,29 @@ def test_a_difference_is_split_by_the_attributes_of_documents(visit: Visit, ware
     assert page.fields["by"] == ["document.day"]
 
 
+def test_a_leaderboard_of_values_over_different_documents_has_no_best(
+    visit: Visit, warehouses: dict[str, Path]
+) -> None:
+    path, imported = "/test-set/faq?measure=helpful", warehouses["imported"]
+    page = read(visit, path, imported)
+    head, *rows = page.rows[: 1 + len(SCORED_ON_FAQ)]
+    assert head[:3] == ["system", "documents", "helpful"]
+    assert {row[0]: row[1] for row in rows} == SCORED_ON_FAQ
+    assert all(row[2].endswith("≠") for row in rows)
+    page = read(visit, f"{path}&missing=zero", imported)
+    head, *rows = page.rows[: 1 + len(SCORED_ON_FAQ)]
+    assert head[:3] == ["ranks", "system", "helpful"]
+    assert "≠" not in page.html
+    (ranked,) = (one for one in page.statements if one.startswith("rank"))
+    with Session.open(imported) as session:
+        values = {row["system"]: f"{row['value']:.4f}" for row in session.run(ranked).rows}
+    assert {row[1]: row[2] for row in rows} == values
+
+
+SCORED_ON_FAQ = {"base": "12", "late": "11", "short": "8", "tuned": "11"}
+"""On how many documents each system was scored."""
+
+
 def _documents(page: Page) -> list[list[str]]:
     return [row for row in page.rows if row and row[0].startswith("SIM3-")]
 

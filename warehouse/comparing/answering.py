@@ -23,8 +23,8 @@ from evalhouse.warehouse.comparing.notes import (
 )
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import averaged_over, measure_notes, signature, title
-from evalhouse.warehouse.results import EMPTY, Result, SideBySide, Table, TableSection, Triangle
+from evalhouse.warehouse.plans.labels import averaged_over, left_out, left_out_notes, measure_notes, signature, title
+from evalhouse.warehouse.results import EMPTY, Column, Result, SideBySide, Table, TableSection, Triangle
 
 # === what tests add ===================================================================================================
 # Gathered from one comparison after another: what was tested and how, the p of each pair, and the notes that all
@@ -97,6 +97,7 @@ def result_of(
     triangle: Triangle | None = None,
     sections: tuple[TableSection, ...] = (),
     one_by_one: bool = False,
+    uneven: frozenset[tuple[str, str]] = frozenset(),
 ) -> Result:
     """The answer to the question `text` on some entries, called `what` and computed `how`.
 
@@ -114,12 +115,25 @@ def result_of(
         caption=title(what, entries, how),
         signature=signature(text, entries, *settings),
         table=table,
-        summary_table=summary_table,
-        notes=tuple(dict.fromkeys([*(measure_notes(entries) if about_measures else ()), *notes])),
+        summary_table=_with_left_out(summary_table, entries),
+        notes=tuple(
+            dict.fromkeys([*(measure_notes(entries) if about_measures else ()), *notes, *left_out_notes(entries)])
+        ),
         side_by_side=side_by_side,
         triangle=triangle,
         sections=sections,
         how=how,
         p_values=tuple(p_values),
         one_by_one=one_by_one,
+        uneven=uneven,
     )
+
+
+def _with_left_out(summary: Table, entries: Sequence[p.Entry]) -> Table:
+    """The summary with what the answer leaves out, the same in each row; a row of that alone where there is no summary.
+    People read it in the notes.
+    """
+    said = left_out(entries)
+    columns = tuple(Column(name, "text", on_screen=False) for name in said)
+    rows = summary.rows or (((),) if said else ())
+    return Table((*summary.columns, *columns), tuple((*row, *said.values()) for row in rows)) if said else summary

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, isnan, log
 
-import numpy as np
 from msgspec import Struct, field
 
 from evalhouse.grammar.clauses import as_typed
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, is_faster_exactly
 from evalhouse.warehouse.comparing.intervals import Interval, Intervals, interval_title, plan_of
+from evalhouse.warehouse.comparing.lacking import dropped_notes, unanswered_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import paired_sums
 from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import LEFT_OUT_AS_0, Size, noun_of, sizes, some, undefined_units
+from evalhouse.warehouse.plans.labels import Size, missing_caption, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
 from evalhouse.warehouse.significance.areas import LEAST, Ranked
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS
@@ -88,15 +88,7 @@ def testing_caption(
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
     adjusted = _adjustment_note(how.adjustment, how.test, families)
-    return "; ".join(filter(None, (test, missing_note(how, entries), adjusted, ", ".join(drawn))))
-
-
-def missing_note(how: p.Testing, entries: Sequence[p.Entry]) -> str:
-    """What happened to documents that a system lacks, if the statement said so."""
-    if any(entry.units.filled for entry in entries):
-        return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
-    done = {"drop": "left out", "zero": "count as nothing"}.get(how.missing)
-    return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
+    return "; ".join(filter(None, (test, missing_caption(how.missing, entries), adjusted, ", ".join(drawn))))
 
 
 def _method(drawn: str | None, families: Sequence[ComparedPairs]) -> str:
@@ -548,27 +540,15 @@ def _undefined_units(comparison: Comparison) -> Iterator[str]:
 
 def missing_notes(comparison: Comparison) -> Iterator[str]:
     """What became of documents that not every system has."""
-    entry = comparison.entry
-    yield from missing_note_of_runs(entry, comparison.observations.in_some_runs, comparison.how.missing)
-    if comparison.how.missing == "zero":
-        yield from _counted_as_nothing(comparison)
-    if dropped := comparison.observations.dropped:
-        were, has = ("was", "it") if dropped == 1 else ("were", "them")
-        what = quantity(dropped, entry.units.observed_noun)
-        why = f"because not every system has {has}{_bounds_note(comparison)}"
-        yield f"{what} of {entry.test_set.name} {were} left out {why}"
-
-
-def _counted_as_nothing(comparison: Comparison) -> Iterator[str]:
-    """What counts as nothing because a system lacks it."""
-    entry, present = comparison.entry, comparison.observations.present
-    lacking = int(np.count_nonzero(~present.all(axis=0)))
-    if lacking:
-        what = quantity(lacking, entry.units.observed_noun)
-        absent = zip(entry.systems, np.count_nonzero(~present, axis=1).tolist(), strict=True)
-        listed = some([f"{count:,} for {system.name}" for system, count in absent if count])
-        count_as, lack = ("counts", "lack it") if lacking == 1 else ("count", "lack them")
-        yield f"{what} of {entry.test_set.name} {count_as} as nothing for systems that {lack}: {listed}"
+    for part in comparison.over or (comparison,):
+        yield from missing_note_of_runs(part.entry, part.observations.in_some_runs, comparison.how.missing)
+        lacked = part.observations.lacking
+        if lacked is None:
+            continue
+        if part.how.missing == "zero":
+            yield from unanswered_notes(part.entry, [lacked])
+        else:
+            yield from dropped_notes(part.entry, part.observations.dropped, lacked, _bounds_note(comparison))
 
 
 def _bounds_note(comparison: Comparison) -> str:

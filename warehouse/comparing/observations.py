@@ -5,7 +5,7 @@ Rows come from the database once per test set; every measure is then read from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,20 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing.lacking import (
+    Lacking,
+    absent_documents,
+    lacking,
+    lacking_queries,
+    refuse_lacking,
+    refusing_queries,
+)
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, check_runs, in_some_runs, some_runs_query
 from evalhouse.warehouse.kinds import Kind
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.fact_rows import value_of
-from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
 
@@ -32,9 +38,6 @@ AT_MOST = 4
 """Ids are looked up in a table of all ids if it has at most this many places for each row. Otherwise they are searched
 for.
 """
-
-LISTED = 5
-"""How many missing documents an error names."""
 
 
 class Observations(Struct, frozen=True):
@@ -60,6 +63,8 @@ class Observations(Struct, frozen=True):
     document: NDArray[np.intp] | None = None
     in_some_runs: tuple[InSomeRuns, ...] = ()
     """The systems whose runs do not all have the same documents."""
+    lacking: Lacking | None = None
+    """How many documents each system lacks, where these count as nothing or are left out."""
 
     @property
     def units(self) -> int:
@@ -83,12 +88,15 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     # What is computed of lists is read together, so its parts have one query.
     queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
     if entry.units.groups and how.missing == "error":
-        queries = (*queries, Query(_incomplete_name(entry), unit_rows.names_of_incomplete(entry, how.where)))
+        queries = (*queries, *refusing_queries(entry, how.where))
     if entry.units.runs_of_models is not None:
         queries = (
             *queries,
             *(some_runs_query(_some_runs_name(part), part, how.where) for part in entry.observed_apart),
         )
+    if _says_who_lacks(how, entry):
+        counts = (query for part in entry.observed_apart for query in lacking_queries(part, how.where))
+        queries = (*queries, *{query.name: query for query in counts}.values())
     if _counts_alike(entry):
         names = (_names_of_lacking(how, part) for part in entry.observed_apart if how.missing == "error")
         ordered = (_in_order(how, part, in_order) for part in entry.observed_apart if in_order is not None)
@@ -98,12 +106,13 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     return (*queries, documents, *((units,) if entry.units.within_documents else ()))
 
 
+def _says_who_lacks(how: p.Testing, entry: p.Entry) -> bool:
+    """Whether notes say how many documents each system lacks."""
+    return entry.units.filled or how.missing in ("drop", "bounds")
+
+
 def _some_runs_name(part: p.Entry) -> str:
     return f"documents in some runs among {_rows_name(part, False)}"
-
-
-def _incomplete_name(entry: p.Entry) -> str:
-    return f"documents that are not there for every system on {entry.test_set.name!r}"
 
 
 def _rows(how: p.Testing, part: p.Entry) -> Query:
@@ -215,18 +224,15 @@ def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     check_runs(entry, in_runs, how.missing)
     alike = _counts_alike(entry)
     name = _rows_name(entry, alike)
-    if entry.units.groups and how.missing == "error" and (names := facts[_incomplete_name(entry)]):
-        lacking = [str(document) for (document,) in names]
-        few = f"{', '.join(lacking[:LISTED])}{f' and {len(lacking) - LISTED} more' if len(lacking) > LISTED else ''}"
-        are = "is" if len(lacking) == 1 else "are"
-        raise QueryError(
-            f"{quantity(len(lacking), PLAIN_NOUN)} of {entry.test_set.name} {are} missing for some systems: {few}",
-            hints=(f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system",),
-        )
+    if entry.units.groups and how.missing == "error":
+        refuse_lacking(entry, facts)
     if alike:
         rows = facts.get(f"{name} in order", facts[name])
-        return replace(_from_counted(how, _own_rows(rows, entry), entry, facts), in_some_runs=tuple(in_runs))
-    return replace(_from_rows(how, _own_rows(facts[name], entry), entry, facts), in_some_runs=tuple(in_runs))
+        observed = _from_counted(how, _own_rows(rows, entry), entry, facts)
+    else:
+        observed = _from_rows(how, _own_rows(facts[name], entry), entry, facts)
+    lacks = lacking(entry, facts)[0] if _says_who_lacks(how, entry) else None
+    return replace(observed, in_some_runs=tuple(in_runs), lacking=lacks)
 
 
 def _nothing(entry: p.Entry) -> QueryError:
@@ -293,9 +299,9 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     kept: Booleans = np.ones(len(keys), dtype=np.bool_)
     if not everywhere.all():
         if how.missing == "error":
-            lacking = np.unique(keys[~everywhere] // width)
-            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
-            raise _absent(entry, [str(name) for name in documents["name"][lacking[:LISTED]]], len(lacking), without)
+            absent = np.unique(keys[~everywhere] // width)
+            lacked = [np.unique(keys[~own] // width).size for own in present]
+            raise _absent(entry, [str(name) for name in documents["name"][absent]], lacked)
         if how.missing in ("drop", "bounds"):
             kept = everywhere
         elif entry.kind.decide is not None:
@@ -345,9 +351,8 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
     dropped = 0
     if not everywhere.all():
         if how.missing == "error":
-            lacking = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry, True)}"]]
-            without = [system.name for index, system in enumerate(entry.systems) if not present[index].all()]
-            raise _absent(entry, lacking[:LISTED], len(lacking), without)
+            names = [str(name) for (name,) in facts[f"lacking among {_rows_name(entry, True)}"]]
+            raise _absent(entry, names, [int(times[~own].sum()) for own in present])
         # A document that a system lacks is not unknown: it counts as nothing, or is left out.
         known = {column: grid | ~present for column, grid in known.items()}
         if how.missing in ("drop", "bounds"):
@@ -439,14 +444,8 @@ def _number_distinct(numbers: Integers, reach: int) -> tuple[Integers, Integers]
     return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
 
 
-def _absent(entry: p.Entry, names: list[str], lacking: int, without: list[str]) -> QueryError:
-    """Names the first documents that not every system has, and who lacks them."""
-    more = f" and {lacking - LISTED} more" if lacking > LISTED else ""
-    are = f"{quantity(lacking, entry.units.noun)} of {entry.test_set.name} {'is' if lacking == 1 else 'are'}"
-    return QueryError(
-        f"{are} missing for some systems: {', '.join(names)}{more}",
-        hints=(
-            f"missing for {some(without)}",
-            "missing drop leaves them out, missing zero counts them as nothing",
-        ),
-    )
+def _absent(entry: p.Entry, names: Sequence[str], lacked: Sequence[int]) -> QueryError:
+    """The error for documents that not every system has; each lacks so many of them."""
+    systems = (system.name for system in entry.systems)
+    of_systems = zip(systems, lacked, strict=True)
+    return absent_documents(entry, names, [(name, count) for name, count in of_systems if count])

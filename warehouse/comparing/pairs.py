@@ -360,7 +360,7 @@ def _pairs(entry: p.Entry) -> tuple[Pair, ...]:
     places = range(len(entry.systems))
     if entry.against is None:
         return tuple(combinations(places, 2))
-    last = entry.systems.index(entry.against)
+    last = [system.name for system in entry.systems].index(entry.against.name)
     return tuple((place, last) for place in places if place != last)
 
 

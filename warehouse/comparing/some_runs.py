@@ -59,9 +59,9 @@ def averaged_note(entry: p.Entry, found: Sequence[InSomeRuns]) -> Iterator[str]:
         yield f"{lacking}; each is averaged over the runs that have it"
 
 
-def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Iterator[str]:
+def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str | None) -> Iterator[str]:
     """What became of the documents where they count as missing."""
-    if found:
+    if found and missing is not None:
         done = (
             "counted as nothing in the runs that lack them" if missing == "zero" else "left out, as some runs lack them"
         )
@@ -69,11 +69,9 @@ def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: s
 
 
 def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> None:
-    """Raises QueryError where documents lack in some runs and nothing was said of them, or nothing that can be done."""
-    if not found:
-        return
+    """Raises QueryError where documents lack in some runs and nothing was said of them."""
     on = entry.test_set.name
-    if missing == "error":
+    if found and missing == "error":
         first = found[0]
         more = f" and {first.documents - len(first.names):,} more" if first.documents > len(first.names) else ""
         named = f"{', '.join(first.names)}{more}"
@@ -84,9 +82,6 @@ def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Non
                 "replicates averages each over the runs that have it; coverage … runs apart says which these are",
             ),
         )
-    if missing == "zero" and entry.kind.decide is not None:
-        wrong = f"some runs lack {plural(entry.units.noun)} of {on}, and what they did not decide is no part of a mean"
-        raise QueryError(wrong, hints=("write missing drop, or runs apart",))
 
 
 def _listed(entry: p.Entry, found: Sequence[InSomeRuns]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalhouse.warehouse.kinds.kind import Kind
-from evalhouse.warehouse.measures import extraction, filtering
+from evalhouse.warehouse.measures import extraction, filtering, translation, values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,7 @@ EXTRACTION = Kind(
     counts=extraction.COLUMNS,
     apart="unit_id",
     in_units=True,
+    unanswered=(("possible", "possible"), ("missing", "possible")),
     completions=complete_tuples,
     completed_from=("possible", "actual"),
 )
@@ -114,6 +115,9 @@ FILTERING = Kind(
 # === named counts =====================================================================================================
 # Named whole numbers for a system and a document, or for a unit of a document. Measures are functions of their sums.
 
+UNANSWERED = (*values.UNANSWERED, *translation.UNANSWERED)
+"""Of the counts that readers store, those that do not depend on the answer. What other counts are of is not known."""
+
 COUNTS = Kind(
     name="counts",
     meaning="named whole numbers, such as attempts and passed",
@@ -125,4 +129,5 @@ COUNTS = Kind(
     named_counts=True,
     apart="unit_id",
     in_units=True,
+    unanswered=UNANSWERED,
 )

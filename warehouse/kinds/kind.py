@@ -68,7 +68,11 @@ class Kind(Struct, frozen=True):
     """
     decide: Decide | None = None
     """Puts some observations of a system into the cells of the decision yes or no. Baselines are computed with it, and
-    with `missing zero` a missing document counts as decided no. If it is None, a missing document counts 0.
+    with `missing zero` a missing document counts as decided no.
+    """
+    unanswered: tuple[tuple[str, str], ...] = ()
+    """The counts that are not 0 on a document for which a system answered nothing, each with the count whose number it
+    then has: the largest that any system has there, which for a count of the key is that of every system.
     """
     completions: Completing | None = None
     """The extreme completions of missing observations: the counts of all observations, once for each extreme."""

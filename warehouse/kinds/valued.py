@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.measures import Measure, find_measure
 from evalhouse.warehouse.measures.measure import lower_by_name
-from evalhouse.warehouse.measures.values import ATTEMPT_COUNTS, imported_measure, printed_measure
+from evalhouse.warehouse.measures.values import ATTEMPT_COUNTS, UNANSWERED, imported_measure, printed_measure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +65,7 @@ REPLICATED = Kind(
     decided_by=VALUES.decided_by,
     dimensions=VALUES.dimensions,
     counts=ATTEMPT_COUNTS,
+    unanswered=UNANSWERED,
 )
 
 

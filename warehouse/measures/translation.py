@@ -44,6 +44,14 @@ def chrf_counts(orders: Sequence[str]) -> tuple[str, ...]:
 TER_COUNTS = ("edits", "length")
 """Edits, and words of the reference. With n references both are n times the numbers of sacreBLEU."""
 
+UNANSWERED = (
+    *((count, count) for count in ("ref", *(f"ref-{order}" for order in (*CHARACTERS, *WORDS)), "length")),
+    ("edits", "length"),
+)
+"""The counts of a segment without a translation that are not 0: those of the reference, each word of which is to be
+inserted.
+"""
+
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 """The tokenizers of sacreBLEU that need neither models nor other packages."""
 

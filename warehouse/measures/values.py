@@ -135,6 +135,9 @@ DRAWS = Parameter(
 ATTEMPT_COUNTS = ("attempts", "passed")
 """How often a document was attempted, and how many of the attempts passed."""
 
+UNANSWERED = ((TOTAL, TOTAL), ("attempts", "attempts"))
+"""The counts that are not 0 on a document without an answer: its tokens, all wrong, and attempts, which all fail."""
+
 _ATTEMPTS, _PASSED = map(Count, ATTEMPT_COUNTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evalhouse.warehouse.measures import Statistic
@@ -125,11 +125,15 @@ def of_letters(rows: TableRows) -> Findings:
     }
 
 
-def of_the_best(entries: Sequence[p.Entry], rows: TableRows) -> Iterator[str]:
-    """Whether one system is the best of several by all conventions, and else which is by which."""
+def of_the_best(entries: Sequence[p.Entry], rows: TableRows, uneven: Collection[str]) -> Iterator[str]:
+    """Whether one system is the best of several by all conventions, and else which is by which; of no test set of
+    `uneven` ones, on which systems were scored on different documents.
+    """
     names = ("test_set", "system")
     for entry in entries:
         where = entry.test_set.name
+        if where in uneven:
+            continue
         places = {statistic.label: place for place, statistic in enumerate(entry.statistics)}
         for family in families(entry):
             best: dict[str, str] = {}

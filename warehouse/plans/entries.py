@@ -5,7 +5,7 @@ All questions about systems share this part of resolution. Nothing is computed h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import lcm
 
@@ -22,11 +22,13 @@ from evalhouse.warehouse.measures import Function, Measure, Statistic, UnitAvera
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import in_topics
 from evalhouse.warehouse.plans.conditions import dimension_of
+from evalhouse.warehouse.plans.labels import lacking_test_sets
 from evalhouse.warehouse.plans.names import (
     HOW_TO_LOAD,
     LackingMeasureError,
     Scope,
     check_at_most,
+    like,
     synonym_of,
     without_units,
 )
@@ -192,7 +194,7 @@ class Wanted(Struct, frozen=True):
     missing: str | None = None
     """What becomes of documents that a system lacks, as it was said."""
     tested: bool = False
-    """Whether systems are compared, so that documents that some lack are missing."""
+    """Whether systems are compared, so that documents that some lack are missing, and only rows by document answer."""
     needs_runs: bool = False
     """Whether runs are asked about, and each system has some even if it is only one."""
     several: Several = Several()
@@ -241,33 +243,90 @@ class Wanted(Struct, frozen=True):
 def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tuple[p.Entry, ...]:
     """The systems and statistics on each test set.
 
-    Where several test sets are wanted, one without rows is left out if it was not named, and so is a system on a test
-    set where it has no rows, if it has some on another.
+    Where several test sets are wanted, one without rows is passed over if it was not named, and a system is absent
+    from a test set where it has no rows, if it has some on another. The entries say so.
     """
     chosen = scope.test_sets(test_sets)
+    named = are_named(test_sets) or len(chosen) == 1
     entries = []
     for test_set, place in chosen:
         try:
             entries.append(entry_on(wanted, scope, test_set, place, elsewhere=len(chosen) > 1))
         except (_NoRowsError, NoReplicatesError, LackingMeasureError) as error:
-            if are_named(test_sets) or len(chosen) == 1:
+            if named:
                 raise QueryError(error.message, error.span, error.hints) from None
     if not entries:
         raise QueryError("no test set has rows for this", wanted.span)
     if len(chosen) > 1:
         _check_found(wanted, entries, chosen, scope)
-    return tuple(entries)
+    if not named and (wanted.tested or wanted.missing is not None):
+        # Asked of all test sets, the question is meant for those that can answer it.
+        entries = [entry for entry in entries if entry.kind.by_document] or entries
+    answering = {entry.test_set.id for entry in entries}
+    passed_over = tuple(scope.catalog.short_name(test_set) for test_set, _ in chosen if test_set.id not in answering)
+    return with_absent(tuple(replace(entry, passed_over=passed_over) for entry in entries), wanted)
+
+
+def with_absent(entries: tuple[p.Entry, ...], wanted: Wanted) -> tuple[p.Entry, ...]:
+    """The entries of a question, each knowing which of its systems are on other test sets only. With `missing zero`
+    these have no document right, and with `missing error` there must be none.
+    """
+    known = {system.name: system for entry in reversed(entries) for system in entry.stored_systems}
+    names = _in_order(known, wanted.systems)
+    found = []
+    for entry in entries:
+        own = {system.name: system for system in entry.stored_systems}
+        absent = tuple(name for name in names if name not in own)
+        if absent and wanted.missing == "zero" and entry.kind.by_document:
+            all_systems = (*(own.get(name, known[name]) for name in names), *entry.baselines)
+            entry = replace(entry, systems=all_systems, stored=0)
+        found.append(replace(entry, absent=absent))
+    if wanted.missing == "error" and any(entry.absent for entry in found):
+        raise QueryError(
+            f"not every system is on every test set: {', '.join(lacking_test_sets(found))}",
+            wanted.span,
+            ("missing zero counts them as nothing there; missing drop leaves them out",),
+        )
+    return tuple(found)
+
+
+def _in_order(names: Iterable[str], systems: n.Systems | None) -> list[str]:
+    """The names of the systems of a question in the order in which it lists them, and else by name."""
+    order: dict[str, None] = {}
+    for item in systems.items if systems else ():
+        if isinstance(item, n.Name):
+            order.update((name, None) for name in names if name.casefold() == item.text.casefold())
+        elif isinstance(item, n.Pattern):
+            order.update((name, None) for name in sorted(names) if like(name, item.text))
+    return list(order | dict.fromkeys(sorted(names)))
 
 
 def _check_found(
     wanted: Wanted, entries: list[p.Entry], chosen: list[tuple[KnownTestSet, n.Node]], scope: Scope
 ) -> None:
     """Raises the error of the first test set for a system that was named and has rows on none of them."""
+    for item in _not_found(wanted.systems, entries):
+        alone = replace(wanted, systems=n.Systems((item,)))
+        entry_on(alone, scope, *chosen[0])
+
+
+def _not_found(systems: n.Systems | None, entries: Sequence[p.Entry]) -> list[n.Name]:
+    """The systems that were named and are on no test set."""
     names = {system.name.casefold() for entry in entries for system in entry.systems}
-    for item in wanted.systems.items if wanted.systems else ():
-        if isinstance(item, n.Name | n.Text) and item.text.casefold() not in names:
-            alone = replace(wanted, systems=n.Systems((item,)))
-            entry_on(alone, scope, *chosen[0])
+    items = systems.items if systems else ()
+    return [item for item in items if isinstance(item, n.Name) and item.text.casefold() not in names]
+
+
+def check_named(systems: n.Systems | None, entries: Sequence[p.Entry], scope: Scope) -> None:
+    """Raises QueryError, as on the first test set, for a system that was named and is on none of them."""
+    for item in _not_found(systems, entries):
+        systems_of(scope, n.Systems((item,)), entries[0].kind, scope.known(entries[0].test_set))
+
+
+def passing_over(entries: Sequence[p.Entry], kept: Sequence[p.Entry]) -> tuple[p.Entry, ...]:
+    """Those of some entries that can answer a question, which is meant for them alone; they name the others."""
+    passed_over = tuple(entry.test_set.name for entry in entries if entry not in kept)
+    return tuple(replace(entry, passed_over=(*entry.passed_over, *passed_over)) for entry in kept)
 
 
 def are_named(test_sets: n.TestSets | None) -> bool:
@@ -279,19 +338,26 @@ class _NoRowsError(QueryError):
     """A test set that has no rows for a question; no error where the question is asked of all test sets."""
 
 
-def check_filled(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...], otherwise: str) -> None:
-    """Refuses `missing` where it says nothing: without a comparison only topics that a run leaves out can count as 0.
-    `otherwise` says what the statement does with missing documents. Raises QueryError.
-    """
+def check_missing(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...]) -> None:
+    """Raises QueryError for a `missing` that values without a test cannot follow."""
     if statement.missing is None:
         return
-    if statement.missing != "zero":
-        wrong = f"missing {statement.missing} is for comparisons; {otherwise}"
-        raise QueryError(wrong, statement.span, ("leave it out, or write missing zero for rankings",))
+    word = f"missing {statement.missing}"
+    if statement.missing == "bounds":
+        raise QueryError(f"{word} works only with compare", statement.span, ("write missing drop, or missing zero",))
     for entry in entries:
-        if not entry.kind.of_lists:
-            wrong = f"missing zero is for topics that a run leaves out, but {entry.test_set.name} has {entry.kind.rows}"
-            raise QueryError(wrong, statement.span, ("leave it out",))
+        if not entry.kind.by_document:
+            has = f"{entry.test_set.name} has {entry.kind.rows}, which have no documents, so none can be missing"
+            raise QueryError(has, statement.span, (f"leave out {word}",))
+        for statistic, node in zip(entry.statistics, statement.measures, strict=False):
+            if statement.missing == "zero" and statistic.ordered:
+                raise without_confidence(statistic, node)
+
+
+def without_confidence(statistic: Statistic, node: n.Node) -> QueryError:
+    """The error for a measure of an order where documents that a system lacks are to count."""
+    lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
+    return QueryError(lacks, node.span, ("write missing drop instead",))
 
 
 def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
@@ -325,8 +391,7 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
             f"missing {wanted.missing}"
         )
         raise QueryError(what, wanted.span, ("leave it out",))
-    filled = task.of_lists and wanted.missing == "zero"
-    return replace(entry, units=replace(entry.units, filled=filled))
+    return replace(entry, units=replace(entry.units, filled=wanted.missing == "zero"))
 
 
 def _of_attempts(
@@ -350,7 +415,8 @@ def _of_attempts(
     statistics = attempt_statistics(asked_for, replicates, scope, test_set)
     attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
     entry = scope.entry(test_set, REPLICATED, statistics, chosen.systems, chosen.stored, attempts)
-    return of_runs(entry, chosen, wanted)
+    entry = of_runs(entry, chosen, wanted)
+    return replace(entry, units=replace(entry.units, filled=wanted.missing == "zero"))
 
 
 def of_runs(entry: p.Entry, chosen: Chosen, wanted: Wanted) -> p.Entry:

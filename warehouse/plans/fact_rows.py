@@ -97,16 +97,19 @@ class FactRows:
         if source is not None:
             self._source = source
         elif entry.units.grouped is not None and entry.kind.by_document and not key and together is None:
-            self._source = _average_runs(self._source, entry, entry.units.grouped)
+            self._source = _average_runs(_of_each_run(self._source, entry), entry, entry.units.grouped)
         if entry.units.attempts is not None and not key:
             self._source = _attempts(entry, entry.units.attempts)
+        if entry.units.filled and not (key or entry.kind.of_lists):
+            self._source = _fill(self._source, entry)
+        self._shared = _shared(entry.shared_by, self._where) if entry.shared_by is not None else None
         self._attributes = list(dict.fromkeys(dimension for dimension in wanted if dimension.attribute))
         self._joins: list[Sql] = [Sql("join annotator n on n.id = f.annotator_id")] if annotators else []
         for dimension in dict.fromkeys(wanted):
             if dimension.attribute:
                 self._joins.append(self._attribute(dimension))
             elif dimension.of == "system" and self._made_of is not None:
-                self._joins.append(_named_systems(self._made_of))
+                self._joins.append(_named_systems(entry.stored_systems))
             elif not self._own(dimension.of):
                 self._joins.append(Sql(_NEEDS[dimension.of]))
 
@@ -153,6 +156,9 @@ class FactRows:
             conditions.append("f.measure in " + values(measures))
         if self._where is not None:
             conditions.append(self._condition(self._where))
+        if self._shared is not None:
+            columns = "(f.document_id, f.measure)" if self._entry.kind.by_measure and not self._key else "f.document_id"
+            conditions.append(columns + " in (" + self._shared + ")")
         return join(" ", [" from " + self._source + " f", *self._joins, "where", join(" and ", conditions)])
 
     def _systems(self) -> Iterator[int]:
@@ -204,6 +210,99 @@ def _together(entry: p.Entry, groups: p.Groups, where: p.Filter | None) -> Sql:
     )
     keys = "f.test_set_id, f.system_id, g.one as document_id, "
     return "(select " + keys + sums + rows.tail() + " group by all)"
+
+
+# --- documents that a system lacks ------------------------------------------------------------------------------------
+
+_NOTHING_DECIDED = (
+    "(select test_set_id, document_id, label, null::double as confidence, 0 as a, 0 as b, "
+    "(label = 'relevant')::integer as c, (label = 'nonrelevant')::integer as d, 0 as x, "
+    "(label = 'optional')::integer as y from key_label where annotator_id = 0)"
+)
+"""What a system has that decides no on every document of the key."""
+
+
+def _fill(source: Sql, entry: p.Entry) -> Sql:
+    """The rows of a source with rows for the documents that a system of the entry lacks, as if it had answered nothing
+    there. Which documents there are, the key says, or else the rows of all systems of the test set.
+
+    Where runs stand for themselves, a run lacks what another run of its system has only if such documents do not count
+    over the runs that have them; and a run that has nothing at all is none.
+    """
+    kind = entry.kind
+    here = " where f.test_set_id = " + value(entry.test_set.id) + _of_measures(entry)
+    systems = [system.id for system in entry.stored_systems]
+    if not systems:
+        return source
+    together = dict(entry.units.runs_of) if entry.units.incomplete == "averaged" else {}
+    wanted = ", ".join(f"({system}, {together.get(system, system)})" for system in systems)
+    counts = [column(count) for count in (entry.counts if kind.is_counted else ("value",))]
+    named = (*([kind.apart] if kind.apart else []), *(["confidence"] if kind.has_key else []))
+    of_row: list[Sql] = [*map(Sql, named), *counts]
+    measure = ["measure"] if kind.by_measure else []
+    own = join(", ", ["f.system_id", "f.document_id", *("f." + name for name in of_row)])
+    alike = "".join(f" and h.{name} = e.{name}" for name in ("document_id", *measure))
+    steps: list[Sql | str] = [
+        "own as (select " + own + " from " + source + " f" + here + " and f.system_id in " + values(systems) + ")",
+        "unanswered as (" + _unanswered(entry) + here + (")" if kind.has_key else " group by all)"),
+        f"wanted as (select * from (values {wanted}) w(system_id, one))",
+        f"had as (select distinct one, {', '.join(('document_id', *measure))} from own join wanted using (system_id))",
+    ]
+    lacked = join(", ", ["w.system_id", "e.document_id", *("e." + name for name in of_row)])
+    beside = f" from unanswered e cross join wanted w left join had h on h.one = w.one{alike} where h.one is null"
+    if entry.units.runs_of and not together:
+        known = "".join(f" and k.{name} = e.{name}" for name in measure)
+        beside += f" and exists (select 1 from own k where k.system_id = w.system_id{known})"
+    rows = "select * from own union all select " + lacked + beside
+    number = value(entry.test_set.id) + "::integer as test_set_id"
+    return "(with " + join(", ", steps) + " select " + number + ", * from (" + rows + ") together)"
+
+
+def _of_each_run(source: Sql, entry: p.Entry) -> Sql:
+    """The rows of a source before runs are averaged: where what a run lacks counts as nothing, with rows for that."""
+    if entry.units.incomplete != "zero" or not entry.units.filled or entry.kind.of_lists:
+        return source
+    return _fill(source, entry.in_runs())
+
+
+def _unanswered(entry: p.Entry) -> Sql:
+    """What each document of the test set has for a system that answers nothing, up to the condition."""
+    kind, whole = entry.kind, value(entry.units.scale)
+    if kind.has_key:
+        cells = ["f." + count + " * " + whole + " as " + count for count in entry.counts]
+        return "select f.document_id, f.label, f.confidence, " + join(", ", cells) + f" from {_NOTHING_DECIDED} f"
+    equal = dict(kind.unanswered)
+    numbers = [
+        "max(f." + column(equal[count]) + ") * " + whole + " as " + column(count)
+        if equal.get(count) in entry.counts
+        else "0 as " + column(count)
+        for count in entry.counts
+    ]
+    keys = [Sql("f.document_id"), *([Sql(f"f.{kind.apart}")] if kind.apart else [])]
+    columns = join(", ", [*keys, *(numbers if kind.is_counted else ["0::double as value"])])
+    return "select " + columns + " from " + _of_anyone(entry) + " f"
+
+
+def _of_measures(entry: p.Entry) -> Sql:
+    """The condition on the measures of values, which have rows of their own each."""
+    if not entry.kind.by_measure:
+        return Sql("")
+    return " and f.measure in " + values(statistic.measure.name for statistic in entry.statistics)
+
+
+def _of_anyone(entry: p.Entry) -> Sql:
+    """The rows of all systems of the test set, before any are averaged."""
+    if entry.units.attempts is not None:
+        everyone = tuple(p.StoredSystem(one, "") for one, _ in entry.units.attempts.replicates.runs)
+        return _attempts(replace(entry, systems=everyone), entry.units.attempts)
+    return _side_by_side(entry) if entry.kind.named_counts else Sql(entry.kind.source)
+
+
+def _shared(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The documents, and for values the measures, of which all systems of an entry have rows that meet a condition."""
+    columns = "f.document_id, f.measure" if entry.kind.by_measure else "f.document_id"
+    count = " group by all having count(distinct f.system_id) = " + value(len(entry.stored_systems))
+    return f"select {columns}" + FactRows(entry, where).tail() + count
 
 
 def value_of(entry: p.Entry, statistic: Statistic) -> str:
@@ -274,27 +373,26 @@ def _side_by_side(entry: p.Entry) -> Sql:
 
 def _average_runs(source: Sql, entry: p.Entry, replicates: p.Replicates) -> Sql:
     """The rows of a source with the runs of a system averaged, document by document: its own number is that of the
-    system. Counts are multiplied by what makes the averages whole.
+    system. Counts are multiplied by what makes the averages whole. Where a document that only some runs have is absent,
+    it has no row.
     """
     rows = " from " + source + f" f join ({_runs(entry, replicates)}) r on r.run = f.system_id"
     here = " where f.test_set_id = " + value(entry.test_set.id)
     keys = "f.test_set_id, r.one as system_id, f.document_id" + (f", f.{entry.kind.apart}" if entry.kind.apart else "")
     counted = "(select " + _of_runs_of(entry) + ", f.document_id, count(distinct f.system_id) as runs" + rows + here
     with_runs = " join " + counted + " group by all) n on n.document_id = f.document_id and " + _same_runs("n", entry)
-    over = "n.runs"
-    if entry.units.incomplete != "averaged":
+    if entry.units.incomplete == "absent":
         with_all = " join (" + _all_runs(source, entry, replicates) + ") t on " + _same_runs("t", entry)
-        with_runs += with_all + (" and t.runs = n.runs" if entry.units.incomplete == "absent" else "")
-        over = "t.runs"
+        with_runs += with_all + " and t.runs = n.runs"
     if entry.kind.is_counted:
-        sums = join(", ", (_average_count(column(count), replicates.common, over) for count in entry.counts))
+        sums = join(", ", (_average_count(column(count), replicates.common) for count in entry.counts))
         return f"(select {keys}, " + sums + rows + with_runs + here + " group by all)"
     columns = [column_of(place) for place in range(len(entry.of_lists))] if entry.kind.of_lists else ["value"]
-    over = "count(*)" if entry.units.incomplete == "averaged" else f"any_value({over})"
     means = (
-        f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / {over} as {column}" for column in columns
+        f"sum((f.{column} * {FIXED_POINT})::hugeint)::double / {FIXED_POINT} / count(*) as {column}"
+        for column in columns
     )
-    needed = Sql("") if entry.units.incomplete == "averaged" else with_runs
+    needed = with_runs if entry.units.incomplete == "absent" else Sql("")
     return "(select " + ", ".join([keys, *means]) + rows + needed + here + " group by all)"
 
 
@@ -323,7 +421,7 @@ def documents_in_some_runs(entry: p.Entry, where: p.Filter | None) -> Sql:
     """Measure (of imported values), system id, name of a document that some of its runs have and others lack, and how
     many such documents the system has: its first ones by name.
     """
-    apart, replicates = entry.in_runs(), entry.units.grouped
+    apart, replicates = entry.as_stored().in_runs(), entry.units.grouped
     if replicates is None:
         raise ValueError("the systems are not averages of runs")
     # Which documents there are does not depend on what is computed of lists.
@@ -350,10 +448,10 @@ def documents_in_some_runs(entry: p.Entry, where: p.Filter | None) -> Sql:
     )
 
 
-def _named_systems(replicates: p.Replicates) -> Sql:
+def _named_systems(systems: Sequence[p.StoredSystem]) -> Sql:
     """The systems that others are made of, by their names."""
-    listed = ("(" + value(system) + "::integer, " + value(name) + ")" for name, system in replicates.systems.items())
-    return "join (select * from (values " + join(", ", list(listed)) + ") named(id, name)) s on s.id = f.system_id"
+    listed = ["(" + value(system.id) + "::integer, " + value(system.name) + ")" for system in systems]
+    return "join (select * from (values " + join(", ", listed) + ") named(id, name)) s on s.id = f.system_id"
 
 
 def _shared_attribute(alias: str, attribute: str, replicates: p.Replicates) -> Sql:
@@ -388,9 +486,9 @@ def _runs(entry: p.Entry, replicates: p.Replicates) -> str:
     return "select * from (values " + ", ".join(map(str, rows)) + ") runs(run, one)" + none
 
 
-def _average_count(count: Sql, common: int, runs: str) -> Sql:
+def _average_count(count: Sql, common: int) -> Sql:
     known = "case when count(f." + count + ") = count(*) "
-    return known + "then sum(f." + count + f" * ({common} // {runs}))::bigint end as " + count
+    return known + "then sum(f." + count + f" * ({common} // n.runs))::bigint end as " + count
 
 
 def _scalar(wanted: p.Scalar) -> str | float:

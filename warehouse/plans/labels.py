@@ -112,6 +112,69 @@ def headed(entry: p.Entry, entries: Sequence[p.Entry], *remarks: str) -> str:
     return f"{entry.test_set.name} ({remark})" if remark else entry.test_set.name
 
 
+# --- who and what is not there ----------------------------------------------------------------------------------------
+
+
+def lacking_test_sets(entries: Iterable[p.Entry]) -> list[str]:
+    """The systems of a question that are not on all its test sets, each with those that it lacks: lark (not on sea)."""
+    return [f"{name} (not on {', '.join(lacks)})" for name, lacks in _absent(entries).items()]
+
+
+def _absent(entries: Iterable[p.Entry]) -> dict[str, list[str]]:
+    """The systems that are not on all test sets, each with the names of those that it lacks."""
+    lacks: dict[str, list[str]] = {}
+    for entry in entries:
+        for name in entry.absent:
+            lacks.setdefault(name, []).append(entry.test_set.name)
+    return lacks
+
+
+def left_out(entries: Sequence[p.Entry]) -> dict[str, str]:
+    """What an answer leaves out, by the name of the column that says so: systems with the test sets that they lack, and
+    test sets that have nothing that was asked for.
+    """
+    lacks = _absent([entry for entry in entries if not entry.units.filled])
+    said = {
+        "left_out": "; ".join(f"{name}: {', '.join(test_sets)}" for name, test_sets in lacks.items()),
+        "test_sets_left_out": ", ".join(dict.fromkeys(name for entry in entries for name in entry.passed_over)),
+    }
+    return {column: text for column, text in said.items() if text}
+
+
+def left_out_notes(entries: Sequence[p.Entry]) -> list[str]:
+    """The same in sentences, and which systems count as nothing on a test set that they are not on."""
+    notes = []
+    passed_over = list(dict.fromkeys(name for entry in entries for name in entry.passed_over))
+    if passed_over:
+        what = f"{len(passed_over):,} test sets, where nothing answers this: {some(passed_over)}"
+        notes.append(f"left out {what if len(passed_over) > 1 else f'{passed_over[0]}, where nothing answers this'}")
+    filled = [entry for entry in entries if entry.units.filled]
+    others = [entry for entry in entries if not entry.units.filled]
+    shown = {system.name for entry in entries for system in entry.stored_systems}
+    systems = len({name for entry in entries for name in entry.absent} | shown)
+    lacking = dict(zip(_absent(others), lacking_test_sets(others), strict=True))
+    without = [said for name, said in lacking.items() if name not in shown]
+    partly = [said for name, said in lacking.items() if name in shown]
+    for named, what_of_one, what_of_several in (
+        (without, "and is left out", "and are left out"),
+        (partly, "", ""),
+        (lacking_test_sets(filled), "and counts as nothing there", "and count as nothing there"),
+    ):
+        if named:
+            are, what = ("is", what_of_one) if len(named) == 1 else ("are", what_of_several)
+            of = f"{len(named):,} of {quantity(systems, 'system')} {are} not on every test set"
+            notes.append(f"{' '.join(filter(None, (of, what)))}: {some(named)}")
+    return notes
+
+
+def missing_caption(missing: str | None, entries: Sequence[p.Entry]) -> str:
+    """What became of documents that a system lacks, where the statement says it."""
+    if missing == "zero" and any(entry.kind.of_lists for entry in entries):
+        return LEFT_OUT_AS_0.format(topics=plural(noun_of(entries)))
+    done = {"drop": "left out", "zero": "count as nothing"}.get(missing or "")
+    return "" if done is None else f"missing {plural(noun_of(entries))} {done}"
+
+
 # --- how much was observed --------------------------------------------------------------------------------------------
 
 

@@ -213,7 +213,9 @@ class Units(Struct, frozen=True):
     topical: bool = False
     """Whether documents have the attribute topic, over which TREC averages utilities."""
     filled: bool = False
-    """Whether a system has a value, 0, for topics that it has no list for."""
+    """Whether a document that a system lacks counts as one that it answered nothing for."""
+    runs_of: tuple[tuple[int, int], ...] = ()
+    """Where runs stand for themselves, each with the system that it is a run of."""
     listed: bool = False
     """Whether documents are wanted one by one and by their names, however many there are."""
     told_by: tuple[str, bool] | None = None
@@ -352,6 +354,12 @@ class Entry(Struct, frozen=True):
     """The key of the test set, where its rows are figures that were printed of decisions on it."""
     against: System | None = None
     """The one of its systems that all others are compared with; None where every pair is compared."""
+    absent: tuple[str, ...] = ()
+    """The systems of the question that have no rows on this test set, but have some on another of its test sets."""
+    passed_over: tuple[str, ...] = ()
+    """The test sets that the question leaves out because they have nothing that answers it; the same in all entries."""
+    shared_by: Entry | None = None
+    """Where only the documents count that all systems have: the entry with these systems. None where all count."""
 
     def exchange_by(self, exchange: Dimension) -> Entry:
         """The same with something else that is exchanged as a whole."""
@@ -362,12 +370,22 @@ class Entry(Struct, frozen=True):
         if self.units.grouped is None:
             return self
         runs = self.units.runs
-        systems = tuple(StoredSystem(run, "") for system in self.stored_systems for run in runs.get(system.id, ()))
-        return replace(self, systems=systems, units=replace(self.units, replication=None), stored=0)
+        # A system that counts as nothing on this test set has no runs here.
+        runs_of = tuple((run, system.id) for system in self.stored_systems for run in runs.get(system.id, ()))
+        units = replace(self.units, replication=None, runs_of=runs_of)
+        return replace(self, systems=tuple(StoredSystem(run, "") for run, _ in runs_of), units=units, stored=0)
 
     def without_groups(self) -> Entry:
         """The same with single documents, where what shares an attribute is one."""
         return replace(self, units=replace(self.units, groups=None))
+
+    def as_stored(self) -> Entry:
+        """The same with the documents that each system has, and no others."""
+        return replace(self, units=replace(self.units, filled=False), shared_by=None)
+
+    def of_shared(self) -> Entry:
+        """The same with the documents alone that all its systems have."""
+        return replace(self, shared_by=self.as_stored())
 
     @property
     def origin(self) -> str:

@@ -115,14 +115,6 @@ def score_sums(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None
     return "select " + join(", ", [*keys, documents, *sums]) + rows.tail() + " group by all"
 
 
-def documents_of_any(entry: p.Entry, where: p.Filter | None) -> Sql:
-    """On how many documents any system of an entry has rows: one row, and for imported values one a measure."""
-    measure = "f.measure as measure" if entry.kind.by_measure else "'' as measure"
-    # Which documents there are does not depend on what is computed of lists.
-    rows = FactRows(replace(entry, statistics=()) if entry.kind.of_lists else entry, where)
-    return f"select {measure}, count(distinct f.document_id)" + rows.tail() + " group by all"
-
-
 def sums_by_unit(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """One row per system, `by` value and unit: system id, the `by` values, the id of the unit, then the sum of each
     count that averages over units are computed from, null where it is unknown in any row.

@@ -56,6 +56,8 @@ def systems_of(
     known = _names_anywhere(scope, present)
     excepted: dict[str, p.System] = {}
     for item in node.excepted if node else ():
+        if elsewhere and _only_elsewhere(known, item, present.names):
+            continue
         excepted |= {system.name: system for system in _find_systems(scope, item, item, task, test_set, present)}
     by_name: dict[str, p.System] = {}
     for item in items:

@@ -12,13 +12,21 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import as_typed
 from evalhouse.grammar.editing.hints import hints, number_text
-from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_on
 from evalhouse.warehouse.plans.conventions import is_bounded
-from evalhouse.warehouse.plans.entries import Wanted, are_named, check_groups, entries_on, entry_on
+from evalhouse.warehouse.plans.entries import (
+    Wanted,
+    check_groups,
+    entries_on,
+    entry_on,
+    with_absent,
+    without_confidence,
+)
 from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.labels import lacking_test_sets, some
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
 from evalhouse.warehouse.plans.systems import baseline, find_system
@@ -44,9 +52,6 @@ MOST_SHUFFLES = 10**9
 def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
     """The entries of a question that is answered by tests."""
     entries = entries_on(test_sets, Wanted.of(statement), scope)
-    if not are_named(test_sets):
-        # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if entry.kind.by_document) or entries
     check_twice(statement.systems)
     for entry in entries:
         check_tested(statement, entry, test_of(statement, entries))
@@ -128,8 +133,7 @@ def _check_ordered(
         needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
         raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
     if statement.missing == "zero":
-        lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
-        raise QueryError(lacks, node.span, ("write missing drop instead",))
+        raise without_confidence(statistic, node)
     if not test.exchanges and not _one_by_one(statement, entry):
         takes = f"test {test.name} assumes independent documents, but here they are not exchanged one by one"
         place = statement.exchange or statement.test or statement
@@ -160,19 +164,46 @@ def check_two(
     if len(systems) < 2:
         place = statement.systems.span if statement.systems else statement.span
         have = f"there is only {systems[0].name}" if systems else "none of them is"
-        raise QueryError(f"{word} needs two systems, but {have} on {entry.test_set.name}", place)
+        ways = (f"not there: {some(entry.absent)}", "missing zero counts them as nothing") if entry.absent else ()
+        raise QueryError(f"{word} needs two systems, but {have} on {entry.test_set.name}", place, ways)
 
 
-def holding_against(statement: n.Tested | n.Documents | n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
-    """An entry whose systems are each held against one, where the question names one: it is one of them then."""
+def holding_against(
+    statement: n.Tested | n.Documents | n.Differ, entries: Sequence[p.Entry], scope: Scope
+) -> tuple[p.Entry, ...]:
+    """The entries whose systems are each held against one, where the question names one: it is one of them then. On a
+    test set where it is not, it counts as nothing if the question says so. Raises QueryError if it does not.
+    """
     node: n.Name | n.BaselineCall | n.Variable | None = getattr(statement, "against", None)
     if node is None:
-        return entry
-    against = _one_system(node, entry, SaidOfRuns(apart=statement.runs_apart), scope)
+        return tuple(entries)
+    held: dict[int, p.System] = {}
+    lacking: QueryError | None = None
+    for place, entry in enumerate(entries):
+        try:
+            held[place] = _one_system(node, entry, SaidOfRuns(apart=statement.runs_apart), scope)
+        except QueryError as error:
+            lacking = lacking or error
+            if not entry.units.filled:
+                raise
+    if not held and lacking is not None:
+        raise lacking
+    elsewhere = next(iter(held.values()))
+    return tuple(_held(entry, held.get(place), elsewhere, node) for place, entry in enumerate(entries))
+
+
+def _held(entry: p.Entry, against: p.System | None, elsewhere: p.System, node: n.Node) -> p.Entry:
+    """An entry held against a system; where it has no rows on the test set, as it is called elsewhere."""
     if isinstance(against, p.Baseline) and against.share != 1:
         raise QueryError(f"{against.name} has only expected values, no decisions to test", node.span)
-    systems = entry.systems if against in entry.systems else (*entry.systems, against)
-    return replace(entry, systems=systems, against=against)
+    if against is not None:
+        systems = entry.systems if against in entry.systems else (*entry.systems, against)
+        return replace(entry, systems=systems, against=against)
+    known = next((system for system in entry.systems if system.name == elsewhere.name), None)
+    if known is not None:
+        return replace(entry, against=known)
+    absent = (*entry.absent, elsewhere.name)
+    return replace(entry, systems=(*entry.systems, elsewhere), stored=0, against=elsewhere, absent=absent)
 
 
 def _one_system(node: n.Name | n.BaselineCall | n.Variable, entry: p.Entry, said: SaidOfRuns, scope: Scope) -> p.System:
@@ -304,6 +335,7 @@ def carried_over(statement: n.Change | n.Replicate, scope: Scope) -> tuple[p.Ent
         both = f"{source.test_set.name} has {source.kind.name}, {target.test_set.name} {target.kind.name}"
         raise QueryError(f"the two test sets have no task in common: {both}", statement.span, ("add of TASK",))
     _check_printed(statement, source, target)
+    source, target = with_absent((source, target), wanted)
     in_target = {system.name: system for system in target.systems}
     common = tuple(system for system in source.systems if system.name in in_target)
     if not common:
@@ -419,15 +451,31 @@ def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tupl
             raise QueryError(needs, node.span, ("leave out 'over test sets'",))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
-    common = [system for system in entries[0].systems if all(system in entry.systems for entry in entries)]
-    if len(common) < 2:
-        have = f"only {common[0].name} is" if common else "none of them is"
-        raise QueryError(f"compare needs two systems that are on all test sets, but {have}", place)
+    common = on_every_test_set("compare", entries, place)
     against = entries[0].against
-    if against is not None and against not in common:
+    if against is not None and all(system.name != against.name for system in common[0].systems):
         needs = f"an average over test sets is held against a system that is on all of them, and {against.name} is not"
         raise QueryError(needs, statement.against.span if statement.against else place)
-    return tuple(replace(entry, systems=tuple(common)) for entry in entries)
+    return common
+
+
+def on_every_test_set(word: str, entries: tuple[p.Entry, ...], place: Span) -> tuple[p.Entry, ...]:
+    """The entries with the systems that all of them have, in the order of the first."""
+    # Replicates have the same name on each test set, and the id of their first run there.
+    by_name = [{system.name: system for system in entry.systems} for entry in entries]
+    common = [name for name in by_name[0] if all(name in known for known in by_name)]
+    if len(common) < 2:
+        have = f"only {common[0]} is" if common else "none of them is"
+        lacking = lacking_test_sets(entries)
+        raise QueryError(
+            f"{word} needs two systems that are on all test sets, but {have}",
+            place,
+            (f"not on all test sets: {some(lacking)}", "missing zero counts them as nothing there") if lacking else (),
+        )
+    return tuple(
+        replace(entry, systems=tuple(known[name] for name in common))
+        for entry, known in zip(entries, by_name, strict=True)
+    )
 
 
 # === questions that split up differences ==============================================================================
@@ -442,16 +490,13 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
         )
     check_twice(statement.systems)
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
-    if not are_named(statement.test_sets):
-        # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if entry.kind.by_document) or entries
     for entry in entries:
         if not entry.kind.by_document:
             raise QueryError(
                 f"{entry.kind.rows} have no documents, so their differences cannot be traced to documents",
                 statement.task.span if statement.task else statement.span,
             )
-    entries = tuple(holding_against(statement, entry, scope) for entry in entries)
+    entries = holding_against(statement, entries, scope)
     for entry in entries:
         check_two(statement.words, entry.systems, entry, statement)
         for computed in entry.baselines:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.fact_rows import FactRows, column
 from evalhouse.warehouse.store.sql import Sql, join, name, value
@@ -62,13 +64,39 @@ def names_of_lacking(entry: p.Entry, where: p.Filter | None) -> Sql:
 
 def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
     """The names of the documents that not every system of an entry has, before any are put together, in their order."""
-    rows = FactRows(entry.without_groups(), where).tail()
+    fewer = " group by all having count(distinct f.system_id) < " + value(len(entry.stored_systems))
+    lacking = f"select f.document_id as document, {_measure(entry)}" + _single_documents(entry, where)[1] + fewer
+    named = "select distinct d.name from document d join (" + lacking + ") l on l.document = d.id"
+    return named + " order by d.name"
+
+
+def documents_of_each(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """System id, measure (empty unless values have rows of their own for each), and how many documents there are."""
+    _, tail = _single_documents(entry, where)
+    return f"select f.system_id, {_measure(entry)}, count(distinct f.document_id)" + tail + " group by all"
+
+
+def documents_of_any(entry: p.Entry, where: p.Filter | None, by: Sequence[p.Dimension] = ()) -> Sql:
+    """The `by` values, the same measure, and how many documents any system of an entry has."""
+    split, tail = _single_documents(entry, where, by)
+    columns = join(", ", [*split, _measure(entry), "count(distinct f.document_id)"])
+    return "select " + columns + tail + " group by all"
+
+
+def _measure(entry: p.Entry) -> str:
+    return "f.measure as measure" if entry.kind.by_measure else "'' as measure"
+
+
+def _single_documents(entry: p.Entry, where: p.Filter | None, by: Sequence[p.Dimension] = ()) -> tuple[list[Sql], Sql]:
+    """Expressions for the `by` values of rows, and where the rows of single documents come from."""
+    # Which documents there are does not depend on what is computed of lists.
+    apart = replace(entry, statistics=(), beside=()) if entry.kind.of_lists else entry
+    rows = FactRows(apart.without_groups(), where, by)
+    tail = rows.tail()
     if entry.units.groups:
-        rows += " and f.document_id in (select document_id from document_attribute where name = "
-        rows += value(entry.units.groups.attribute) + ")"
-    fewer = " group by f.document_id having count(distinct f.system_id) < " + value(len(entry.stored_systems))
-    lacking = "select f.document_id as document" + rows + fewer
-    return "select d.name from document d join (" + lacking + ") l on l.document = d.id order by d.name"
+        tail += " and f.document_id in (select document_id from document_attribute where name = "
+        tail += value(entry.units.groups.attribute) + ")"
+    return [rows.expression(dimension) for dimension in by], tail
 
 
 def _observation_rows(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:

@@ -23,7 +23,7 @@ from evalhouse.warehouse.render.paper import (
 )
 from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
 from evalhouse.warehouse.render.style import UNDEFINED, Style, clean, width
-from evalhouse.warehouse.results import Result
+from evalhouse.warehouse.results import UNEVEN, Result
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -43,6 +43,7 @@ _LATEX = {
     "±": r"$\pm$",
     "≤": r"$\le$",
     "≥": r"$\ge$",
+    "≠": r"$\ne$",
     "×": r"$\times$",
     "−": "$-$",
     "↓": r"$\downarrow$",
@@ -57,6 +58,9 @@ _SCIENTIFIC = re.compile(r"(\d(?:\.\d+)?)e([-+]\d+)")
 
 _SIGN = re.compile(r"(?:(?<=[\[ ])|^)[-+<]")
 """A sign before a number, but not a sign within a power of ten."""
+
+_SIGNS = {UNEVEN: rf"\,{_LATEX[UNEVEN]}"}
+"""The signs after a number that are not written as they are."""
 
 CHARACTER = 0.55
 """The ems that a float, which can be scaled, gives each character of a line of broken text."""
@@ -268,8 +272,8 @@ def _figure(text: str) -> str:
     text = text.rstrip()
     if text == UNDEFINED:
         return "--"
-    if text.endswith(("*", "?")):
-        return _figure(text[:-1]) + rf"\rlap{{{text[-1]}}}"
+    if text.endswith(("*", "?", UNEVEN)):
+        return _figure(text[:-1]) + rf"\rlap{{{_SIGNS.get(text[-1], text[-1])}}}"
     text = _SCIENTIFIC.sub(lambda number: rf"${number[1]}\times10^{{{int(number[2])}}}$", text)
     return _SIGN.sub(r"$\g<0>$", text).replace("[", "{[}") if not text.endswith("$") else text
 

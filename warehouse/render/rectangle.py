@@ -17,6 +17,8 @@ from evalhouse.warehouse.render.panels import GAP, TIGHT, Figure, Rectangle, mid
 from evalhouse.warehouse.render.style import UNDEFINED, Style, cell, width
 from evalhouse.warehouse.results import (
     TEXTS,
+    UNEVEN,
+    UNEVEN_MEANS,
     Cell,
     CellKind,
     Column,
@@ -41,8 +43,14 @@ Row = Mapping[str, Cell]
 
 
 def best_below(result: Result, signs: bool = False) -> tuple[str, ...]:
-    """The meaning of bold and underlined, or of the signs that replace them, if there are several systems."""
-    return (BEST_BY_SIGNS if signs else BEST,) if result.grid and len(result.grid.systems) >= LEAST_FOR_BEST else ()
+    """The meaning of bold and underlined, or of the signs that replace them, if there are several systems of which one
+    may be the best.
+    """
+    grid = result.grid
+    if grid is None or len(grid.systems) < LEAST_FOR_BEST:
+        return ()
+    columns = {(test_set, measure.label) for test_set, _ in grid.test_sets for measure in grid.measures}
+    return (BEST_BY_SIGNS if signs else BEST,) if columns - result.uneven else ()
 
 
 def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectangle:
@@ -63,7 +71,8 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
         for measure in grid.measures:
             headings.append(f"{heading}\n{measure.heading}{' ↓' if measure.lower_is_better else ''}")
             of_systems = [rows.get((name, test_set, measure.label), {}) for name in grid.systems]
-            columns.append(figures(of_systems, measure, grid.digits if style.digits is None else style.digits))
+            digits = grid.digits if style.digits is None else style.digits
+            columns.append(figures(of_systems, measure, digits, (test_set, measure.label) in result.uneven))
     texts = [*keys, *([plain(figure, signs) for figure in column] for column in columns)]
     lines = tuple(zip(*texts, strict=True))
     return Rectangle(
@@ -86,10 +95,12 @@ def _count(rows: Mapping[tuple[Cell, Cell, Cell], Row], system: str, test_set: s
     return Figure(cell("count", next((count for count in known if count is not None), None)))
 
 
-def figures(rows: Sequence[Row], measure: GridMeasure, digits: int | None) -> list[Figure]:
-    """The figures of one column: the values of a measure on a test set, with what is printed beside them."""
+def figures(rows: Sequence[Row], measure: GridMeasure, digits: int | None, uneven: bool = False) -> list[Figure]:
+    """The figures of one column: the values of a measure on a test set, with what is printed beside them. None of
+    `uneven` values is the best, since they rest on different documents.
+    """
     numbers = [cell(measure.kind, row.get("value"), digits) for row in rows]
-    best, second = _first_two(numbers, measure.lower_is_better)
+    best, second = ("", "") if uneven else _first_two(numbers, measure.lower_is_better)
     marks = [cell("text", row["mark"]) if row.get("mark") else "" for row in rows]
     halves = [_half(row, measure, digits) for row in rows]
     ranks = [_rank(row) for row in rows]
@@ -183,7 +194,7 @@ BEGINNING = 40
 """The number of characters of a passage that are shown on screen and on paper."""
 
 
-def _with_beginnings(table: Table) -> Table:
+def _with_beginnings(table: ShownTable) -> ShownTable:
     """The same table with only the beginnings of its passages, each on one line."""
     passages = {place for place, column in enumerate(table.columns) if column.kind == "passage"}
     if not passages:
@@ -202,19 +213,43 @@ def beginning(passage: Cell) -> Cell:
     return line if len(line) <= BEGINNING and len(passage) <= 4 * BEGINNING else f"{line[: BEGINNING - 1].rstrip()}…"
 
 
-def tables(result: Result) -> list[Table]:
+class ShownTable(Table, frozen=True):
+    """A table with the columns that are shown. `uneven` are the rows and columns of values that rest on different
+    documents.
+    """
+
+    uneven: frozenset[tuple[int, int]] = frozenset()
+
+
+def tables(result: Result) -> list[ShownTable]:
     """The part of a result that is shown: the columns for the screen, with test sets side by side. A summary is a table
     of its own.
     """
-    first = _side_by_side(result) if result.side_by_side else _columns_on_screen(result.table)
-    return [first, _columns_on_screen(result.summary_table)] if result.summary_table.rows else [first]
+    first = _side_by_side(result) if result.side_by_side else _columns_on_screen(result.table, result)
+    return [first, _columns_on_screen(result.summary_table)] if has_summary(result) else [first]
 
 
-def _rectangle(table: Table, style: Style) -> Rectangle:
+def has_summary(result: Result) -> bool:
+    """Whether a summary is drawn: triangles have none, and what a summary leaves out is read in the notes."""
+    summary = result.summary_table
+    return bool(summary.rows) and not result.triangle and any(column.on_screen for column in summary.columns)
+
+
+def _rectangle(table: ShownTable, style: Style) -> Rectangle:
     rows = [
         tuple(cell(column.kind, value, style.digits) for column, value in zip(table.columns, row, strict=True))
         for row in table.rows
     ]
+    marked = {place for _, place in table.uneven}
+    if marked:
+        signs = {True: f" {UNEVEN}", False: "  "}
+        rows = [
+            tuple(
+                text + signs[(number, place) in table.uneven] if place in marked else text
+                for place, text in enumerate(row)
+            )
+            for number, row in enumerate(rows)
+        ]
     columns, rows = _join_intervals(table.columns, rows)
     rows = _align_letters(columns, rows)
     drawn = _fit_columns(columns, rows, style)
@@ -366,8 +401,11 @@ def _cut(section: TableSection) -> str:
 
 
 def legend_below(result: Result, signs: bool = False) -> tuple[str, ...]:
-    """The meaning of the marks of a grid, and of bold and underlined or of the signs that replace them."""
-    return (*best_below(result, signs), *result.grid.legend) if result.grid else ()
+    """The meaning of the marks of a grid, of bold and underlined or of the signs that replace them, and of the mark of
+    values that cannot be compared.
+    """
+    uneven = (UNEVEN_MEANS,) if result.uneven else ()
+    return (*best_below(result, signs), *(result.grid.legend if result.grid else ()), *uneven)
 
 
 def triangle_rectangles(table: Table, how: Triangle, style: Style, level_digits: int | None = None) -> list[Rectangle]:
@@ -450,14 +488,27 @@ def narrow(limits: list[int], places: list[int], least: int, over: int) -> int:
     return over
 
 
-def _columns_on_screen(table: Table) -> Table:
+def _columns_on_screen(table: Table, result: Result | None = None) -> ShownTable:
+    """The columns for the screen; of a result, with the values that rest on different documents."""
     on_screen = [column.on_screen for column in table.columns]
-    return Table(
-        tuple(compress(table.columns, on_screen)), tuple(tuple(compress(row, on_screen)) for row in table.rows)
-    )
+    shown = tuple(compress(table.columns, on_screen))
+    uneven = {
+        (number, place)
+        for number, row in enumerate(table.records() if result is not None and result.uneven else ())
+        for place, column in enumerate(shown)
+        if result is not None and _is_uneven(result, row, column.name)
+    }
+    return ShownTable(shown, tuple(tuple(compress(row, on_screen)) for row in table.rows), frozenset(uneven))
 
 
-def _side_by_side(result: Result) -> Table:
+def _is_uneven(result: Result, row: Row, column: str) -> bool:
+    """Whether a cell is a value that cannot be compared with those of other systems."""
+    # The rows of a grid have one measure each.
+    named, measure = ("value", row.get("measure")) if result.grid else (column, column)
+    return column == named and row[column] is not None and (row.get("test_set"), measure) in result.uneven
+
+
+def _side_by_side(result: Result) -> ShownTable:
     """One line per key, with the spread columns repeated for each value of the column across. A missing cell is
     undefined.
     """
@@ -481,4 +532,7 @@ def _side_by_side(result: Result) -> Table:
         for column in spread
     ]
     rows = [(*key, *(line.get((value, c.name)) for value, _ in how.values for c in spread)) for key, line in lines]
-    return Table((*keys, *columns), tuple(rows))
+    across = [(value, column.name) in result.uneven for value, _ in how.values for column in spread]
+    marked = [len(keys) + place for place, is_uneven in enumerate(across) if is_uneven]
+    uneven = frozenset((line, place) for line, row in enumerate(rows) for place in marked if row[place] is not None)
+    return ShownTable((*keys, *columns), tuple(rows), uneven)

@@ -7,13 +7,13 @@ A name is always text, whatever it begins with. A workbook contains no formulas.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.render.rectangle import tables, triangle_rectangles
+from evalhouse.warehouse.render.rectangle import ShownTable, tables, triangle_rectangles
 from evalhouse.warehouse.render.style import Style, below, clean, width
-from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table
+from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Column, Result, Table
 
 WIDEST = 60
 """No column of a sheet is made wider than this many characters."""
@@ -58,6 +58,10 @@ class _Formats:
             "number": decimals(4),
         }
         self.of: dict[CellKind, Any] = {kind: book.add_format({"num_format": code}) for kind, code in codes.items()}
+        # A number with a mark is a number still.
+        self.uneven: dict[CellKind, Any] = {
+            kind: book.add_format({"num_format": f'{codes[kind]}" {UNEVEN}"'}) for kind in ("proportion", "number")
+        }
         self.bold = book.add_format({"bold": True})
         self.head = book.add_format({"bold": True, "bottom": 1})
 
@@ -78,7 +82,8 @@ def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
         _table(sheet, formats, line, table, not of_pairs)
         line += len(table.rows) + 2
     sheet.freeze_panes(_HEAD + 1, 0)
-    for note in (*result.notes, result.signature):
+    marks = (UNEVEN_MEANS,) if result.uneven else ()
+    for note in (*marks, *result.notes, result.signature):
         sheet.write_string(line, 0, clean(note))
         line += 1
 
@@ -92,12 +97,13 @@ def _table(sheet: Any, formats: _Formats, line: int, table: Table, for_people: b
         sheet.set_column(place, place, min(max(longest, 9) + 2, WIDEST))
     for number, row in enumerate(table.rows, line + 1):
         for place, (column, cell) in enumerate(zip(table.columns, row, strict=True)):
-            _write(sheet, formats, number, place, column, cell)
+            marked = isinstance(table, ShownTable) and (number - line - 1, place) in table.uneven
+            _write(sheet, formats.uneven if marked else formats.of, number, place, column, cell)
     if table.columns and line == _HEAD:
         sheet.autofilter(line, 0, line + len(table.rows), len(table.columns) - 1)
 
 
-def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column, cell: Cell) -> None:
+def _write(sheet: Any, formats: Mapping[CellKind, Any], line: int, place: int, column: Column, cell: Cell) -> None:
     if cell is None:
         return
     if isinstance(cell, bool):
@@ -105,7 +111,7 @@ def _write(sheet: Any, formats: _Formats, line: int, place: int, column: Column,
     elif isinstance(cell, str):
         sheet.write_string(line, place, clean(cell))
     else:
-        sheet.write_number(line, place, cell, formats.of.get(column.kind))
+        sheet.write_number(line, place, cell, formats.get(column.kind))
 
 
 def _triangles(book: Any, formats: _Formats, name: str, result: Result, style: Style) -> None:

@@ -17,6 +17,7 @@ from evalhouse.warehouse.kinds import FILTERING, KINDS, PUBLISHED
 from evalhouse.warehouse.measures.filtering import COLUMNS as CELLS
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.entries import Wanted, check_named, with_absent
 from evalhouse.warehouse.plans.labels import on, with_keys
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
@@ -51,7 +52,9 @@ def resolve(statement: n.Audit, scope: Scope) -> AuditPlan:
         # The mean of printed figures is no figure that was printed.
         chosen = systems_of(scope, statement.systems, task, test_set, elsewhere=True, said=SaidOfRuns(apart=True))
         entries.append(scope.entry(test_set, task, statistics, chosen.systems))
-    return AuditPlan(to_text(statement), tuple(entries))
+    wanted = Wanted((), None, statement.systems, statement.span)
+    check_named(statement.systems, entries, scope)
+    return AuditPlan(to_text(statement), with_absent(tuple(entries), wanted))
 
 
 def compile(plan: AuditPlan) -> Queries:
@@ -95,9 +98,7 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
         key = KeyCounts(*(int(count) for count in facts[_name("key", entry)][0]))
         printed = _printed_figures(facts[_name("figures", entry)])
         for system in entry.stored_systems:
-            if system.id not in printed:
-                continue
-            cells = _audit_figures(key, printed[system.id])
+            cells = _audit_figures(key, printed.get(system.id, {}))
             if cells is None:
                 notes.append(f"{system.name} on {entry.test_set.name} has no printed recall, precision or fallout")
             else:

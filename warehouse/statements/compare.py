@@ -300,9 +300,7 @@ class ComparePlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
-    entries = tuple(
-        holding_against(statement, entry, scope) for entry in tested_entries(statement, statement.test_sets, scope)
-    )
+    entries = holding_against(statement, tested_entries(statement, statement.test_sets, scope), scope)
     for entry in entries:
         check_two("compare", entry.systems, entry, statement)
     if statement.missing == "bounds":

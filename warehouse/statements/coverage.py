@@ -4,6 +4,8 @@ can be compared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -81,7 +83,25 @@ def resolve(statement: n.Coverage, scope: Scope) -> CoveragePlan:
             systems_of(scope, n.Systems((item,)), stored[0][1], stored[0][0], said=said)
     if not entries:
         raise QueryError("no test set has rows for this", statement.span)
-    return CoveragePlan(to_text(statement), tuple(entries))
+    return CoveragePlan(to_text(statement), _with_left_out(entries, [test_set for test_set, _ in chosen], scope))
+
+
+def _with_left_out(entries: Sequence[p.Entry], chosen: Sequence[KnownTestSet], scope: Scope) -> tuple[p.Entry, ...]:
+    """The entries, the first of each test set with the systems that are absent from it, of whatever kind their rows
+    are, and all with the test sets that have nothing.
+    """
+    there: dict[int, set[str]] = {}
+    for entry in entries:
+        there.setdefault(entry.test_set.id, set()).update(system.name for system in entry.systems)
+    names = sorted(set().union(*there.values()))
+    passed_over = tuple(scope.catalog.short_name(test_set) for test_set in chosen if test_set.id not in there)
+    first = {entry.test_set.id: entry for entry in reversed(entries)}
+    found = []
+    for entry in entries:
+        number = entry.test_set.id
+        absent = tuple(name for name in names if name not in there[number]) if entry is first[number] else ()
+        found.append(replace(entry, absent=absent, passed_over=passed_over))
+    return tuple(found)
 
 
 def _failing(scope: Scope, test_set: KnownTestSet, apart: bool) -> tuple[p.StoredSystem, ...]:

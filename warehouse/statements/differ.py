@@ -13,12 +13,21 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
+from evalhouse.warehouse.comparing.notes import missing_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, kinds_of
-from evalhouse.warehouse.plans.labels import Size, difference_text, noun_of, on, sizes, some, unit_of
+from evalhouse.warehouse.plans.labels import (
+    Size,
+    difference_text,
+    missing_caption,
+    noun_of,
+    on,
+    sizes,
+    some,
+    unit_of,
+)
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of
@@ -151,7 +160,7 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
     one = families[0] if len(families) == 1 else None
     what = f"{measures} of {' − '.join(one.systems)}" if one else f"differences of {measures}"
     whole = _whole(one) if one else ""
-    how = "; ".join(filter(None, (whole, _how(plan, families), missing_note(plan.how, plan.entries))))
+    how = "; ".join(filter(None, (whole, _how(plan, families), missing_caption(plan.how.missing, plan.entries))))
     return result_of(
         plan.text,
         plan.entries,

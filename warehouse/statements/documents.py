@@ -14,11 +14,11 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.charts import format_value
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.notes import missing_note, missing_notes
+from evalhouse.warehouse.comparing.notes import missing_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Function
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import difference_text, noun_of, on, unit_of
+from evalhouse.warehouse.plans.labels import difference_text, missing_caption, noun_of, on, unit_of
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.scores import LONGEST_SHOWN, texts
@@ -155,7 +155,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         notes.append(f"with this many documents, texts are cut after {BRIEF} characters")
     called = plural(noun_of(plan.entries))
     whole = _whole(pairs[0]) if len(pairs) == 1 else ""
-    how = "; ".join(filter(None, (whole, missing_note(plan.how, plan.entries))))
+    how = "; ".join(filter(None, (whole, missing_caption(plan.how.missing, plan.entries))))
     only = f", those that favour {plan.only}" if plan.only is not None else ""
     measures = ", ".join(dict.fromkeys(one.comparison.statistic.label for one in pairs))
     what = (

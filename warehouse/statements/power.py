@@ -65,9 +65,7 @@ class PowerPlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
-    entries = tuple(
-        holding_against(statement, entry, scope) for entry in tested_entries(statement, statement.test_sets, scope)
-    )
+    entries = holding_against(statement, tested_entries(statement, statement.test_sets, scope), scope)
     for entry in entries:
         check_two("power", entry.systems, entry, statement)
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):

@@ -24,19 +24,27 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.decisions import Decisions, decisions
 from evalhouse.warehouse.comparing.intervals import percent
-from evalhouse.warehouse.comparing.notes import missing_note
+from evalhouse.warehouse.comparing.lacking import documents_queries, missing_notes, refuse_lacking
 from evalhouse.warehouse.comparing.pairs import Comparison, comparison_queries, comparisons
+from evalhouse.warehouse.comparing.some_runs import check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_on
-from evalhouse.warehouse.plans.entries import Wanted, check_filled, entries_on
-from evalhouse.warehouse.plans.labels import on, some, unit_of
+from evalhouse.warehouse.plans.entries import Wanted, check_missing, entries_on
+from evalhouse.warehouse.plans.labels import missing_caption, on, some, unit_of
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.systems import Several, stands_for_several
-from evalhouse.warehouse.plans.testing import check_replicates, check_twice, check_two, tested_entries, testing_of
+from evalhouse.warehouse.plans.testing import (
+    check_replicates,
+    check_twice,
+    check_two,
+    on_every_test_set,
+    tested_entries,
+    testing_of,
+)
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, Adjustment, find_adjustment
@@ -256,7 +264,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
             raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
     wanted = replace(Wanted.of(statement), tested=False, several=Several(), groups=False)
     entries = entries_on(statement.test_sets, wanted, scope)
-    check_filled(statement, entries, "mean ranks use the documents that a system has")
+    check_missing(statement, entries)
     check_twice(statement.systems)
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
@@ -264,10 +272,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     tasks = sorted({entry.kind.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
-    everywhere = set.intersection(*({system.name for system in entry.systems} for entry in entries))
-    if len(everywhere) < 2:
-        have = f"only {next(iter(everywhere))} is" if everywhere else "none of them is"
-        raise QueryError(f"rank needs two systems that are on all test sets, but {have}", place)
+    entries = tuple(_by_name(entry) for entry in on_every_test_set("rank", entries, place))
     post_hoc = POST_HOC[0]
     if statement.adjust is not None:
         post_hoc = text_of(statement.adjust, statement.adjust, "the name of an adjustment").casefold()
@@ -277,20 +282,21 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     where = filter_on(scope, statement.where, entries)
     check_replicates(entries, statement.replicates or statement, (), where)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
-    return Over(
-        tuple(replace(entry, systems=_common(entry, everywhere)) for entry in entries),
-        replace(p.Testing.plain(where), level=level),
-        post_hoc,
-    )
+    if statement.missing == "drop":
+        entries = tuple(entry.of_shared() for entry in entries)
+    how = replace(p.Testing.plain(where), level=level, missing=statement.missing or "error")
+    return Over(entries, how, post_hoc)
 
 
-def _common(entry: p.Entry, everywhere: set[str]) -> tuple[p.System, ...]:
-    """The systems of an entry that are on every test set, by their names."""
-    return tuple(sorted((s for s in entry.systems if s.name in everywhere), key=lambda system: system.name))
+def _by_name(entry: p.Entry) -> p.Entry:
+    """The entry with its systems in the order of their names."""
+    return replace(entry, systems=tuple(sorted(entry.systems, key=lambda system: system.name)))
 
 
 def compile_over(over: Over) -> Queries:
-    return tuple(query for entry in over.entries for query in Valued(entry, where=over.how.where).queries())
+    valued = [Valued(entry, where=over.how.where) for entry in over.entries]
+    of_documents = (query for one in valued for query in documents_queries(one, over.how.missing))
+    return (*(query for one in valued for query in one.queries()), *of_documents)
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -342,6 +348,11 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
     from evalhouse.warehouse.significance.groups import clusters, places, rank_limits
 
     rows, summary = TableRows.of(COLUMNS), TableRows.of(SUMMARY)
+    valued = [Valued(entry, where=over.how.where) for entry in over.entries]
+    for one in valued:
+        check_runs(one.entry, one.in_some_runs(facts), over.how.missing)
+        if over.how.missing == "error":
+            refuse_lacking(one.entry, facts)
     labels = [statistic.label for statistic in over.entries[0].statistics]
     for place, label in enumerate(labels):
         found = mean_ranks(over, place, facts)
@@ -373,7 +384,7 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
     by = {"holm": f"Wilcoxon's signed-rank test, Holm-adjusted over {pairs:,} pairs", "nemenyi": "Nemenyi's test"}
     level = f"{as_typed('level', over.how.spoken)} {over.how.level}"
     how = f"mean ranks of {len(over.names)} systems; pairs by {by[over.post_hoc]}, {level}"
-    said = "; ".join(filter(None, (how, missing_note(over.how, over.entries))))
+    said = "; ".join(filter(None, (how, missing_caption(over.how.missing, over.entries))))
     heading = f"{percent(over.how.level)} ranks"
     columns = [replace(column, heading=heading) if column.name == "rank_low" else column for column in COLUMNS]
     result = result_of(
@@ -384,10 +395,19 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
         how=said,
         settings=("rank over test sets", f"adjust {over.post_hoc}"),
         p_values=[p for p in summary.cells("p") if isinstance(p, float)],
-        notes=_hopeless(over, pairs),
+        notes=[
+            *_hopeless(over, pairs),
+            *(note for one in valued for note in _missing_notes(one, over.how.missing, facts)),
+        ],
         summary_table=summary.table(SUMMARY),
     )
     return replace(result, how=how)  # what became of missing documents is not in its picture
+
+
+def _missing_notes(valued: Valued, missing: str, facts: Facts) -> Iterator[str]:
+    """What became of documents that systems, or some of their runs, lack."""
+    yield from missing_note_of_runs(valued.entry, valued.in_some_runs(facts), missing)
+    yield from missing_notes(valued, missing, facts)
 
 
 def _hopeless(over: Over, pairs: int) -> Iterator[str]:

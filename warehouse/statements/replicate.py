@@ -46,7 +46,7 @@ class ReplicatePlan(Struct, frozen=True):
 
 
 def resolve(statement: n.Replicate, scope: Scope) -> ReplicatePlan:
-    source, target = (holding_against(statement, entry, scope) for entry in carried_over(statement, scope))
+    source, target = holding_against(statement, carried_over(statement, scope), scope)
     for entry in (source, target):
         check_tested(statement, entry, test_of(statement, (source, target)))
         check_two("replicate", entry.systems, entry, statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import fsum
 from typing import Any
@@ -16,24 +16,31 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_intervals
-from evalhouse.warehouse.comparing.some_runs import averaged_note
+from evalhouse.warehouse.comparing.lacking import (
+    documents_queries,
+    missing_notes,
+    refuse_lacking,
+    unlike,
+    unlike_notes,
+)
+from evalhouse.warehouse.comparing.some_runs import averaged_note, check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.averages import MACRO
 from evalhouse.warehouse.measures.forms import has_calls
-from evalhouse.warehouse.plans import conventions, scores
+from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import over_units
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_on, kinds_of
-from evalhouse.warehouse.plans.entries import Wanted, call_of, check_filled, check_groups, entries_on, refuse_runs
+from evalhouse.warehouse.plans.entries import Wanted, call_of, check_groups, check_missing, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
 from evalhouse.warehouse.plans.labels import (
-    LEFT_OUT_AS_0,
     Size,
     as_printed,
     headed,
     measure_notes,
+    missing_caption,
     noun_of,
     of_one_origin,
     on,
@@ -42,7 +49,7 @@ from evalhouse.warehouse.plans.labels import (
     undefined_units,
 )
 from evalhouse.warehouse.plans.names import Scope
-from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
 from evalhouse.warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table, TableRows
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
@@ -62,95 +69,6 @@ from evalhouse.warehouse.statements.score_corrected import (
     score_interval_notes,
 )
 
-# === systems scored on different documents ============================================================================
-# Whether such systems stand side by side, and the notes on that.
-
-MOST_ROWS = 10_000_000
-"""With more rows than this, systems with equal counts of documents are not checked for the same documents."""
-
-NamedCounts = tuple[tuple[str, int], ...]
-"""Systems, and on how many documents each was scored."""
-
-
-class Unlike(Struct, frozen=True):
-    """A statistic whose values rest on different documents; `counts` are empty where rows are split."""
-
-    label: str
-    counts: NamedCounts
-
-
-def documents_query(valued: Valued) -> Queries:
-    """What tells whether systems that were scored on as many documents were scored on the same ones."""
-    entry = valued.entry
-    rows = len(entry.stored_systems) * entry.units.documents
-    if valued.by or not entry.kind.by_document or len(entry.stored_systems) < 2 or rows > MOST_ROWS:
-        return ()
-
-    def needed(facts: Facts) -> bool:
-        lines = valued.lines(facts)
-        counts = (_counts(entry, lines, place) for place in range(len(entry.statistics)))
-        return any(_alike(known) and known[0][1] < entry.units.documents for known in counts if known)
-
-    return (Query(_name(valued), scores.documents_of_any(entry, valued.where), needed=needed),)
-
-
-def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unlike]:
-    """The statistics by which systems were scored on different documents, wherever rows are split."""
-    entry = valued.entry
-    if not entry.kind.by_document:
-        return []
-    own = [line for line in lines if isinstance(line.system, p.StoredSystem)]
-    shared = [place for place, dimension in enumerate(valued.by) if dimension.of != "system"]
-    parts: dict[tuple[object, ...], list[ValueLine]] = {}
-    for line in own:
-        parts.setdefault(tuple(line.by[place] for place in shared), []).append(line)
-    of_any: Mapping[str, int] = dict(facts.get(_name(valued), ()))
-    found = []
-    for place, statistic in enumerate(entry.statistics):
-        counts = [_counts(entry, part, place) for part in parts.values()]
-        same = all(_alike(of_part) for of_part in counts)
-        if same and len(counts) == 1 and counts[0]:
-            measure = statistic.measure.name if entry.kind.by_measure else ""
-            same = of_any.get(measure, counts[0][0][1]) == counts[0][0][1]
-        if not same:
-            found.append(Unlike(statistic.label, () if valued.by else counts[0]))
-    return found
-
-
-def documents_notes(entry: p.Entry, by: Sequence[p.Dimension], found: Sequence[Unlike]) -> list[str]:
-    """A note for the statistics that rest on different documents, each time those with the same counts."""
-    labels: dict[NamedCounts, list[str]] = {}
-    for statistic in found:
-        labels.setdefault(statistic.counts, []).append(statistic.label)
-    notes = []
-    for counts, of_counts in labels.items():
-        where = f" for every {', '.join(dimension.name for dimension in by)}" if by else ""
-        listed = f": {some([f'{count:,} for {system}' for system, count in counts])}" if counts else ""
-        if counts and _alike(counts):
-            listed = f", though on {counts[0][1]:,} each"
-        notes.append(
-            f"{', '.join(of_counts)} on {entry.test_set.name}: not all systems were scored on the same "
-            f"{plural(entry.units.noun)}{where}{listed}; coverage lists the absent ones"
-        )
-    return notes
-
-
-def _name(valued: Valued) -> str:
-    return valued.name("documents of any system")
-
-
-def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
-    """On how many documents each system was scored; by imported values, on how many by a statistic."""
-    return tuple(
-        (line.system.name, (line.documents or 0) - (0 if entry.kind.is_counted else line.left_out[place]))
-        for line in lines
-    )
-
-
-def _alike(counts: NamedCounts) -> bool:
-    return len({count for _, count in counts}) < 2
-
-
 # === the statement ====================================================================================================
 
 Key = tuple[Cell, ...]
@@ -160,7 +78,8 @@ class ScorePlan(Struct, frozen=True):
     """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
     of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
     `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for, and
-    `decides` whether something depends on them, so that none of a share may be too narrow.
+    `decides` whether something depends on them, so that none of a share may be too narrow. `missing` says what becomes
+    of documents that a system lacks, where the statement does.
     """
 
     text: str
@@ -172,6 +91,7 @@ class ScorePlan(Struct, frozen=True):
     limit: int | None
     interval: bool = False
     decides: bool = False
+    missing: str | None = None
     everyone: tuple[p.Entry, ...] = ()
     averages: tuple[p.Entry, ...] = ()
     """Where rows are split by unit, the entries with the averages over units of their measures, by the same labels."""
@@ -200,7 +120,9 @@ class ScorePlan(Struct, frozen=True):
 
 def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
-    check_filled(statement, entries, "a score uses the documents that a system has")
+    check_missing(statement, entries)
+    if statement.missing == "drop":
+        entries = tuple(entry.of_shared() for entry in entries)
     where = filter_on(scope, statement.where, entries)
     by, *_ = (tuple(dimension_of(scope, attribute, kind) for attribute in statement.by) for kind in kinds_of(entries))
     _check_computed(statement, entries, by, where)
@@ -224,6 +146,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
         interval=statement.interval is not None,
+        missing=statement.missing,
         everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
         averages=_averages(statement, entries, by, scope),
     )
@@ -308,7 +231,7 @@ def compile(plan: ScorePlan | CorrectedPlan) -> Queries:
         for wanted in (valued, *_of_runs(valued), *_of_everyone(plan, valued.entry))
         for query in wanted.queries()
     )
-    of_values += tuple(query for valued in plan.valued() for query in documents_query(valued))
+    of_values += tuple(query for valued in plan.valued() for query in documents_queries(valued, plan.missing))
     of_values += tuple(query for entry in plan.averages for query in plan.averaged(entry).queries())
     return (*of_values, *(interval_queries(plan.how, plan.entries) if plan.interval else ()))
 
@@ -343,16 +266,29 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     notes = [*_not_comparable(plan, across), *measure_notes(plan.entries)]
     known: list[tuple[str, Size]] = []
     spreads: list[OwnIntervals] = []
-    counted = False
+    uneven: list[tuple[str, str]] = []
     for valued in plan.valued():
         entry = valued.entry
+        of_runs = valued.in_some_runs(facts) if _has_runs(entry) else []
+        if plan.missing == "error":
+            check_runs(entry, of_runs, plan.missing)
+            refuse_lacking(entry, facts)
         lines = _lines(valued, facts)
         known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
-        notes += [*_note_undefined(entry, lines, plan.by), *_left_out(entry, lines), *_undefined_units(entry, lines)]
-        notes += averaged_note(entry, valued.in_some_runs(facts) if _has_runs(entry) else ())
-        if on_unlike := unlike(valued, lines, facts):
-            notes += documents_notes(entry, plan.by, on_unlike)
-            counted = True
+        notes += [*_note_undefined(entry, lines, plan.by), *_undefined_units(entry, lines)]
+        notes += _left_out(entry, lines) if plan.missing is None else ()
+        notes += [*averaged_note(entry, of_runs), *missing_note_of_runs(entry, of_runs, plan.missing)]
+        notes += missing_notes(valued, plan.missing, facts)
+        on_unlike = unlike(valued, lines, facts)
+        notes += unlike_notes(entry, on_unlike, plan.by)
+        # Runs that lack documents make a mean over other ones, too.
+        of_other_runs = bool(of_runs) and plan.missing is None and len({line.system for line in lines}) > 1
+        unlike_labels = {one.label for one in on_unlike}
+        uneven += (
+            (entry.test_set.name, shown_as)
+            for statistic, shown_as in zip(entry.statistics, labels, strict=False)
+            if of_other_runs or statistic.label in unlike_labels
+        )
         if plan.interval:
             of_shares = CLOPPER_PEARSON if plan.decides else WILSON
             spreads.append(own_intervals(plan.how, entry, facts, workforce, of_shares))
@@ -367,10 +303,10 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     kept = _limit_keys(plan, list(dict.fromkeys(keys)))
     shown = set(kept)
     if not plan.by:
-        notes += conventions.of_the_best(plan.entries, rows)
+        notes += conventions.of_the_best(plan.entries, rows, {test_set for test_set, _ in uneven})
     names = ("system", *(dimension.name for dimension in plan.by))
-    columns = _columns(plan, labels, kinds, replicated, counted)
-    spread = (*(("documents",) if counted else ()), *labels)
+    columns = _columns(plan, labels, kinds, replicated, bool(uneven))
+    spread = (*(("documents",) if uneven else ()), *labels)
     test_sets = tuple((entry.test_set.name, headed(entry, plan.entries)) for entry in plan.entries)
     side_by_side = SideBySide(names, tuple(kept), "test_set", test_sets, spread)
     return result_of(
@@ -383,6 +319,7 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         about_measures=False,  # they stand behind the note on what cannot be compared
         summary_table=_summary(plan, rows, labels, kinds, facts),
         side_by_side=side_by_side if across else None,
+        uneven=frozenset(uneven),
     )
 
 
@@ -495,8 +432,7 @@ def _how(plan: ScorePlan, known: Sequence[tuple[str, Size]], spreads: Sequence[O
         said.append(sizes(known))
     if plan.standardized:
         said.append("standard deviations above or below the mean of all systems")
-    if any(entry.units.filled for entry in plan.entries):
-        said.append(LEFT_OUT_AS_0.format(topics=plural(noun_of(plan.entries))))
+    said += filter(None, [missing_caption(plan.missing, plan.entries)])
     replicates = [entry.units.averaged for entry in plan.entries if entry.units.averaged is not None]
     said += dict.fromkeys(f"averages of the {of.called}" for of in replicates if not of.of_models)
     return "; ".join([*said, *([interval_caption(plan.how, plan.entries, spreads)] if plan.interval else [])])

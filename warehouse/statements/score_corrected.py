@@ -21,6 +21,7 @@ from evalhouse.warehouse.comparing.intervals import (
     interval_heading,
     own_interval_queries,
 )
+from evalhouse.warehouse.comparing.lacking import Unlike, unlike_notes
 from evalhouse.warehouse.comparing.notes import interval_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio, Statistic
@@ -440,6 +441,7 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
     names = ("value", "se", "ci_low", "ci_high")
     rows = TableRows(["test_set", "task", "system", *names, *(column.name for column in columns[7:])])
     notes: list[str] = []
+    uneven: set[tuple[str, str]] = set()
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         documents = _documents(entry, judge, facts)
         found = []
@@ -447,6 +449,9 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
             said = _judged_documents(entry, documents.get(system.id, []))
             found.append((system.name, said, _correct_value(said)))
         notes += _notes(entry, judge, found)
+        if on_unlike := _unlike(entry, documents):
+            notes += unlike_notes(entry, [on_unlike], ways=False)
+            uneven.add((entry.test_set.name, on_unlike.label))
         found.sort(key=lambda one: one[0], reverse=plan.order == "system" and plan.descending)
         if plan.order != "system":
             found.sort(key=lambda one: _rank(one[2].value, plan.descending))
@@ -460,7 +465,19 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
         nouns = dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries)
         how += f", {' or '.join(nouns)} drawn as a whole"
     what = f"{label} corrected by {judges} on {on(plan.entries)}"
-    return result_of(plan.text, plan.entries, what, Table(columns, tuple(rows.rows)), how=how, notes=notes)
+    table = Table(columns, tuple(rows.rows))
+    return result_of(plan.text, plan.entries, what, table, how=how, notes=notes, uneven=frozenset(uneven))
+
+
+def _unlike(entry: p.Entry, documents: Mapping[int, Sequence[SaidOfDocument]]) -> Unlike | None:
+    """Whether the judge saw the same documents of each system that it saw any of."""
+    judged = {
+        system.name: {name for name, _, by_judge, _ in documents.get(system.id, ()) if by_judge is not None}
+        for system in entry.stored_systems
+    }
+    if len({frozenset(names) for names in judged.values() if names}) < 2:
+        return None
+    return Unlike(entry.statistics[0].label, tuple((name, len(names)) for name, names in judged.items()))
 
 
 def _rank(value: float | None, descending: bool) -> tuple[bool, float]:

@@ -18,7 +18,7 @@ from evalhouse.warehouse.comparing.intervals import Crossed, crossed_queries, cr
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_on
-from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on
+from evalhouse.warehouse.plans.entries import Wanted, are_named, entries_on, passing_over
 from evalhouse.warehouse.plans.labels import Size, on, sizes, some, unit_of
 from evalhouse.warehouse.plans.names import HOW_TO_LOAD, Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
@@ -73,7 +73,7 @@ def resolve(statement: n.Spread, scope: Scope) -> SpreadPlan:
         _check(statement, entry)
     if not are_named(statement.test_sets):
         # Asked of all test sets, the question is meant for those that can answer it.
-        entries = tuple(entry for entry in entries if _has_replicates(entry)) or entries
+        entries = passing_over(entries, [entry for entry in entries if _has_replicates(entry)] or entries)
     for entry in entries:
         if not _has_replicates(entry):
             here = f" on {entry.test_set.name}" if are_named(statement.test_sets) or len(entries) == 1 else ""

@@ -22,10 +22,10 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import headed, noun_of, on, unit_of
+from evalhouse.warehouse.plans.labels import headed, missing_caption, noun_of, on, unit_of
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
-from evalhouse.warehouse.results import Cell, CellKind, Column, Grid, GridMeasure, Result, TableRows
+from evalhouse.warehouse.results import UNEVEN, Cell, CellKind, Column, Grid, GridMeasure, Result, TableRows
 from evalhouse.warehouse.statements.compare import COMPARE, ComparePlan
 from evalhouse.warehouse.statements.rank import RANK, RankPlan
 from evalhouse.warehouse.statements.score import SCORE, ScorePlan, executor
@@ -157,12 +157,7 @@ def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
     if statement.interval is not None:
         given = {field: getattr(statement, field) for field in _OF_TESTS_AND_INTERVALS}
         question = replace(question, interval=statement.interval, **given)
-    nothing_tested = statement.against is None and not statement.letters and not statement.ranks
-    if statement.missing is None or nothing_tested:
-        return replace(question, missing=statement.missing)
-    entries = SCORE.resolve(question, scope).entries
-    of_lists = all(entry.kind.of_lists for entry in entries)
-    return replace(question, missing="zero") if of_lists and statement.missing == "zero" else question
+    return replace(question, missing=statement.missing)
 
 
 def _question_for(kind: type[n.Compare] | type[n.Rank], statement: n.PaperTable) -> Any:
@@ -302,6 +297,8 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     rows = TableRows((*VALUES, *runs, *TESTED))
     for row in _values(plan, scored, order):
         beside = tested.get((row["test_set"], row["measure"], row["system"]), {})
+        if (row["test_set"], row["measure"]) in scored.uneven and row["value"] is not None:
+            beside = {"mark": UNEVEN, **beside}
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
     answers = [result for result in (scored, compared, ranked) if result is not None]
     labels = ", ".join(plan.score.column_labels())
@@ -312,7 +309,8 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     return replace(
         result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
         signature=_signature(plan.text, scored, compared, ranked),
-        grid=_grid(plan, rows, order, _legend(plan, rows, scored, compared, ranked)),
+        grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked)),
+        uneven=scored.uneven,
         how="; ".join(filter(None, (result.how for result in answers))),
     )
 
@@ -470,16 +468,16 @@ def _columns(plan: PaperTablePlan, rows: TableRows) -> tuple[Column, ...]:
     )
 
 
-def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: Iterable[str]) -> Grid:
+def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], scored: Result, legend: Iterable[str]) -> Grid:
     systems = [str(name) for name in order]
     noun = noun_of(plan.entries)
-    headings, uneven = [], set()
+    headings, counted = [], {test_set for test_set, _ in scored.uneven}
     for entry in plan.entries:
         name = entry.test_set.name
         counts = {row["documents"] for row in rows.records() if row["test_set"] == name}
-        count = counts.pop() if len(counts) == 1 else None
+        count = counts.pop() if len(counts) == 1 and name not in counted else None
         if counts:
-            uneven.add(name)
+            counted.add(name)
         remarks = [quantity(int(count), entry.units.noun)] if count is not None else []
         shown = replace(entry, test_set=replace(entry.test_set, name=plan.shown.get(name, name)))
         headings.append((name, headed(shown, plan.entries, *remarks)))
@@ -494,7 +492,7 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], legend: 
             GridMeasure(label, plan.shown.get(label, label), kinds, lower[label])
             for label in plan.score.column_labels()
         ),
-        counted=frozenset(uneven),
+        counted=frozenset(counted),
         count_heading=plural(noun),
         letters=tuple(letters) if plan.compared is not None and not plan.against else (),
         digits=plan.digits,
@@ -527,6 +525,8 @@ def _legend(
         yield f"letters: the systems that are significantly worse, at {number_text(level)}; {compared.how}"
     if ranked is not None:
         yield f"in brackets: {ranked.how}"
+    if compared is None and ranked is None and (said := missing_caption(plan.score.missing, plan.entries)):
+        yield said
 
 
 def weigh(plan: PaperTablePlan, facts: Facts) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from evalhouse.grammar.study import PROSE
 from evalhouse.warehouse.charts import Chart
 from evalhouse.warehouse.render.html import table, text
 from evalhouse.warehouse.render.panels import Rectangle
-from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.rectangle import has_summary, notes_below, unbounded_rectangles
 from evalhouse.warehouse.render.style import Style
 from evalhouse.warehouse.results import Result
 
@@ -80,7 +80,7 @@ def tables(result: Result, title: str, style: Style, linked: Linked = no_links) 
     """The tables of a result, each in a box that scrolls if there is not enough space."""
     drawn = unbounded_rectangles(result, style)
     captions = [f"{title}: {rectangle.title}" if rectangle.title else title for rectangle in drawn]
-    if result.summary_table.rows and len(drawn) > 1:
+    if has_summary(result) and len(drawn) > 1:
         captions[-1] = f"{title}: summary"
     # The numbers of a triangle depend on its order, so it must not be sorted.
     sortable = result.triangle is None

@@ -7,19 +7,21 @@ from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from evalhouse.warehouse.charts import MOST_PANELS, Panel, Points
 from evalhouse.warehouse.charts.intervals import critical_difference, rank_sets, ranking
 from evalhouse.warehouse.charts.planes import plane
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_interval_queries, own_intervals, percent
 from evalhouse.warehouse.comparing.values import expectation
 from evalhouse.warehouse.kinds import FILTERING, KINDS
-from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.labels import SIMULATED
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
-from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, Result
 from evalhouse.warehouse.significance.groups import letters
 from evalhouse.warehouse.statements.pictures.picture import (
     Drawn,
@@ -178,11 +180,36 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
             for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
                 of_part = ", ".join(filter(None, (title, part)))
                 unit, spans = unit_in(result, label), intervals_of(label, known)
-                panels.append(ranking(of_part, label, unit, named, spans, expected_systems(entry)))
-    legend = hollow(plan.entries)
+                panel = ranking(of_part, label, unit, named, spans, expected_systems(entry))
+                uneven = (entry.test_set.name, label) in result.uneven
+                panels.append(_say_documents(panel, entry, rows, plan.by) if uneven else panel)
+    legend = (*hollow(plan.entries), *_uneven_means(result))
     if any(spread.intervals for spread in spreads):
         legend = (f"lines: {lines_of(plan.how, plan.entries, spreads)}", *legend)
     return Drawn(plan.entries, tuple(panels), _read_out(panels), legend)
+
+
+def _uneven_means(result: Result) -> tuple[str, ...]:
+    return (UNEVEN_MEANS,) if result.uneven else ()
+
+
+def _say_documents(panel: Panel, entry: p.Entry, rows: Sequence[dict[str, Cell]], by: Sequence[p.Dimension]) -> Panel:
+    """The panel with a mark behind the name of each system, and on how many documents it was scored."""
+    shown: dict[str, str] = {}
+    for row in rows:
+        if isinstance(documents := row["documents"], int):
+            many = f" {UNEVEN} {quantity(documents, entry.units.noun)}"
+            for name in (str(row["system"]), ", ".join(filter(None, (str(row["system"]), _part(row, by))))):
+                shown[name] = name + many
+    if panel.y.nominal:
+        return replace(panel, y=replace(panel.y, names=tuple(shown.get(name, name) for name in panel.y.names)))
+    marks = tuple(
+        replace(mark, points=tuple(replace(point, name=shown.get(point.name, point.name)) for point in mark.points))
+        if isinstance(mark, Points)
+        else mark
+        for mark in panel.marks
+    )
+    return replace(panel, marks=marks)
 
 
 def _draw_corrected(plan: CorrectedPlan, result: Result) -> Drawn:
@@ -256,10 +283,12 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         line = _guessing(entry, facts)
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
         title = panel_title(plan.entries, (), entry, "")
+        names = (first.label, second.label)
         units = (unit_in(result, first.label), unit_in(result, second.label))
-        panels.append(
-            plane(title, (first.label, second.label), units, points, expected_systems(entry), line, recall_precision)
-        )
+        panel = plane(title, names, units, points, expected_systems(entry), line, recall_precision)
+        rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
+        uneven = any((entry.test_set.name, name) in result.uneven for name in names)
+        panels.append(_say_documents(panel, entry, rows, plan.by) if uneven else panel)
         if line:
             legend.append(f"dashed: judging a random share s of the {plural(entry.units.noun)} relevant")
         if recall_precision:
@@ -271,6 +300,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     said = "; ".join(f"{sum(map(_count_measured, panel.marks_of(Points)))} points" for panel in panels)
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
+    legend += _uneven_means(result)
     return Drawn(plan.entries, tuple(panels), alternative, tuple(dict.fromkeys(legend)), tuple(notes))
 
 

@@ -22,7 +22,7 @@ from evalhouse.warehouse.render.site.contents import (
     Views,
 )
 from evalhouse.warehouse.render.style import cell
-from evalhouse.warehouse.results import Cell, CellKind, Result
+from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, Offer, offer_of, offers, typed_name
@@ -49,9 +49,13 @@ class MeasuredColumn(Struct, frozen=True):
         """The column of upper limits."""
         return f"ci_high({self.name})"
 
+    is_uneven: bool = False
+    """Whether its values rest on different documents, so that none of them is the best."""
+
     def shown(self, row: Mapping[str, Cell]) -> str:
         """The value of a row."""
-        return cell(self.kind, row.get(self.name))
+        value = row.get(self.name)
+        return f"{cell(self.kind, value)} {UNEVEN}" if self.is_uneven and value is not None else cell(self.kind, value)
 
     def limits(self, row: Mapping[str, Cell]) -> str:
         """The interval of a row."""
@@ -61,9 +65,9 @@ class MeasuredColumn(Struct, frozen=True):
 
 def measured_columns(values: Result) -> list[MeasuredColumn]:
     """The measures of a result, in order."""
-    names = set(values.columns)
+    names, uneven = set(values.columns), {name for _, name in values.uneven}
     return [
-        MeasuredColumn(column.name, column.kind, f"ci_low({column.name})" in names)
+        MeasuredColumn(column.name, column.kind, f"ci_low({column.name})" in names, column.name in uneven)
         for column in values.table.columns
         if column.kind in ("proportion", "number") and not column.name.startswith(("se(", "ci_low(", "ci_high("))
     ]
@@ -162,15 +166,15 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
         return {VALUES: f"score {', '.join(measures)}{tail}"}
     shuffles = address.one_of("shuffles") or ("4999" if systems <= FEW_SYSTEMS else "999")
     drawn = "" if shuffles == "decided" else f" shuffles {shuffles}"
-    if missing := address.one_of("missing"):
-        drawn += f" missing {missing}"
+    missing = f" missing {word}" if (word := address.one_of("missing")) else ""
+    drawn += missing
     adjust = address.one_of("adjust")
     of_letters = f" adjust {adjust or 'maxt'}"
     keeps = any(adjustment.name == adjust and adjustment.family_wise for adjustment in ADJUSTMENTS)
     # An interval takes as long as a hundred values, and intervals of other measures are not shown.
-    statements = {VALUES: f"score {measures[0]}{tail} interval"}
+    statements = {VALUES: f"score {measures[0]}{tail}{missing} interval"}
     if len(measures) > 1:
-        statements[OTHERS] = f"score {', '.join(measures[1:])}{tail}"
+        statements[OTHERS] = f"score {', '.join(measures[1:])}{tail}{missing}"
     if systems > 1:
         statements[RANKS] = f"rank {measures[0]}{tail}{drawn}{of_letters if keeps else ''}"
         statements[LETTERS] = f"group {measures[0]}{tail}{drawn}{of_letters}"
@@ -232,6 +236,9 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
     columns = [ListColumn("system", "name")]
     if ranks:
         columns.insert(0, ListColumn("ranks", "number", "the ranks that the system may have, for all systems together"))
+    counted = any(measure.is_uneven for measure in (first, *others))
+    if counted:
+        columns.append(ListColumn("documents", "number", UNEVEN_MEANS))
     columns.append(ListColumn(first.name, "number"))
     if first.has_interval:
         columns.append(ListColumn("95% CI", "interval"))
@@ -249,12 +256,14 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
         cells: list[ListCell] = [Link(system, links.to(Address("system", (system,))))]
         if ranks:
             cells.insert(0, _ranks(ranks.get(system, {})))
-        cells.append(cell(first.kind, row.get(first.name)))
+        if counted:
+            cells.append(cell("count", row.get("documents")))
+        cells.append(first.shown(row))
         if first.has_interval:
             cells.append(interval(row, first, extent))
         if letters:
             cells.append(str(letters.get(system, {}).get("letters") or ""))
-        cells += [cell(measure.kind, {**of_others.get(system, {}), **row}.get(measure.name)) for measure in others]
+        cells += [measure.shown({**of_others.get(system, {}), **row}) for measure in others]
         if pairs:
             cells.append(
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))

@@ -2,14 +2,14 @@
 
     python benchmarks/slices.py [--documents 100000] [--sets 1000]
 
-prints four Markdown tables. The first has seconds in an open session: two systems on this many documents, right or
+prints five Markdown tables. The first has seconds in an open session: two systems on this many documents, right or
 wrong and by a ratio, with slices by two attributes of 30 values and all their pairs, and 999 shuffles.
 
 The others use `--sets` data sets, generated with a fixed seed: 300 documents with two attributes of 5 and 4 values and
 pairs of these, 199 shuffles. They show how often any slice is wrongly called different at 0.05, when no slice is
-different and when one is; how often the difference is called varying when it does not vary, and when it does; and how
-far the differences of slices are from the true ones, both as measured and shrunken, over all slices and for the
-largest.
+different, when one is, and when one of the systems answers few documents; how often the difference is called varying
+when it does not vary, and when it does; and how far the differences of slices are from the true ones, both as measured
+and shrunken, over all slices and for the largest.
 """
 
 from __future__ import annotations
@@ -140,6 +140,13 @@ def ratio(chance: Chance, by: NDArray[np.float64]) -> Sums:
     return Sums.of_ratios(chance.binomial(answered, chances), answered)
 
 
+def unequal(chance: Chance, share: float) -> Sums:
+    """Items found out of items answered, equally often; the first system answers a share of the documents."""
+    answered = chance.integers(1, 5, (2, DOCUMENTS))
+    answered[0, chance.random(DOCUMENTS) >= share] = 0
+    return Sums.of_ratios(chance.binomial(answered, chance.beta(4, 4, DOCUMENTS)), answered)
+
+
 # --- what is promised -------------------------------------------------------------------------------------------------
 
 
@@ -157,11 +164,30 @@ def errors(kind: str, sets: int, effect: float) -> tuple[float, float]:
         two = right_or_wrong(chance, ease, by) if kind == "accuracy" else ratio(chance, by)
         tested = np.concatenate([np.bincount(part.place, minlength=part.slices) >= 6 for part in parts])
         different = np.concatenate([np.bincount(part.place, weights=hit, minlength=part.slices) > 0 for part in parts])
-        levels = slice_tests(two, np.arange(DOCUMENTS), parts, tested, Draws(SHUFFLES, number)).adjusted
+        draws = Draws(SHUFFLES, number)
+        levels = slice_tests(two, np.arange(DOCUMENTS), parts, tested, draws, studentized=True).adjusted
         called = np.nan_to_num(levels, nan=1.0) <= LEVEL
         false += bool((called & ~(different & (effect > 0))).any())
         found += bool(called[1])
     return false / sets, found / sets
+
+
+def called_for_silence(share: float, sets: int, studentized: bool) -> float:
+    """How often a slice is called different where the first system answers a share of the documents, as well as the
+    second does.
+    """
+    false = 0
+    for number in range(sets):
+        chance = np.random.default_rng((4, number))
+        parts, two = partitions(chance), unequal(chance, share)
+        sums = np.concatenate([np.bincount(part.place, two.denominators[0], part.slices) for part in parts])
+        documents = np.concatenate([np.bincount(part.place, minlength=part.slices) for part in parts])
+        draws = Draws(SHUFFLES, number)
+        found = slice_tests(
+            two, np.arange(DOCUMENTS), parts, (documents >= 6) & (sums > 0), draws, studentized=studentized
+        )
+        false += bool((np.nan_to_num(found.adjusted, nan=1.0) <= LEVEL).any())
+    return false / sets
 
 
 def varying(kind: str, sets: int) -> float:
@@ -230,6 +256,10 @@ def main() -> None:
             false, found = errors(kind, asked.sets, effect)
             shown = f"{100 * found:.1f}%" if effect else "–"
             print(f"| {kind}, {said} | {100 * false:.1f}% | {shown} |", flush=True)
+    print("\n| the first system answers | a slice is wrongly called different | by randomization |\n|---|---|---|")
+    for share in (1.0, 0.3, 0.1):
+        wrong = [100 * called_for_silence(share, asked.sets, studentized) for studentized in (True, False)]
+        print(f"| {100 * share:.0f}% of the documents | {wrong[0]:.1f}% | {wrong[1]:.1f}% |", flush=True)
     print("\n| the difference | called varying at 0.05 |\n|---|---|")
     for kind in (
         "it is the same everywhere",

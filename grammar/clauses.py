@@ -278,7 +278,14 @@ CLAUSES = (
     ),
     Clause("one-sided", "sides", "", "test only whether the first system is better", shape=Shape.ITSELF),
     Clause("two-sided", "sides", "", "test whether the systems differ; the default", shape=Shape.ITSELF),
-    Clause("test", "test", "NAME", "the significance test; randomization by default", "test wilcoxon", "test"),
+    Clause(
+        "test",
+        "test",
+        "NAME",
+        "the significance test; randomization by default, studentized for rank and differ",
+        "test wilcoxon",
+        "test",
+    ),
     Clause(
         "shuffles",
         "shuffles",

@@ -351,11 +351,13 @@ class Tested(Measured, frozen=True):
     """The clauses that compare, group, rank, power and replicate share: which test decides, and how.
 
     `done` is the verb for the systems in messages: compared. If it `takes_bounds`, a missing document may be replaced
-    by the extremes of its possible values.
+    by the extremes of its possible values. If it is `of_equality`, it asks whether measures are equal rather than
+    whether systems are exchangeable, where no test is named.
     """
 
     done: ClassVar[str]
     takes_bounds: ClassVar[bool] = False
+    of_equality: ClassVar[bool] = False
 
     task: Name | None = None
     systems: Systems | None = None
@@ -396,6 +398,7 @@ class Group(Tested, frozen=True):
 class Rank(Tested, frozen=True):
     words: ClassVar[str] = "rank"
     done: ClassVar[str] = "ranked"
+    of_equality: ClassVar[bool] = True
 
     test_sets: TestSets | None = None
     over: bool = False
@@ -573,6 +576,7 @@ class Differ(Measured, frozen=True):
     depth: Number | Variable | None = None
     where: Condition | None = None
     limit: Number | Variable | None = None
+    test: Name | Variable | None = None
     exchange: Attribute | None = None
     shuffles: Number | Variable | None = None
     seed: Number | Variable | None = None

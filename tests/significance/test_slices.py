@@ -15,6 +15,7 @@ from evalhouse.warehouse.significance import slices
 from evalhouse.warehouse.significance.arrays import Floats, Integers, Places
 from evalhouse.warehouse.significance.draws import Draws, Work
 from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.shuffles.studentized import studentized_test
 from evalhouse.warehouse.significance.slices import (
     Partition,
     fewest,
@@ -59,6 +60,30 @@ def all_statistics(two: Sums, unit: Places, partitions: list[Partition]) -> Floa
             row.append(abs(a - b) / (spread**0.5 or 1.0))
         rows.append(row)
     return np.array(rows)
+
+
+def all_students(two: Sums, unit: Places, partitions: list[Partition]) -> Floats:
+    """As `all_statistics`, the difference over its standard error after each exchange; where there is no such thing,
+    what was observed.
+    """
+    rows = []
+    masks = [of.place == place for of in partitions for place in range(of.slices)]
+    for signs in product((False, True), repeat=int(unit.max()) + 1):
+        turned = np.array(signs)[unit]
+        sides = [np.where(turned, columns[1 - a], columns[a]) for columns in two.columns for a in (0, 1)]
+        row = []
+        for mask in masks:
+            there = np.unique(unit[mask])
+            n_a, n_b, d_a, d_b = (np.array([side[mask & (unit == one)].sum() for one in there]) for side in sides)
+            if not (d_a.sum() and d_b.sum()):
+                row.append(np.nan)
+                continue
+            ratio = (n_a + n_b).sum() / (d_a + d_b).sum()
+            z = (n_a - ratio * d_a) / d_a.sum() - (n_b - ratio * d_b) / d_b.sum()
+            row.append(abs(z.sum()) / (z**2).sum() ** 0.5 if (z**2).sum() > 1e-12 else np.nan)
+        rows.append(row)
+    statistics = np.array(rows)
+    return np.where(np.isnan(statistics), np.nan_to_num(statistics[0]), statistics)
 
 
 def brute(statistics: Floats) -> tuple[Floats, Floats]:
@@ -117,6 +142,37 @@ def test_levels_are_those_of_all_exchanges(kind: str, unit: Places) -> None:
     assert found.shuffles is None
     assert found.p == pytest.approx(p)
     assert found.adjusted == pytest.approx(adjusted)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("unit", [units(9), CLUSTERS], ids=["documents", "clusters"])
+@pytest.mark.parametrize("times", [1, 1_000_000])
+def test_studentized_levels_are_those_of_all_exchanges(unit: Places, times: int) -> None:
+    two = systems("ratio", 9)
+    many = Sums.of_ratios(times * two.numerators, times * two.denominators)
+    tested = np.array([len(np.unique(unit[of.place == place])) > 1 for of in PARTITIONS for place in range(of.slices)])
+    found = slice_tests(many, unit, PARTITIONS, tested, NOTHING, exact=True, studentized=True)
+    p_tested, adjusted_tested = brute(all_students(two, unit, PARTITIONS)[:, tested])
+    assert found.p[tested] == pytest.approx(p_tested)
+    assert found.adjusted[tested] == pytest.approx(adjusted_tested)
+    assert np.isnan(found.p[~tested]).all()
+
+
+def test_a_slice_that_is_the_whole_is_tested_as_the_whole() -> None:
+    two = systems("ratio", 40)
+    found = slice_tests(two, units(40), [partition(*[0] * 40)], np.array([True]), Draws(20_000), studentized=True)
+    # Four standard errors of the difference of two estimates.
+    assert found.p[0] == pytest.approx(studentized_test(two, Draws(20_000)).p, abs=0.02)
+
+
+def test_equal_denominators_make_both_tests_the_same() -> None:
+    two = systems("mean", 9)
+    tested = np.ones(12, dtype=np.bool_)
+    plain, student = (
+        slice_tests(two, units(9), PARTITIONS, tested, Draws(99), studentized=studentized)
+        for studentized in (False, True)
+    )
+    assert (plain.p.tolist(), plain.adjusted.tolist()) == (student.p.tolist(), student.adjusted.tolist())
 
 
 @pytest.mark.parametrize("kind", ["mean", "ratio", "function"])

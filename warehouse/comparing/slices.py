@@ -361,6 +361,13 @@ class SliceRequest(Struct, frozen=True, eq=False):
     exact: bool
 
 
+def is_studentized(how: p.Testing, comparison: Comparison) -> bool:
+    """Whether differences in slices are divided by their standard errors: those of ratios are, unless the test that
+    shuffles differences was asked for.
+    """
+    return comparison.sums.is_ratio and not how.test.shuffles_differences
+
+
 def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) -> Slices:
     """What two systems have in the slices of some cuts."""
     (comparison, pair), how, cuts, unit = of, request.how, request.cuts, request.unit
@@ -376,7 +383,8 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     defined = ~np.isnan(difference)
     tested: Booleans = defined & (units >= least)
     draws = Draws(how.shuffles or 1, how.seed, comparison.stream)
-    levels = slice_tests(two, unit, partitions, tested, draws, request.exact, work.part(0, 2))
+    studentized = is_studentized(how, comparison)
+    levels = slice_tests(two, unit, partitions, tested, draws, request.exact, work.part(0, 2), studentized)
     contributed = contributions_to(comparison, pair)
     document = comparison.observations.document
     documents = np.arange(len(unit)) if document is None else np.unique(document, return_inverse=True)[1].reshape(-1)

@@ -36,6 +36,7 @@ from evalhouse.warehouse.significance.tests import (
     DRAWING,
     DRAWN,
     EXCHANGING,
+    OF_EQUALITY,
     OF_ORDERS,
     TESTS,
     Adjustment,
@@ -78,15 +79,26 @@ def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> 
 
 def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
     """The test that is named. Where none is, it is that of orders if all measures are such, if no clause asks for
-    shuffles or every exchange, and if documents are exchanged one by one; else the first of all.
+    shuffles or every exchange, and if documents are exchanged one by one; else that of equality where the statement
+    promises that, unless runs are exchanged or every exchange is to be counted; else the first of all.
     """
     if statement.test is not None:
-        return _member(statement.test, TESTS, find_test, "test")
+        return test_named(statement.test)
+    entries = tuple(entries)
     adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
     exchanged = statement.shuffles is not None or statement.exact
     exchanged |= not all(_one_by_one(statement, entry) for entry in entries)
-    ordered = all(statistic.ordered for entry in entries for statistic in entry.statistics)
-    return OF_ORDERS if ordered and not exchanged and not adjustment.by_shuffles else TESTS[0]
+    ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
+    if all(ordered) and not exchanged and not adjustment.by_shuffles:
+        return OF_ORDERS
+    runs = any(entry.units.exchanges_runs for entry in entries)
+    of_equality = statement.of_equality and not (statement.exact or any(ordered) or runs)
+    return OF_EQUALITY if of_equality else TESTS[0]
+
+
+def test_named(node: n.Name | n.Variable) -> Test:
+    """The test with this name or synonym."""
+    return _member(node, TESTS, find_test, "test")
 
 
 def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:

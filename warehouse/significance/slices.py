@@ -9,17 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from math import ceil, log2, pi
 from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.bootstrap.bootstrap_t import gradient_of
 from evalhouse.warehouse.significance.draws import ALONE, PERMUTED, SLICES, Draws, Work, in_order
 from evalhouse.warehouse.significance.shuffles.coins import PackedColumns, rows
+from evalhouse.warehouse.significance.shuffles.studentized import steady
+from evalhouse.warehouse.significance.standardized import (
+    NOTHING_VARIES,
+    RatioPairs,
+    beyond,
+    centred,
+    near_ratio,
+    whole,
+)
+from evalhouse.warehouse.significance.standardized import ROUNDING as ROUNDING_OF_SUMS
 from evalhouse.warehouse.significance.sums import Sums
 
 # === contributions of units ===========================================================================================
@@ -260,13 +272,18 @@ def slice_tests(
     draws: Draws,
     exact: bool = False,
     work: Work = ALONE,
+    studentized: bool = False,
 ) -> SliceTests:
     """The p-value of each slice of all partitions, in order, and the p-values adjusted over all slices that are
     `tested`.
 
-    `unit` is the exchange unit of each observation. With `exact` all exchanges are counted if few units differ.
+    `unit` is the exchange unit of each observation. With `exact` all exchanges are counted if few units differ. With
+    `studentized` the difference in a slice is divided by its standard error after every exchange, which only ratios
+    have here; where denominators are equal in all units that is the same test. Raises ValueError for other functions.
     """
-    exchange = _Exchange.of(two, unit, partitions)
+    if studentized and not two.is_ratio:
+        raise ValueError("slices of a function of sums are not studentized")
+    exchange = _Exchange.of(two, unit, partitions, tested if studentized and not steady(two) else None)
     p = np.full(len(tested), np.nan)
     adjusted = p.copy()
     chosen = np.flatnonzero(tested)
@@ -326,25 +343,26 @@ def _every(differing: Places) -> Iterator[Callable[[], Coins]]:
 class _Exchange(Struct, frozen=True, eq=False):
     """The data of exchanges: the parts of units that differ, sorted by the cells from which all slices are built.
 
-    `differences` has the shape (columns, parts), `totals` that of (columns, slices) with the sums of both systems.
-    `cells` has the first part of each cell. `slices` has, for each partition, the order of its cells, which of these
-    begin a slice, and which slice that is.
+    `differences` has the shape (columns, parts). The columns are those of the counts, which all partitions share; where
+    the statistic is studentized, each partition has one of its own after these. `cells` has the first part of each
+    cell. `slices` has, for each partition, its columns, the order of its cells, which of these begin a slice, and
+    which slice that is.
     """
 
-    two: Sums
     units: int
     differing: Places
     unit: Places
     differences: Integers
     packed: PackedColumns
     cells: Places
-    slices: tuple[tuple[Places, Places, Places], ...]
-    totals: Floats
-    scale: Floats
-    observed: Floats
+    slices: tuple[tuple[Places, Places, Places, Places], ...]
+    statistic: _Difference | _Student
 
     @classmethod
-    def of(cls, two: Sums, unit: Places, partitions: Sequence[Partition]) -> _Exchange:
+    def of(
+        cls, two: Sums, unit: Places, partitions: Sequence[Partition], studentized: Booleans | None = None
+    ) -> _Exchange:
+        """The exchanges of two systems; `studentized` says for which slices, where the statistic is to be that."""
         columns = two.table
         differences = columns[:, 0] - columns[:, 1]
         differ = np.flatnonzero(differences.any(axis=0))
@@ -357,35 +375,37 @@ class _Exchange(Struct, frozen=True, eq=False):
         for column, sums in zip(differences[:, differ], summed, strict=True):
             np.add.at(sums, of_part.reshape(-1), column)
         starts = np.searchsorted(parts // units, np.arange(int(cell.max(initial=-1)) + 1))
+        statistic: _Difference | _Student
+        if studentized is None:
+            statistic, own = _Difference.of(two, differences, differ, unit, partitions), summed[:0]
+        else:
+            statistic, own = _Student.of(two, unit, partitions, studentized, differ[first])
         of_cell = differ[first[starts]] if len(starts) else differ
-        slices, totals, scale, observed = [], [], [], []
-        begun = 0
-        for partition in partitions:
+        slices, begun = [], 0
+        for number, partition in enumerate(partitions):
             place = partition.place[of_cell]
             order = np.argsort(place, kind="stable")
             begin = np.flatnonzero(np.diff(place[order], prepend=-1))
-            slices.append((order, begin, begun + place[order][begin]))
-            sums = sums_of(columns, partition).astype(np.float64)
-            totals.append(sums.sum(axis=1))
-            observed.append(np.abs(two.value(sums[:, 0]) - two.value(sums[:, 1])))
-            scale.append(_spread(two, totals[-1], differences[:, differ], partition.place[differ], unit[differ]))
+            chosen = np.arange(len(summed) + (len(own) > 0))
+            chosen[len(summed) :] += number
+            slices.append((chosen, order, begin, begun + place[order][begin]))
             begun += partition.slices
-        whole = np.concatenate(scale)
-        # A function may be flat at the observed sums, but not at the sums after exchanges.
-        inverse = np.divide(1.0, whole, out=np.ones_like(whole), where=whole > 0)
+        exchanged = np.concatenate((summed, own))
         return cls(
-            two,
             units,
             np.unique(unit[differ]),
             parts % units if units else parts,
-            summed,
-            PackedColumns.of(list(summed)),
+            exchanged,
+            PackedColumns.of(list(exchanged)),
             starts,
             tuple(slices),
-            np.concatenate(totals, axis=1),
-            inverse,
-            np.concatenate(observed) * inverse,
+            statistic,
         )
+
+    @property
+    def observed(self) -> Floats:
+        """The observed statistics of all slices, of shape (slices,)."""
+        return self.statistic.observed
 
     def statistics(self, chunks: Iterator[Callable[[], Coins]], work: Work) -> Iterator[Floats]:
         """The statistics of all slices in chunks of exchanges, of shape (slices, exchanges)."""
@@ -403,28 +423,122 @@ class _Exchange(Struct, frozen=True, eq=False):
             edges = np.maximum(self.cells[first:last] - start, 0)
             for word, sums in zip(self.packed.words, packed, strict=True):
                 sums[first:last] += np.add.reduceat(bits * word[start:stop, None], edges, axis=0)
-        exchanged = np.stack(self.packed.unpack(packed))
-        more = np.zeros((*self.totals.shape, used))
-        for order, begin, slices in self.slices:
-            if len(begin):
-                more[:, slices] = np.add.reduceat(exchanged[:, order], begin, axis=1)
         # An exchange changes the difference twice: the first system loses its own counts and gets those of the second.
-        signed = self._differences()[:, :, None] - 2 * more
-        totals = self.totals[:, :, None]
-        flat = (len(totals), -1)
-        first_values = self.two.value(((totals + signed) / 2).reshape(flat))
-        second_values = self.two.value(((totals - signed) / 2).reshape(flat))
-        found = np.abs(first_values - second_values).reshape(self.totals.shape[1], used)
-        return np.asarray(found * self.scale[:, None])
+        whole = self._of_slices(self.differences[:, :, None], self.cells)
+        return self.statistic.after(whole - 2 * self._of_slices(np.stack(self.packed.unpack(packed))))
 
-    def _differences(self) -> Floats:
-        """The first system minus the second in each slice, of shape (columns, slices)."""
-        found = np.zeros(self.totals.shape)
-        if len(self.cells):
-            of_cells = np.add.reduceat(self.differences, self.cells, axis=1)
-            for order, begin, slices in self.slices:
-                found[:, slices] = np.add.reduceat(of_cells[:, order], begin, axis=1)
+    def _of_slices(self, columns: Integers, cells: Places | None = None) -> Floats:
+        """The sums of the columns of each slice, of shape (columns of a slice, slices, any), from those of cells, or of
+        the parts of which cells begin at `cells`.
+        """
+        if cells is not None and len(cells):
+            columns = np.add.reduceat(columns, cells, axis=1)
+        found = np.zeros((len(self.slices[0][0]), len(self.observed), columns.shape[2]))
+        for chosen, order, begin, slices in self.slices:
+            if len(begin):
+                found[:, slices] = np.add.reduceat(columns[chosen][:, order], begin, axis=1)
         return found
+
+
+class _Difference(Struct, frozen=True, eq=False):
+    """The difference in a slice over its first-order standard deviation in exchanges, which no exchange changes.
+
+    `totals` has the sums of both systems in each slice, of shape (columns, slices); `scale` the inverse of the standard
+    deviation, of shape (slices,).
+    """
+
+    two: Sums
+    totals: Floats
+    scale: Floats
+    observed: Floats
+
+    @classmethod
+    def of(
+        cls, two: Sums, differences: Integers, differ: Places, unit: Places, partitions: Sequence[Partition]
+    ) -> _Difference:
+        totals, spreads, observed = [], [], []
+        for partition in partitions:
+            sums = sums_of(two.table, partition).astype(np.float64)
+            totals.append(sums.sum(axis=1))
+            observed.append(np.abs(two.value(sums[:, 0]) - two.value(sums[:, 1])))
+            spreads.append(_spread(two, totals[-1], differences[:, differ], partition.place[differ], unit[differ]))
+        spread = np.concatenate(spreads)
+        # A function may be flat at the observed sums, but not at the sums after exchanges.
+        scale = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
+        return cls(two, np.concatenate(totals, axis=1), scale, np.concatenate(observed) * scale)
+
+    def after(self, signed: Floats) -> Floats:
+        """The statistics, of shape (slices, exchanges), where the first system's sums minus the second's are `signed`,
+        of shape (columns, slices, exchanges).
+        """
+        totals, flat = self.totals[:, :, None], (len(self.totals), -1)
+        first = self.two.value(((totals + signed) / 2).reshape(flat))
+        second = self.two.value(((totals - signed) / 2).reshape(flat))
+        return np.asarray(np.abs(first - second).reshape(signed.shape[1:]) * self.scale[:, None])
+
+
+SQUARES = 2.0**45
+"""Squared residuals are kept as whole numbers that sum to less than this."""
+
+
+class _Student(Struct, frozen=True, eq=False):
+    """The difference in a slice over its standard error, recomputed after every exchange, as in `RatioPairs`: each
+    slice is a pair of systems of its own.
+
+    The numerators of a slice are centred: `times` N less `less` D. `worth` is the value of one in the column of squared
+    residuals. All have the shape (slices,).
+    """
+
+    pairs: RatioPairs
+    times: Floats
+    less: Floats
+    worth: Floats
+
+    @classmethod
+    def of(
+        cls, two: Sums, unit: Places, partitions: Sequence[Partition], tested: Booleans, parts: Places
+    ) -> tuple[_Student, Integers]:
+        """The statistic for the slices that are tested, 0 for others, and the difference of the squared residuals of
+        each part in each partition, of shape (partitions, parts). `parts` has an observation of each part. A unit that
+        has several parts in a slice has its squares in the first of them.
+        """
+        wide = int(unit.max(initial=-1)) + 1
+        of_slices: list[RatioPairs] = []
+        times, less, worth = np.ones(len(tested)), np.zeros(len(tested)), np.zeros(len(tested))
+        own = np.zeros((len(partitions), len(parts)), dtype=np.int64)
+        begun = 0
+        for number, partition in enumerate(partitions):
+            keys, of_part = np.unique(partition.place * wide + unit, return_inverse=True)
+            table = np.zeros((len(keys), *two.table.shape[:2]), dtype=np.int64)
+            np.add.at(table, of_part.reshape(-1), two.table.transpose(2, 0, 1))
+            squares, ends = np.zeros(len(keys)), np.searchsorted(keys, wide * np.arange(partition.slices + 1))
+            rounding = ROUNDING_OF_SUMS + len(keys) * partition.slices / SQUARES
+            for place, (start, end) in enumerate(pairwise(ends.tolist()), start=begun):
+                if not tested[place]:
+                    of_slices.append(NOTHING_VARIES)
+                    continue
+                here = replace(two, columns=tuple(table[start:end].transpose(1, 2, 0)))
+                times[place], less[place] = near_ratio(here)
+                of_slices.append(RatioPairs.of(centred(here), [(0, 1)], rounding))
+                first, second = (residual**2 for residual in beyond(centred(here)))
+                worth[place] = float(first.sum() + second.sum())
+                squares[start:end] = (first - second) / (worth[place] or 1.0)
+            rounded, one = whole(squares[None], SQUARES)
+            worth[begun : begun + partition.slices] *= one
+            present, at = np.unique(partition.place[parts] * wide + unit[parts], return_index=True)
+            own[number, at] = rounded[0, np.searchsorted(keys, present)]
+            begun += partition.slices
+        return cls(RatioPairs.joined(of_slices), times, less, worth), own
+
+    @property
+    def observed(self) -> Floats:
+        return np.abs(self.pairs.observed)
+
+    def after(self, signed: Floats) -> Floats:
+        """As that of `_Difference`; the columns are N, D and the squared residuals."""
+        n, d, squares = signed
+        centred = self.times[:, None] * n - self.less[:, None] * d
+        return self.pairs.statistics(centred, d, squares * self.worth[:, None], two_sided=True)
 
 
 def _spread(two: Sums, totals: Floats, differences: Integers, place: Places, unit: Places) -> Floats:

@@ -54,12 +54,17 @@ def centred(many: Sums) -> Sums:
     little, e is small beside them, and Σe² would be the difference of numbers that are equal in nearly all their
     digits. With q up to √D, q·N − p·D is of the size of √D·(|e| + 1).
     """
+    q, p = near_ratio(many)
+    return replace(many, columns=(q * many.numerators - p * many.denominators, many.denominators))
+
+
+def near_ratio(many: Sums) -> tuple[int, int]:
+    """q and p such that p/q is near the ratio of all sums, q·N − p·D small, and both far from overflowing."""
     over, under = (int(column.sum()) for column in many.columns)
     largest, bound = int(many.denominators.max(initial=0)), int(np.abs(many.numerators).sum()) + under
     most = max(1, min(isqrt(largest), SUM_LIMIT // (4 * max(bound, 1))))
     near = Fraction(over, under).limit_denominator(most) if under else Fraction(0)
-    p, q = near.numerator, near.denominator
-    return replace(many, columns=(q * many.numerators - p * many.denominators, many.denominators))
+    return near.denominator, near.numerator
 
 
 class RatioPairs(Struct, frozen=True, eq=False):
@@ -130,6 +135,14 @@ class RatioPairs(Struct, frozen=True, eq=False):
             edge=np.where(shared > 0, np.inf, (1 - rounding) * total),
         )
 
+    @classmethod
+    def joined(cls, several: Sequence[RatioPairs]) -> RatioPairs:
+        """Several pairs, one after the other; their units are those of the first."""
+        arrays = (field for field in cls.__struct_fields__ if field != "units")
+        return cls(
+            several[0].units, *(np.concatenate([getattr(pairs, field) for pairs in several]) for field in arrays)
+        )
+
     @property
     def cancelled(self) -> list[int]:
         """The pairs whose sums of squares are mostly rounding error."""
@@ -180,6 +193,10 @@ class RatioPairs(Struct, frozen=True, eq=False):
         t = np.repeat(self.observed[:, None], u.shape[1], axis=1)
         np.divide(distance, np.sqrt(variance, where=varies, out=np.ones_like(variance)), out=t, where=varies)
         return np.abs(t) if two_sided else t
+
+
+NOTHING_VARIES = RatioPairs(0, *(np.zeros(1) for _ in range(9)))
+"""A pair whose t is always 0."""
 
 
 def centre(square: Floats, units: int) -> Floats:

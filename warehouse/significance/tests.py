@@ -361,6 +361,11 @@ EXCHANGING: str = " and ".join(test.name for test in TESTS if test.exchanges)
 OF_ORDERS = next(test for test in TESTS if test.kind == "ordered")
 """The default test if all measures are of the order of documents."""
 
+OF_EQUALITY = next(test for test in TESTS if test.exchanges and not test.shuffles_differences)
+"""The default of `rank`, and of `differ` for ratios: whether the measures are equal. Of many pairs, or of many slices,
+some differ in how much the systems answer, and none of them may count as different for that alone.
+"""
+
 DRAWN = {"shuffles": ("shuffles", "permutations"), "resamples": ("resamples",)}
 """What a test draws, with the words for it in the language."""
 

@@ -16,6 +16,7 @@ from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.notes import missing_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.measures import Ratio
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, kinds_of
 from evalhouse.warehouse.plans.labels import (
@@ -30,8 +31,9 @@ from evalhouse.warehouse.plans.labels import (
 )
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of
+from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of, test_named
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
+from evalhouse.warehouse.significance.tests import EXCHANGING, OF_EQUALITY, TESTS, Test
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Cut, Slices, Split
@@ -102,9 +104,30 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     seed = scope.whole(statement.seed, "seed", 0, 2**63 - 1)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
-    how = replace(how, shuffles=shuffles, seed=p.DEFAULT_SEED if seed is None else seed, level=level)
+    how = replace(
+        how,
+        test=_test(statement, entries),
+        shuffles=shuffles,
+        seed=p.DEFAULT_SEED if seed is None else seed,
+        level=level,
+    )
     limit = scope.whole(statement.limit, "limit", 1, 10**9)
     return DifferPlan(to_text(statement), entries, how, by, numeric, depth, limit)
+
+
+def _test(statement: n.Differ, entries: Sequence[p.Entry]) -> Test:
+    """The test that is named, which has to exchange systems; where none is, that of equality."""
+    if statement.test is None:
+        return OF_EQUALITY
+    test = test_named(statement.test)
+    if not test.exchanges:
+        wrong = f"slices are tested by exchanging the two systems, which test {test.name} does not"
+        raise QueryError(wrong, statement.test.span, (f"the tests that do are {EXCHANGING}",))
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        if not (test.shuffles_differences or isinstance(statistic.sums, Ratio)):
+            wrong = f"{statistic.label} is no ratio of sums, so its difference in a slice has no standard error here"
+            raise QueryError(wrong, statement.test.span, (f"write test {TESTS[0].name}",))
+    return test
 
 
 def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension:
@@ -306,9 +329,17 @@ def _how(plan: DifferPlan, families: Sequence[Taken]) -> str:
         return f"no slice tested; {sizes(known)}, {made}, seed {plan.how.seed}"
     seed = f", seed {plan.how.seed}" if shuffled or any(of.slices.permuted for of in families) else ""
     return (
-        f"randomization within slices, {made}, {sizes(known, ' exchanged')}, two-sided; max-T-adjusted over "
+        f"{_tests(plan, families)} within slices, {made}, {sizes(known, ' exchanged')}, two-sided; max-T-adjusted over "
         f"{over}{of_pairs}{seed}"
     )
+
+
+def _tests(plan: DifferPlan, families: Sequence[Taken]) -> str:
+    """studentized; or several, where only some measures are ratios."""
+    from evalhouse.warehouse.comparing.slices import is_studentized
+
+    used = [OF_EQUALITY if is_studentized(plan.how, of.comparison) else TESTS[0] for of in families]
+    return " and ".join(dict.fromkeys(test.name for test in used))
 
 
 def _shuffles(families: Sequence[Taken]) -> list[int]:
@@ -319,6 +350,7 @@ def _settings(plan: DifferPlan, families: Sequence[Taken]) -> list[str]:
     exchanged = dict.fromkeys(entry.units.exchange.name for entry in plan.entries)
     shuffled = _shuffles(families)
     return [
+        f"test {_tests(plan, families)}",
         f"shuffles {max(shuffled)}" if shuffled else "exact",
         f"exchange by {', '.join(exchanged)}",
         f"seed {plan.how.seed}",
@@ -419,7 +451,7 @@ def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:
     made = (
         f"{plan.how.shuffles:,} shuffles" if plan.how.shuffles else f"exact for few units, else {SHUFFLES:,} shuffles"
     )
-    yield "test", f"randomization within each slice (Chinchor 1992), {made}"
+    yield "test", f"{plan.how.test_name} within each slice ({plan.how.test.source}), {made}"
     yield "adjustment", "step-down maximum over all slices of a pair (Westfall and Young 1993)"
     yield "varies", "sum of squares between slices, the attribute permuted among the documents"
     yield "shrunken", "towards the whole difference, variance between slices by moments (DerSimonian and Laird 1986)"

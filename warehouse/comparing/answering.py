@@ -52,6 +52,7 @@ class TestedPairs(Struct, frozen=True):
         label = comparison.statistic.label
         self.families.append(ComparedPairs.of(comparison, [decided[label, pair] for pair in comparison.pairs]))
         self.noted.extend([*hopeless(comparison), *against_margin, *comparison_notes(comparison)])
+        self.pairs.look_for_equality(comparison, decided)
 
     def look_at_pairs(self, comparison: Comparison, decided: Decisions) -> None:
         """Adds notes on single pairs, for questions that show the verdict on each."""

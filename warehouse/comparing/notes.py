@@ -7,7 +7,7 @@ decide a verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil, isnan, log
+from math import ceil, inf, isnan, log
 
 from msgspec import Struct, field
 
@@ -220,11 +220,16 @@ class PairNotes(Struct, frozen=True):
                     comparison.pairs, comparison.correlations, comparison.inflations, strict=True
                 )
             )
-        if test.shuffles_differences:
-            otherwise = list(decided_otherwise(comparison, decisions))
-            self._otherwise.extend((who(comparison, pair), level) for pair, level in otherwise)
-            if otherwise:
-                self._measures[comparison.statistic.label] = None
+
+    def look_for_equality(self, comparison: Comparison, decisions: Decisions) -> None:
+        """Looks for pairs whose measures may be equal though the test calls their systems different, or the other way
+        round.
+        """
+        if not self.how.test.of_exchangeability:
+            return
+        for pair, level in decided_otherwise(comparison, decisions):
+            self._otherwise.append((who(comparison, pair), level))
+            self._measures[comparison.statistic.label] = None
 
     def notes(self) -> Iterator[str]:
         if len(self._alike) <= ONE_BY_ONE:
@@ -249,11 +254,9 @@ class PairNotes(Struct, frozen=True):
             yield self._exchangeability()
 
     def _exchangeability(self) -> str:
-        """What randomization tests, and what `test studentized` makes of the pairs on which it decides otherwise."""
+        """What the test asks, and what `test studentized` makes of the pairs on which it decides otherwise."""
         named = "; ".join(f"{pair}, p = {level:#.2g}" for pair, level in self._otherwise[:NAMED])
-        asks = (
-            f"randomization asks whether systems are exchangeable, not whether {' or '.join(self._measures)} is equal"
-        )
+        asks = exchangeability_note(self.how.test, self._measures)
         if len(self._otherwise) == 1:
             return f"{asks}; here the denominators differ so much that test studentized decides otherwise: {named}"
         more = " for example " if len(self._otherwise) > NAMED else " "
@@ -261,6 +264,11 @@ class PairNotes(Struct, frozen=True):
             f"{asks}; for {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "
             f"otherwise:{more}{named}"
         )
+
+
+def exchangeability_note(test: Test, measures: Iterable[str]) -> str:
+    """What a test asks that exchanges systems."""
+    return f"{test.name} asks whether systems are exchangeable, not whether {' or '.join(measures)} is equal"
 
 
 def few_units(comparison: Comparison) -> Iterator[str]:
@@ -297,16 +305,15 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
     on which the two tests might part. Where p is adjusted only significant pairs are looked at, since a pair's own p
     does not make it significant in its family.
     """
-    if comparison.replicates or not comparison.sums.is_ratio:
+    parts = comparison.over or (comparison,)
+    if comparison.replicates or not all(part.sums.is_ratio for part in parts):
         return
-    under = comparison.ratios.denominators.sum(axis=1).tolist()
-    unequal = [(a, b) for a, b in comparison.pairs if abs(under[a] - under[b]) > UNEQUAL * (under[a] + under[b])]
+    unequal = [pair for pair in comparison.pairs if any(_is_unequal(part, pair) for part in parts)]
     if not unequal:
         return
     label, level = comparison.statistic.label, float(comparison.how.level)
-    ratios = RatioPairs.of(centred(comparison.many), [comparison.in_order(pair) for pair in unequal])
     doubtful: dict[Pair, bool] = {}
-    for pair, widening, t in zip(unequal, ratios.widening.tolist(), ratios.t.tolist(), strict=True):
+    for pair, (widening, t) in zip(unequal, _widened(comparison, unequal), strict=True):
         found = decisions[label, pair]
         significant = (found.outcome.p if found.adjusted is None else found.adjusted) <= level
         rough = normal_tail(t) if comparison.how.sides == "one-sided" else 2 * normal_tail(abs(t))
@@ -319,6 +326,29 @@ def decided_otherwise(comparison: Comparison, decisions: Decisions) -> Iterator[
     for (pair, significant), p_studentized in zip(doubtful.items(), _levels(comparison, list(doubtful)), strict=True):
         if (p_studentized <= level) != significant:
             yield pair, p_studentized
+
+
+def _is_unequal(comparison: Comparison, pair: Pair) -> bool:
+    """Whether the denominators of two systems differ by enough to matter."""
+    a, b = (int(comparison.ratios.denominators[place].sum()) for place in pair)
+    return abs(a - b) > UNEQUAL * (a + b)
+
+
+def _widened(comparison: Comparison, pairs: list[Pair]) -> Iterator[tuple[float, float]]:
+    """The standard error of each pair over its standard deviation in exchanges, and t."""
+    from evalhouse.warehouse.significance.shuffles.studentized import student
+
+    if not comparison.over:
+        ratios = RatioPairs.of(centred(comparison.many), [comparison.in_order(pair) for pair in pairs])
+        yield from zip(ratios.widening.tolist(), ratios.t.tolist(), strict=True)
+        return
+    for pair in pairs:
+        # An average over test sets is a function of sums; its spread in exchanges is known to first order.
+        paired = paired_sums(comparison, pair)
+        t = float(student(paired, [(0, 1)])[0])
+        first, second = paired.values()
+        error, spread = abs(first - second) / (abs(t) or inf), paired.spread(0, 1)
+        yield (error / spread if error and spread else 1.0), t
 
 
 def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:

@@ -28,6 +28,7 @@ from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
 from evalhouse.warehouse.significance.draws import Draws, Work
+from evalhouse.warehouse.significance.shuffles.studentized import steady
 from evalhouse.warehouse.significance.slices import (
     Partition,
     contributions,
@@ -343,6 +344,8 @@ class Slices(Struct, frozen=True):
     fewest: int
     shuffles: int | None
     cancels: bool
+    otherwise: dict[int, float]
+    """The slices on which the studentized exchange decides otherwise, by their places, and its adjusted p."""
 
     @property
     def permuted(self) -> bool:
@@ -385,6 +388,12 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     draws = Draws(how.shuffles or 1, how.seed, comparison.stream)
     studentized = is_studentized(how, comparison)
     levels = slice_tests(two, unit, partitions, tested, draws, request.exact, work.part(0, 2), studentized)
+    otherwise: dict[int, float] = {}
+    if not studentized and comparison.sums.is_ratio and not steady(two):
+        students = slice_tests(two, unit, partitions, tested, draws, request.exact, studentized=True).adjusted
+        level = float(how.level)
+        for place in np.flatnonzero(tested & ((levels.adjusted <= level) != (students <= level))).tolist():
+            otherwise[place] = float(students[place])
     contributed = contributions_to(comparison, pair)
     document = comparison.observations.document
     documents = np.arange(len(unit)) if document is None else np.unique(document, return_inverse=True)[1].reshape(-1)
@@ -420,6 +429,7 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
         undefined=int((~defined).sum()),
         fewest=least,
         shuffles=levels.shuffles,
+        otherwise=otherwise,
         cancels=known is not None and float(np.abs(parts).max(initial=0.0)) > abs(known) > 0,
     )
 

@@ -52,10 +52,11 @@ class Test(Struct, frozen=True):
     """A significance test, with its name in the language and its synonyms.
 
     `draws` says what the test draws at random, None if it draws nothing. A run can be continued after any multiple of
-    `chunk` draws. The test refuses fewer than `units` exchange units, and results note that units are few below
-    `enough`; `benchmarks/validity.py` measures both. It `takes_margin` if it still tests the difference after every
-    unit of one system is raised by the same amount. Functions that run it: `of_pair` tests one pair of systems, and
-    `of_areas` two areas under the ROC curve; `of_family` returns nge of all pairs of a family at once, already
+    `chunk` draws. If `of_exchangeability`, it tests whether systems are exchangeable, so it may call systems different
+    whose measures are equal. The test refuses fewer than `units` exchange units, and results note that units are few
+    below `enough`; `benchmarks/validity.py` measures both. It `takes_margin` if it still tests the difference after
+    every unit of one system is raised by the same amount. Functions that run it: `of_pair` tests one pair of systems,
+    and `of_areas` two areas under the ROC curve; `of_family` returns nge of all pairs of a family at once, already
     adjusted; `exchange` says how the systems' tuples are exchanged.
     """
 
@@ -71,6 +72,7 @@ class Test(Struct, frozen=True):
     units: int = 1
     enough: int = 1
     takes_margin: bool = False
+    of_exchangeability: bool = False
     of_pair: Callable[[TwoSystems, Draws, Sides], Outcome] | None = None
     of_areas: Callable[[TwoAreas, Sides], Outcome] | None = None
     of_family: Callable[[Sums, Draws, Sides, Work], Integers] | None = None
@@ -263,6 +265,7 @@ TESTS: tuple[Test, ...] = (
         synonyms=("permutation",),
         draws="shuffles",
         takes_margin=True,
+        of_exchangeability=True,
         exchange=Exchange(
             _randomization, _randomization_of_all, _randomization_of_replicates, _spread_family, exact=True
         ),
@@ -322,6 +325,7 @@ TESTS: tuple[Test, ...] = (
         "Carterette 2012",
         draws="shuffles",
         chunk=10_240,
+        of_exchangeability=True,
         of_family=_tukey,
     ),
     Test(

@@ -13,7 +13,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.notes import missing_notes
+from evalhouse.warehouse.comparing.notes import NAMED, exchangeability_note, missing_notes
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio
@@ -436,6 +436,13 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
             f"{plural(entry.units.exchange_noun)} {'is' if found.small == 1 else 'are'} not tested, "
             f"since p cannot get as low as {plan.how.level}"
         )
+    if found.otherwise:
+        conditions = [cut.said(number) for cut in taken.cuts for number in range(cut.partition.slices)]
+        slices = "; ".join(f"{conditions[place]}, p = {p:#.2g}" for place, p in list(found.otherwise.items())[:NAMED])
+        example = " for example" if len(found.otherwise) > NAMED else ""
+        asks = exchangeability_note(plan.how.test, [taken.comparison.statistic.label])
+        count = quantity(len(found.otherwise), "slice")
+        yield f"{_title_of(taken)}: {asks}; in {count} test studentized decides otherwise:{example} {slices}"
     if found.undefined:
         yield f"{_title_of(taken)}: undefined in {quantity(found.undefined, 'slice')}, not tested there"
     if found.whole is not None and found.cancels:

@@ -355,8 +355,10 @@ def test_arguments_that_were_passed_name_a_task_and_defaults_do_not(database: Da
 
 def test_another_version_and_another_grader_are_other_tasks(database: Database, load_text: Load) -> None:
     roles = {"grader": {"model": "acme/judge", "config": {}}}
-    for number, said in enumerate([{"task_version": 0}, {"task_version": 2}, {"model_roles": roles}]):
-        load_text(log_of(answer(1, "C"), eval={**HEADER, "task_id": str(number), **said}), "inspect", f"{number}.json")
+    others: list[dict[str, object]] = [{"task_version": 0}, {"task_version": 2}, {"model_roles": roles}]
+    for number, said in enumerate(others):
+        header: dict[str, object] = {**HEADER, "task_id": str(number), **said}
+        load_text(log_of(answer(1, "C"), eval=header), "inspect", f"{number}.json")
     found = database.rows(Sql("select name from test_set order by name"))
     assert found == [("quiz",), ("quiz:grader=acme/judge",), ("quiz:version=2",)]
 

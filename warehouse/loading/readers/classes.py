@@ -101,7 +101,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     scores.add(line, *on, *by, row["id"], name, *of_class)
         for line, row in _rows(staging) if sheets.texts.wanted else ():
             on, by = said_of.row(row)
-            of: dict[str, object] = {**dict(zip(said_of.on, on, strict=True)), "document": row["id"]}
+            of: dict[str, str] = {**dict(zip(said_of.on, on, strict=True)), "document": row["id"]}
             sheets.texts.input(line, row[column] if column else None, **of)
             sheets.texts.references(line, [row["y_true"]], **of)
             sheets.texts.outputs(line, [row["y_pred"]], **of, **dict(zip(said_of.by, by, strict=True)))

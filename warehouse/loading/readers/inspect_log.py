@@ -65,12 +65,12 @@ _OPERATION = frozenset(
 
 class Header(Struct, frozen=True):
     """The header of a log. `lacking` says why samples are missing; it is empty if all are there. `planned` are the
-    samples that were to be answered; it is empty if the log does not list them. `asked` is what distinguishes the task
+    samples that were to be answered; it is empty if the log does not list them. `question` is what distinguishes the task
     from others of its name, and `answering` what distinguishes the system from the model as such.
     """
 
     task: str | None
-    asked: str
+    question: str
     dataset: str | None
     model: str | None
     answering: str
@@ -107,7 +107,7 @@ def header_of(log: Mapping[str, Any]) -> Header:
     epochs = config.get("epochs")
     return Header(
         task=_text(said, "task"),
-        asked=arguments_text(_asked(said)),
+        question=arguments_text(_question(said)),
         dataset=_text(dataset, "name"),
         model=_text(said, "model"),
         answering=arguments_text(_answering(said, _sample_object(_sample_object(log, "plan"), "config"))),
@@ -120,7 +120,7 @@ def header_of(log: Mapping[str, Any]) -> Header:
     )
 
 
-def _asked(said: Mapping[str, Any]) -> dict[str, Any]:
+def _question(said: Mapping[str, Any]) -> dict[str, Any]:
     """What is asked beside the name of the task: its version, its arguments, and the models that it uses in roles, such
     as the grader. How many of the samples were asked makes no other task.
     """
@@ -361,7 +361,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """
     log, samples = _log(staging)
     header = header_of(log)
-    task = staging.part(staging.named("test_set", header.task, "the log does not name the task"), header.asked)
+    task = staging.part(staging.named("test_set", header.task, "the log does not name the task"), header.question)
     model = staging.named("system", header.model, "the log does not name the model")
     model = f"{model}({header.answering})" if header.answering else model
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:

@@ -1,6 +1,6 @@
 """How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc]
+    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc | skew]
 
 Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
 test finds is an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets, a test whose
@@ -254,6 +254,23 @@ def mcc(sets: int) -> None:
             row(documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong))
 
 
+def skew(sets: int) -> None:
+    """Two systems of equal mean and equal denominators, the first 0.1 better on nine documents of ten and 0.9 worse on
+    the tenth.
+    """
+    row("documents", "randomization", "wilcoxon")
+    for documents in (10, 20, 50, 100, 400):
+        source = np.random.default_rng([documents, 5])
+        wrong = [0, 0]
+        for stream in range(sets):
+            difference = np.where(source.random(documents) < 0.9, 1, -9)
+            values = np.stack((10 + difference, np.full(documents, 10)))
+            paired = Sums.of_ratios(values, np.full_like(values, 10))
+            wrong[0] += randomization_test(paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
+            wrong[1] += matched.wilcoxon(difference.astype(np.float64), "two-sided").p <= LEVEL
+        row(documents, *(f"{count / sets:.3f}" for count in wrong))
+
+
 def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Sums:
     """Decisions on documents, 40% of them relevant, by two systems with MCC 0.25 that say yes to these shares
     of them.
@@ -324,7 +341,13 @@ def exactly_matthews(sums: tuple[int, ...]) -> ExactValue | None:
 
 MATTHEWS = Valuation(matthews, exactly_matthews)
 
-TABLES: Mapping[str, Callable[[int], None]] = {"unequal": unequal, "family": family, "few": few, "mcc": mcc}
+TABLES: Mapping[str, Callable[[int], None]] = {
+    "unequal": unequal,
+    "family": family,
+    "few": few,
+    "mcc": mcc,
+    "skew": skew,
+}
 
 
 def row(*cells: object) -> None:

@@ -26,6 +26,7 @@ from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.disagreements import disagreements
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
+from evalhouse.warehouse.loading.keys import check_keys
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
@@ -204,6 +205,7 @@ def load(
                 # If there are several forms, their counts already say that all rows of one were stored before.
                 of_form = [note for note in more_notes if len(parts) == 1 or note not in checks.NOTHING_ADDED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
+            check_keys(database, reader, number, called or str(source))
             # Texts come after the facts, which have given numbers to the names.
             of_texts = [store_texts(part, number) for part in with_texts if not part.total]
             if wrong := refusal(everything):

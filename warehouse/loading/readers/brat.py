@@ -105,6 +105,7 @@ READER = Reader(
     (SCORES,),
     EXAMPLE,
     stage,
+    keyed=True,
     options=(
         Option("gold", "the folder that is the key", "gold"),
         Option("overlap", "what an overlapping annotation of the same type is", "wrong", ("wrong", "partial")),

@@ -284,6 +284,7 @@ READER = Reader(
     (LABELS, DECISIONS, SCORES),
     EXAMPLE,
     stage,
+    keyed=True,
     options=(
         Option(
             "separator",

@@ -408,6 +408,7 @@ READER = Reader(
     (SCORES, DOCUMENTS, COUNTS),
     EXAMPLE,
     stage,
+    keyed=True,
     options=(
         Option("gold", "the file with the gold tags", is_file=True),
         Option("scheme", "how tags are read: by the rules of conlleval, or strictly", SCHEMES[0], SCHEMES),

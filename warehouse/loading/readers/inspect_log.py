@@ -65,8 +65,8 @@ _OPERATION = frozenset(
 
 class Header(Struct, frozen=True):
     """The header of a log. `lacking` says why samples are missing; it is empty if all are there. `planned` are the
-    samples that were to be answered; it is empty if the log does not list them. `question` is what distinguishes the task
-    from others of its name, and `answering` what distinguishes the system from the model as such.
+    samples that were to be answered; it is empty if the log does not list them. `question` is what distinguishes the
+    task from others of its name, and `answering` what distinguishes the system from the model as such.
     """
 
     task: str | None

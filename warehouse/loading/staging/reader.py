@@ -238,6 +238,8 @@ class Reader(Struct, frozen=True):
     """For a reader of tables that are alike, decides what the columns of several files mean. Of a file that cannot be
     read it says nothing, because `stage` will say why.
     """
+    keyed: bool = False
+    """Whether the counts of `possible` are those of a key, which the file brings beside the answers of each system."""
     whole_archives: bool = False
     """Whether this reader reads a tar archive as one file. Otherwise archives are unpacked and loaded like a folder."""
     whole_folders: str = ""

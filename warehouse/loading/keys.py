@@ -1,0 +1,50 @@
+"""Whether all systems of a test set were judged by one key, where a file brings the key beside each system's answers.
+
+Such a key is not stored by itself: it is what was `possible` in each document. A file with another key for a document
+is refused, since its values could not be compared with those that are there. Nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.loading.staging.reader import Reader
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+
+DIFFERING = """
+with held as (
+    select test_set_id, document_id, system_id,
+           coalesce(string_agg(u.name || ' ' || possible, ', ' order by u.name) filter (possible > 0), '') as key
+    from score join unit u on u.id = unit_id left join import i on i.id = score.import_id
+    where (score.import_id = ? or i.reader = ?)
+      and test_set_id in (select test_set_id from score where import_id = ?)
+    group by all
+), differing as (
+    select test_set_id, document_id, min(key) as one, max(key) as other from held
+    group by all having count(distinct key) > 1
+)
+select t.name, d.name, one, other, count(*) over () from differing
+join test_set t on t.id = test_set_id join document d on d.id = document_id
+order by t.name, d.name limit 20
+"""
+"""The documents of which systems have different keys, and two of these; and how many documents there are."""
+
+
+def check_keys(database: Database, reader: Reader, number: int, called: str) -> None:
+    """Checks the documents of the test sets of an import that is being made. Raises DataError where systems have
+    different keys.
+    """
+    if not reader.keyed:
+        return
+    found = database.rows(Sql(DIFFERING, (number, reader.name, number)))
+    faults = tuple(
+        Fault(
+            called,
+            None,
+            f"{document} of {test_set} has the key {other} for one system, but {one or 'none'} for another",
+        )
+        for test_set, document, one, other, _ in found
+    )
+    if faults:
+        hint = "systems of a test set are judged by one key; --set test_set=NAME loads them as another test set"
+        raise DataError(faults, int(found[0][-1]), (hint,))

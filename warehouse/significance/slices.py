@@ -386,8 +386,8 @@ class _Exchange(Struct, frozen=True, eq=False):
             place = partition.place[of_cell]
             order = np.argsort(place, kind="stable")
             begin = np.flatnonzero(np.diff(place[order], prepend=-1))
-            chosen = np.arange(len(summed) + (len(own) > 0))
-            chosen[len(summed) :] += number
+            last = [len(summed) + number] if len(own) else []
+            chosen = np.array([*range(len(summed)), *last], dtype=np.intp)
             slices.append((chosen, order, begin, begun + place[order][begin]))
             begun += partition.slices
         exchanged = np.concatenate((summed, own))
@@ -436,7 +436,7 @@ class _Exchange(Struct, frozen=True, eq=False):
         found = np.zeros((len(self.slices[0][0]), len(self.observed), columns.shape[2]))
         for chosen, order, begin, slices in self.slices:
             if len(begin):
-                found[:, slices] = np.add.reduceat(columns[chosen][:, order], begin, axis=1)
+                found[:, slices] = np.add.reduceat(columns[chosen[:, None], order], begin, axis=1)
         return found
 
 
@@ -517,10 +517,11 @@ class _Student(Struct, frozen=True, eq=False):
                 if not tested[place]:
                     of_slices.append(NOTHING_VARIES)
                     continue
-                here = replace(two, columns=tuple(table[start:end].transpose(1, 2, 0)))
-                times[place], less[place] = near_ratio(here)
-                of_slices.append(RatioPairs.of(centred(here), [(0, 1)], rounding))
-                first, second = (residual**2 for residual in beyond(centred(here)))
+                alone = replace(two, columns=tuple(table[start:end].transpose(1, 2, 0)))
+                times[place], less[place] = near_ratio(alone)
+                alone = centred(alone)
+                of_slices.append(RatioPairs.of(alone, [(0, 1)], rounding))
+                first, second = (residual**2 for residual in beyond(alone))
                 worth[place] = float(first.sum() + second.sum())
                 squares[start:end] = (first - second) / (worth[place] or 1.0)
             rounded, one = whole(squares[None], SQUARES)

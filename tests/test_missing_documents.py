@@ -352,6 +352,18 @@ def test_nothing_is_the_best_that_can_be_answered_where_lower_is_better(lacking:
         assert "lower WER is better, so 0 is the best that a system can have where it lacks a document" in notes
 
 
+@pytest.mark.parametrize("word", ["score", "table", "rank", "group", "compare"])
+def test_so_it_is_where_only_some_runs_lack_a_document(word: str, tmp_path: Path) -> None:
+    rows = [("t", "a", run, f"d{place}", 2.5) for run, last in ((1, 3), (2, 1)) for place in range(last)]
+    rows += [("t", "b", run, f"d{place}", run + 0.5) for run in (1, 2) for place in range(3)]
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, write_csv(tmp_path / "v.csv", "test_set system run document WER", rows), "wide")
+    with Session.open(tmp_path / "w.duckdb") as opened:
+        notes = opened.run(f"{word} WER for all on t missing zero").notes
+    assert "t: counted as nothing in the runs that lack them: 2 documents of a" in notes
+    assert "lower WER is better, so 0 is the best that a system can have where it lacks a document" in notes
+
+
 def test_a_mark_in_a_workbook_leaves_numbers_numbers(lacking: Session, tmp_path: Path) -> None:
     results = [lacking.run(f"{word} WER, accuracy for all on speech") for word in ("score", "table")]
     files.write(results, tmp_path / "all.xlsx", WORKBOOK, Style())

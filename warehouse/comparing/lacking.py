@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing.some_runs import zero_is_best
 from evalhouse.warehouse.comparing.values import Valued, ValueLine
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural, quantity
 from evalhouse.warehouse.measures import Statistic
@@ -288,6 +289,4 @@ def unanswered_notes(entry: p.Entry, found: Sequence[Lacking]) -> Iterator[str]:
         of = f"{lacked.documents:,} {plural(entry.units.noun)} of {entry.test_set.name}"
         listed = some([f"{count:,} for {name}" for name, count in lacked.of_systems])
         yield f"{_of_which(entry, lacked)}of the {of}, those that a system lacks count as nothing: {listed}"
-        best = [s.label for s in entry.statistics if s.measure.lower_is_better and not entry.kind.is_counted]
-        if best and lacked.label in best:
-            yield f"lower {lacked.label} is better, so 0 is the best that a system can have where it lacks a document"
+        yield from zero_is_best(entry, [lacked.label])

@@ -5,7 +5,7 @@ What becomes of them in the numbers is decided when names are looked up (`Units.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -66,6 +66,16 @@ def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: s
             "counted as nothing in the runs that lack them" if missing == "zero" else "left out, as some runs lack them"
         )
         yield f"{entry.test_set.name}: {done}: {_listed(entry, found)}"
+        if missing == "zero":
+            yield from zero_is_best(entry, [statistic.label for statistic in entry.statistics])
+
+
+def zero_is_best(entry: p.Entry, labels: Collection[str]) -> Iterator[str]:
+    """By which of some statistics it is better to lack a document that counts as nothing than to have it."""
+    for statistic in () if entry.kind.is_counted else entry.statistics:
+        label = statistic.label
+        if statistic.measure.lower_is_better and label in labels:
+            yield f"lower {label} is better, so 0 is the best that a system can have where it lacks a document"
 
 
 def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> None:

@@ -62,6 +62,23 @@ def pressed(browser: Any, *keys: str) -> None:
     ActionChains(browser).send_keys(*keys).perform()
 
 
+def followed(browser: Any, label: str) -> None:
+    """Follows a link, until the page that it stood on is gone."""
+    turned(browser, browser.find_element("link text", label))
+
+
+def turned(browser: Any, link: Any) -> None:
+    """Clicks on what leads to another page, until the page that it stood on is gone: what is found before may be of
+    either page.
+    """
+    from selenium.webdriver.support.expected_conditions import staleness_of
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    page = browser.find_element("css selector", "html")
+    link.click()
+    WebDriverWait(browser, 60).until(staleness_of(page))
+
+
 def reached_by_keyboard(page: Any, kinds: str) -> tuple[int, int]:
     """How many elements of some kinds a person sees in the main part of a page, and how many of them the key Tab comes
     to one after the other, behind the link that leads there, each with an outline.

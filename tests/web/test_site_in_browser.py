@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import cli
-from tests.browsing import MARKS, prefers, sized
+from tests.browsing import MARKS, followed, prefers, sized
 from tests.conftest import write_csv
 
 pytest.importorskip("vl_convert", reason="pictures need the extra plot")
@@ -116,17 +116,17 @@ def test_from_the_first_page_to_a_document_and_back(site: str, browser: Any) -> 
     if site.startswith("file:"):
         # A disk has no page for a folder.
         browser.get(site + "index.html")
-    browser.find_element("link text", "qa").click()
+    followed(browser, "qa")
     assert browser.title == "qa – evalhouse"
     browser.find_element("xpath", "//th//button[text()='system']").click()
-    browser.find_element("link text", "compare").click()
+    followed(browser, "compare")
     assert " on qa" in browser.find_element("css selector", "h1").text
     assert browser.find_element("css selector", ".verdict").text
     assert browser.find_element("css selector", ".picture svg").is_displayed()
-    browser.find_element("link text", "q07").click()
+    followed(browser, "q07")
     assert browser.find_element("css selector", "h1").text == "q07 of qa"
     assert browser.current_url == site + "test-sets/qa/documents/q07.html"
-    browser.find_element("link text", "<b>new</b>").click()
+    followed(browser, "<b>new</b>")
     assert browser.find_element("css selector", "h1").text == "<b>new</b>"
-    browser.find_element("link text", "Evaluations").click()
+    followed(browser, "Evaluations")
     assert browser.current_url == site + "index.html"

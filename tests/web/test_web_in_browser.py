@@ -18,7 +18,7 @@ import pytest
 
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.web.addresses import Address
-from tests.browsing import MARKS, prefers, pressed, reached_by_keyboard, sized
+from tests.browsing import MARKS, followed, prefers, pressed, reached_by_keyboard, sized, turned
 from tests.empty import create
 from tests.test_hostile_names import OTHER, QUESTIONS, TEST_SET, UNSAFE, fill_with_hostile_names
 
@@ -85,16 +85,6 @@ def cells(browser: Any, place: int, table: int = 0) -> list[str]:
     return [text.strip() for text in browser.execute_script(script, place, table)]
 
 
-def followed(browser: Any, label: str) -> None:
-    """Follows a link, until the page that it stood on is gone."""
-    from selenium.webdriver.support.expected_conditions import staleness_of
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    page = browser.find_element("css selector", "html")
-    browser.find_element("link text", label).click()
-    WebDriverWait(browser, 60).until(staleness_of(page))
-
-
 def path_of(browser: Any, site: str) -> str:
     return str(browser.current_url).removeprefix(site)
 
@@ -147,7 +137,7 @@ def test_from_the_warehouse_to_a_document_and_back(opened: Opened, site: str) ->
     followed(page, "TST3")
     assert page.title == "TST3 – evalhouse"
     assert cells(page, 1)[:3] == ["GE", "GE-CMU", "UMASS"]
-    page.find_elements("link text", "compare")[1].click()
+    turned(page, page.find_elements("link text", "compare")[1])
     assert page.find_element("css selector", "h1").text == "UMASS and GE on TST3"
     assert "not significant at 0.05 (p = 0.0996)" in page.find_element("css selector", ".verdict").text
     followed(page, "SIM3-080")
@@ -169,7 +159,7 @@ def test_measures_a_baseline_and_a_subset_are_chosen(opened: Opened, site: str) 
     page.find_element("css selector", "select[name=against] option[value=UMASS]").click()
     page.find_element("css selector", "select[name=adjust] option[value=holm]").click()
     page.find_element("css selector", "input[name=where]").send_keys('document like "SIM3-0%"')
-    page.find_element("css selector", "form.choices button[type=submit]").click()
+    turned(page, page.find_element("css selector", "form.choices button[type=submit]"))
     subset = 'where document like "SIM3-0%"'
     assert statements(page) == [
         f"score precision of extraction for all on TST3 {subset} interval studentized",
@@ -285,7 +275,7 @@ def test_everything_but_completion_works_without_scripts(site: str, browser: Any
         browser.get(site + "/")
         box = browser.find_element("css selector", "textarea")
         box.send_keys("score F for GE, UMASS on TST3")
-        browser.find_element("css selector", "form.ask button").click()
+        turned(browser, browser.find_element("css selector", "form.ask button"))
         WebDriverWait(browser, 60).until(text_to_be_present_in_element(("css selector", "main table"), "56.01"))
         browser.find_element("css selector", "details.statement summary").click()
         assert "evalhouse query" in browser.find_element("css selector", ".copied pre + button, .copied").text + (

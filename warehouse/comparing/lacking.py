@@ -237,7 +237,7 @@ def unlike_notes(
     for counts, of_counts in labels.items():
         where = f" for every {', '.join(dimension.name for dimension in by)}" if by else ""
         # Those that have the fewest are named, however many there are.
-        fewest_first = sorted(counts, key=lambda one: one[1])
+        fewest_first = sorted(counts, key=lambda one: (one[1], one[0]))
         listed = f": {some([f'{count:,} for {system}' for system, count in fewest_first])}" if counts else ""
         if counts and len({count for _, count in counts}) == 1:
             listed = f", though on {counts[0][1]:,} each"

@@ -26,9 +26,9 @@ from evalhouse.warehouse.significance.shuffles.studentized import steady
 from evalhouse.warehouse.significance.standardized import (
     NOTHING_VARIES,
     RatioPairs,
-    beyond,
     centred,
     near_ratio,
+    residuals,
     whole,
 )
 from evalhouse.warehouse.significance.standardized import ROUNDING as ROUNDING_OF_SUMS
@@ -520,10 +520,10 @@ class _Student(Struct, frozen=True, eq=False):
                 alone = replace(two, columns=tuple(table[start:end].transpose(1, 2, 0)))
                 times[place], less[place] = near_ratio(alone)
                 alone = centred(alone)
-                of_slices.append(RatioPairs.of(alone, [(0, 1)], rounding))
-                first, second = (residual**2 for residual in beyond(alone))
-                worth[place] = float(first.sum() + second.sum())
-                squares[start:end] = (first - second) / (worth[place] or 1.0)
+                of_slices.append(RatioPairs.alone(alone, rounding))
+                apart, together = residuals(alone)
+                worth[place] = float(np.abs(apart * together).sum())
+                squares[start:end] = apart * together / (worth[place] or 1.0)
             rounded, one = whole(squares[None], SQUARES)
             worth[begun : begun + partition.slices] *= one
             present, at = np.unique(partition.place[parts] * wide + unit[parts], return_index=True)

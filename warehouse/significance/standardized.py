@@ -95,9 +95,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         over, under = many.numerators.astype(np.float64), many.denominators.astype(np.float64)
         n, d = over.sum(axis=1), under.sum(axis=1)
-        total, v = d[first] + d[second], d[first] - d[second]
-        slope = (n[first] + n[second]) / total
-        distance, share = n[first] - n[second] - slope * v, v / total
+        slope = (n[first] + n[second]) / (d[first] + d[second])
         # Σe² of each system of a pair, as large as it would be if nothing cancelled out, and Σe_A·e_B.
         nn, nd, dd, largest = (
             _dots(x, y) for x, y in ((over, over), (over, under), (under, under), (abs(over), under))
@@ -107,23 +105,82 @@ class RatioPairs(Struct, frozen=True, eq=False):
         crossed = _products(over, under, first, second) + _products(under, over, first, second)
         across = _products(over, over, first, second) - slope * crossed
         across += slope**2 * _products(under, under, first, second)
-        lost = 8 * rounding * (size_a + size_b)
         fixed, spread = (np.maximum(squares_a + squares_b + sign * 2 * across, 0) for sign in (-1, 1))
-        variance = fixed - 2 * share * (squares_a - squares_b) + share**2 * spread
+        reach = np.abs(over).sum(axis=1)
+        return cls._of_sums(
+            many.units,
+            np.stack((n[first], n[second])),
+            np.stack((d[first], d[second])),
+            fixed,
+            spread,
+            squares_a - squares_b,
+            lost=8 * rounding * (size_a + size_b),
+            error=rounding * (reach[first] + reach[second] + np.abs(slope) * (d[first] + d[second])),
+            # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
+            shared=_products(under > 0, under > 0, first, second) > 0,
+            farthest=1.0,
+            rounding=rounding,
+        )
+
+    @classmethod
+    def alone(cls, paired: Sums, rounding: float = ROUNDING) -> RatioPairs:
+        """Two systems by the residuals of each unit, which lose nothing where both are nearly the same in every unit
+        and far from R.
+        """
+        n, d = (column.sum(axis=1).astype(np.float64)[:, None] for column in (paired.numerators, paired.denominators))
+        slope, total = n.sum() / d.sum(), d.sum()
+        apart, together = residuals(paired)
+        (over, under), steep = (np.abs(column[0] - column[1]) for column in paired.columns), abs(slope)
+        most_apart = over + steep * under
+        most_together = np.abs(paired.numerators.sum(axis=0)) + steep * paired.denominators.sum(axis=0)
+        farthest = float(under.sum() / total)
+        size = (most_apart**2 + 2 * farthest * most_apart * most_together + (farthest * most_together) ** 2).sum()
+        return cls._of_sums(
+            paired.units,
+            n,
+            d,
+            *(np.array([product.sum()]) for product in (apart**2, together**2, apart * together)),
+            lost=np.array([8 * rounding * size]),
+            error=np.array([rounding * most_apart.sum()]),
+            shared=np.array([bool((paired.denominators > 0).all(axis=0).any())]),
+            farthest=farthest,
+            rounding=rounding,
+        )
+
+    @classmethod
+    def _of_sums(
+        cls,
+        units: int,
+        n: Floats,
+        d: Floats,
+        fixed: Floats,
+        spread: Floats,
+        tilted: Floats,
+        *,
+        lost: Floats,
+        error: Floats,
+        shared: Booleans,
+        farthest: float,
+        rounding: float,
+    ) -> RatioPairs:
+        """The pairs from S_N and S_D of both systems, of shape (2, pairs), Σδ², Σσ² and Σδ·σ, from what rounding may
+        have changed in M (`lost`) and in U (`error`), and from what |v| / S_D is at most in an exchange (`farthest`).
+        """
+        total, v = d.sum(axis=0), d[0] - d[1]
+        slope, share = n.sum(axis=0) / total, v / total
+        distance = n[0] - n[1] - slope * v
+        variance = fixed - 2 * share * tilted + share**2 * spread
         none, varies = np.zeros_like(variance), variance > lost
         square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
         # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Sums.spread`).
         rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
-        # M of an exchange is at most 2·(Σδ² + Σσ²), a multiple of the observed M, on which the error of t² depends.
-        times = 1 + np.divide(2 * (fixed + spread), variance, out=none.copy(), where=varies)
-        reach = np.abs(over).sum(axis=1)
+        # M of an exchange is at most so much, a multiple of the observed M, on which the error of t² depends.
+        most = 2 * (fixed + farthest**2 * spread)
+        times = 1 + np.divide(most, variance, out=none.copy(), where=varies)
         # Only ties matter, where |U| is |t|·√M.
-        distance_of_ties = np.sqrt(np.abs(square) * 2 * (fixed + spread))
-        error = rounding * (reach[first] + reach[second] + np.abs(slope) * total)
-        # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
-        shared = _products(under > 0, under > 0, first, second)
+        distance_of_ties = np.sqrt(np.abs(square) * most)
         return cls(
-            units=many.units,
+            units=units,
             slope=slope,
             fixed=fixed,
             tilt=2 / total,
@@ -132,7 +189,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             widening=np.sqrt(rate) / (1 - share**2),
             lost=lost,
             band=(2 * error * distance_of_ties + error**2 + np.abs(square) * lost) * times,
-            edge=np.where(shared > 0, np.inf, (1 - rounding) * total),
+            edge=np.where(shared, np.inf, (1 - rounding) * total),
         )
 
     @classmethod
@@ -209,11 +266,13 @@ def centre(square: Floats, units: int) -> Floats:
     return np.asarray(np.sign(square) * np.sqrt(squares), dtype=np.float64)
 
 
-def beyond(paired: Sums) -> tuple[Floats, Floats]:
-    """The residual e of the two systems in each unit, each of shape (units,)."""
+def residuals(paired: Sums) -> tuple[Floats, Floats]:
+    """δ and σ of two systems in each unit, each of shape (units,). Whole numbers are subtracted before anything is
+    rounded, so that δ is precise where both systems are nearly the same.
+    """
     (over_a, over_b), (under_a, under_b) = paired.columns
     ratio = int(over_a.sum() + over_b.sum()) / int(under_a.sum() + under_b.sum())
-    return over_a - ratio * under_a, over_b - ratio * under_b
+    return (over_a - over_b) - ratio * (under_a - under_b), (over_a + over_b) - ratio * (under_a + under_b)
 
 
 def _dots(x: Floats, y: Floats) -> Floats:

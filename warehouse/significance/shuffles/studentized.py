@@ -40,10 +40,10 @@ from evalhouse.warehouse.significance.standardized import (
     FunctionPair,
     InfluencePair,
     RatioPairs,
-    beyond,
     centre,
     centred,
     function_pair,
+    residuals,
     whole,
 )
 from evalhouse.warehouse.significance.sums import Sums
@@ -95,7 +95,7 @@ def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     for denominators of 1. It is infinite if all units add the same amount to the difference and that is not 0.
     """
     if many.is_ratio:
-        return np.array([RatioPairs.of(centred(many.pair(a, b)), [(0, 1)]).t[0] for a, b in pairs])
+        return np.array([RatioPairs.alone(centred(many.pair(a, b))).t[0] for a, b in pairs])
     observed = np.array([function_pair(many.pair(a, b)).observed for a, b in pairs])
     return centre(observed * np.abs(observed), many.units)
 
@@ -109,7 +109,7 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
         statistics = np.concatenate(list(_function_statistics(pair, paired, draws, 1)))
         return np.where(np.isnan(statistics), pair.observed, statistics)
     paired = centred(paired)
-    pairs = RatioPairs.of(paired, [(0, 1)])
+    pairs = RatioPairs.alone(paired)
     return np.concatenate(
         [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed_sums(paired, draws, 1)]
     )
@@ -119,13 +119,13 @@ def _observed(paired: Sums) -> float:
     """The observed t, not centred."""
     if paired.is_function:
         return function_pair(paired).observed
-    return float(RatioPairs.of(centred(paired), [(0, 1)]).observed[0])
+    return float(RatioPairs.alone(centred(paired)).observed[0])
 
 
 def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
     paired = centred(paired)
-    pairs = RatioPairs.of(paired, [(0, 1)], ROUNDING + paired.units / _LOOKUP)
+    pairs = RatioPairs.alone(paired, ROUNDING + paired.units / _LOOKUP)
     for u, v, w in _signed_sums(paired, draws, threads):
         yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
 
@@ -156,8 +156,8 @@ def _function_statistics(
 
 def _signed_sums(paired: Sums, draws: Draws, threads: int) -> Iterator[tuple[Floats, Floats, Floats]]:
     """u, v and w of each shuffle, of shape (shuffles,), a chunk at a time."""
-    e_a, e_b = beyond(paired)
-    squares, worth = whole(e_a**2 - e_b**2, _LOOKUP)
+    apart, together = residuals(paired)
+    squares, worth = whole(apart * together, _LOOKUP)
     columns = [*paired.differences(), squares]
     totals = [int(column.sum()) for column in columns]
     for exchanged in coins.sums_over_exchanged(columns, draws, threads):

@@ -36,7 +36,7 @@ from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Boot
 from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from evalhouse.warehouse.significance.draws import Draws
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON, ShareInterval
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON, ShareInterval, allow_for_constants
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.sums import Sums
 
@@ -58,6 +58,7 @@ class Design(Struct, frozen=True):
 
     name: str
     draw: Callable[[np.random.Generator, int], Tuples]
+    within: tuple[float, float] | None = (0.0, 1.0)
 
 
 # --- designs ----------------------------------------------------------------------------------------------------------
@@ -82,14 +83,16 @@ class Extractor(Struct, frozen=True):
         return np.where(answered, right + source.poisson(wrong), 0), np.where(answered, right, 0)
 
 
-def extraction(first: Extractor, second: Extractor, measure: str, skewed: bool = False) -> Callable[..., Tuples]:
-    """Two systems that extract. Documents have similar sizes or, if `skewed`, sizes from a lognormal distribution with
-    σ = 1.
+def extraction(first: Extractor, second: Extractor, measure: str, sizes: str = "similar") -> Callable[..., Tuples]:
+    """Two systems that extract. Documents have similar sizes, or `skewed` ones from a lognormal distribution with σ =
+    1, or those of a `Pareto` distribution with the exponent 1.5, whose variance is infinite.
     """
 
     def draw(source: np.random.Generator, documents: int) -> Tuples:
-        if skewed:
+        if sizes == "skewed":
             possible = np.ceil(source.lognormal(1.5, 1.0, documents)).astype(np.int64)
+        elif sizes == "Pareto":
+            possible = np.ceil(3 * (1 + source.pareto(1.5, documents))).clip(max=100_000).astype(np.int64)
         else:
             possible = 1 + source.binomial(20, source.beta(1.5, 3.0, documents))
         ease = source.normal(size=documents)
@@ -115,6 +118,14 @@ def items(first: float, second: float) -> Callable[..., Tuples]:
     return draw
 
 
+def rare_gains(source: np.random.Generator, documents: int) -> Tuples:
+    """Values of two systems that are nearly the same, but on one document of twenty, where the first gains a half."""
+    scores = source.beta(2, 2, documents) / 2
+    gains = (source.random(documents) < 0.05) / 2
+    fixed = np.rint(1e6 * np.stack((scores + gains, scores + 0.02 * source.normal(size=documents)))).astype(np.int64)
+    return fixed, np.ones_like(fixed)
+
+
 def values(skewed: bool) -> Callable[..., Tuples]:
     """Values of each document, correlated: normal, or from 0 to 1 and mostly small, as average precision is."""
 
@@ -129,19 +140,24 @@ def values(skewed: bool) -> Callable[..., Tuples]:
     return draw
 
 
-EVEN = Extractor(0.55, 0.55)
+EVEN, PRECISE = Extractor(0.55, 0.55), Extractor(0.6, 0.95)
 DESIGNS = (
     Design("equal F", extraction(EVEN, EVEN, "F")),
     Design("unequal F", extraction(Extractor(0.65, 0.60), Extractor(0.50, 0.50), "F")),
     Design("recall traded for precision, F", extraction(Extractor(0.85, 0.42), Extractor(0.42, 0.85), "F")),
     Design("all answered against half, precision", extraction(EVEN, Extractor(0.55, 0.55, 0.5), "precision")),
     Design("all answered against 30%, precision", extraction(EVEN, Extractor(0.55, 0.55, 0.3), "precision")),
-    Design("skewed sizes, F", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "F", True)),
-    Design("skewed sizes, recall", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "recall", True)),
+    Design("skewed sizes, F", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "F", "skewed")),
+    Design("skewed sizes, recall", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "recall", "skewed")),
+    Design(
+        "sizes of a Pareto distribution, F", extraction(Extractor(0.60, 0.60), Extractor(0.50, 0.50), "F", "Pareto")
+    ),
+    Design("all answered against 20%, precision .95", extraction(PRECISE, Extractor(0.6, 0.95, 0.2), "precision")),
     Design("items, 75% against 60% right", items(0.75, 0.60)),
     Design("items, 95% against 90% right", items(0.95, 0.90)),
-    Design("values, normal", values(False)),
-    Design("values, mostly small", values(True)),
+    Design("values, normal", values(False), within=None),
+    Design("values, mostly small", values(True), within=None),
+    Design("values, one document of twenty gains", rare_gains, within=None),
 )
 
 
@@ -171,7 +187,10 @@ def coverage(design: Design, documents: int, sets: int) -> list[str]:
     held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
     for many in drawn(design, documents, sets):
         for place, kind in enumerate(INTERVALS):
-            limits = bootstrap.differences(many, [(0, 1)], IntervalPlan(LEVEL, kind))
+            plan = IntervalPlan(LEVEL, kind)
+            limits = bootstrap.differences(many, [(0, 1)], plan)
+            if design.within is not None:
+                limits = allow_for_constants(limits, many, 1.0, [(0, 1)], plan, design.within)
             given[place] += limits.low[0] == limits.low[0]
             held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
     return shares(held, given, sets)

@@ -1,17 +1,20 @@
 """How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc | skew]
+    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc | skew | margins]
 
 Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
-test finds is an error. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets, a test whose
+test finds is an error; or, for margins, a first system that is worse by just the margin, so that it is an error to find
+it not worse. Seeds are fixed, and the same arguments print the same tables. With 2,000 sets, a test whose
 size is 0.05 is measured between 0.04 and 0.06 nineteen times in twenty.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -24,6 +27,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import independent, matched, multiple
 from evalhouse.warehouse.significance.bootstrap.shifted import bootstrap_test
 from evalhouse.warehouse.significance.draws import Draws, Outcome
@@ -35,6 +40,7 @@ from evalhouse.warehouse.significance.shuffles.studentized import (
     studentized_test,
 )
 from evalhouse.warehouse.significance.sums import ExactValue, Sums, Valuation
+from evalhouse.warehouse.store.replacement import create
 
 LEVEL = 0.05
 SHUFFLES = 499
@@ -271,6 +277,90 @@ def skew(sets: int) -> None:
         row(documents, *(f"{count / sets:.3f}" for count in wrong))
 
 
+def margins(sets: int) -> None:
+    """The first of two systems is worse by just the margin: how often it is found not worse."""
+    row("design", "margin", "documents", "not worse", "equivalent")
+    for name, (margin, drawn) in AT_THE_MARGIN.items():
+        for documents in (5, 10, 20, 50):
+            source = np.random.default_rng([documents, *name.encode()])
+            verdicts = verdicts_on([drawn(source, documents) for _ in range(sets)], margin)
+            wrong = verdicts.count("not worse") + verdicts.count("better") + verdicts.count("equivalent")
+            row(name, margin, documents, f"{wrong / sets:.3f}", f"{verdicts.count('equivalent') / sets:.3f}")
+
+
+def verdicts_on(evaluations: Sequence[Sums], margin: str) -> list[str]:
+    """The verdict of `compare … margin` on each evaluation, all of them test sets of one warehouse, in which shares are
+    precision.
+    """
+    shares = all((sums.numerators <= sums.denominators).all() for sums in evaluations)
+    names, measure = (("correct", "actual"), "precision") if shares else (("over", "under"), "ratio")
+    with tempfile.TemporaryDirectory() as folder:
+        table, warehouse = Path(folder) / "counts.csv", Path(folder) / "w.duckdb"
+        with table.open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(("test_set", "system", "document", *names, *(["possible", "partial"] if shares else [])))
+            for number, sums in enumerate(evaluations):
+                for system, name in enumerate(("first", "second")):
+                    counts = zip(*(column[system].tolist() for column in sums.columns), strict=True)
+                    rows.writerows(
+                        (f"t{number:05}", name, f"d{place}", *of, *([of[0], 0] if shares else []))
+                        for place, of in enumerate(counts)
+                    )
+        with create(warehouse) as database:
+            load(database, table, "scores" if shares else "counts")
+        with Session.open(warehouse) as session:
+            if not shares:
+                list(session.results("define measure ratio = over / under"))
+            found = session.run(f"compare {measure} for first, second on all margin {margin}")
+    return [str(row["verdict"]) for row in found.rows]
+
+
+def ratios_apart(first: float, second: float, answers: float, share: float = 1.0) -> Callable[[Source, int], Sums]:
+    """Two ratios such as precision, of one answer a document and on average so many more; the first system answers a
+    share of the documents.
+    """
+
+    def drawn(source: Source, documents: int) -> Sums:
+        found = 1 + source.poisson(answers, (2, documents))
+        found[0] *= answered(source, documents, share)
+        ease = np.stack([source.beta(10 * mean, 10 * (1 - mean), documents) for mean in (first, second)])
+        return Sums.of_ratios(source.binomial(found, ease), found)
+
+    return drawn
+
+
+def right_or_wrong(first: float, second: float) -> Callable[[Source, int], Sums]:
+    """Items that are right or wrong."""
+
+    def drawn(source: Source, documents: int) -> Sums:
+        right = source.random((2, documents)) < np.array([[first], [second]])
+        return Sums.of_ratios(right.astype(np.int64), np.ones((2, documents), dtype=np.int64))
+
+    return drawn
+
+
+def long_tailed(source: Source, documents: int) -> Sums:
+    """Amounts with a long tail, those of the first system on average 0.95 of the second's."""
+    hard = source.lognormal(8, 0.5, documents)
+    amounts = np.stack([mean * hard * source.lognormal(-0.02, 0.2, documents) for mean in (0.95, 1.0)])
+    return Sums.of_ratios(np.rint(amounts).astype(np.int64), np.ones((2, documents), dtype=np.int64))
+
+
+AT_THE_MARGIN: Mapping[str, tuple[str, Callable[[Source, int], Sums]]] = {
+    "precision .93 and .97": ("4%", ratios_apart(0.93, 0.97, 4)),
+    "precision .93 and .97, few answers": ("4%", ratios_apart(0.93, 0.97, 0.5)),
+    "precision .93 and .97, the first answers 30%": ("4%", ratios_apart(0.93, 0.97, 4, 0.3)),
+    "precision .65 and .70": ("5%", ratios_apart(0.65, 0.70, 4)),
+    "accuracy .90 and .95": ("5%", right_or_wrong(0.90, 0.95)),
+    "accuracy .65 and .70": ("5%", right_or_wrong(0.65, 0.70)),
+    "amounts with a long tail": ("5% of B", long_tailed),
+    "precision .76 and .80": ("5% of B", ratios_apart(0.76, 0.80, 4)),
+    "precision .9215 and .97": ("5% of B", ratios_apart(0.9215, 0.97, 4)),
+    "precision .76 and .80, the first answers 30%": ("5% of B", ratios_apart(0.76, 0.80, 4, 0.3)),
+}
+"""Two systems that differ by just a margin."""
+
+
 def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Sums:
     """Decisions on documents, 40% of them relevant, by two systems with MCC 0.25 that say yes to these shares
     of them.
@@ -347,6 +437,7 @@ TABLES: Mapping[str, Callable[[int], None]] = {
     "few": few,
     "mcc": mcc,
     "skew": skew,
+    "margins": margins,
 }
 
 

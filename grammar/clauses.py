@@ -306,14 +306,14 @@ CLAUSES = (
     Clause(
         "margin",
         "margin",
-        "D",
+        "D | D of B",
         "the largest difference that does not matter, for verdicts such as equivalent and not worse",
         "margin 1%",
     ),
     Clause(
         "detect",
         "detect",
-        "D, …",
+        "D | D of B, …",
         "the differences that would matter; by default round ones near the smallest that can be found",
         "detect 1%, 2%",
         shape=Shape.LIST,

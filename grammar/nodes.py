@@ -19,6 +19,10 @@ from evalhouse.grammar.errors import NOWHERE, Span
 # bare word is a Name and a quoted one is a Text. Elsewhere a quoted name is also a Name.
 
 
+_ASIDE = ("span", "percent")
+"""What is only for messages: the place, and how a number was written."""
+
+
 class Node(Struct, frozen=True, kw_only=True):
     """Anything that has a place in a query. The place does not count when two nodes are compared, and is not shown."""
 
@@ -32,12 +36,12 @@ class Node(Struct, frozen=True, kw_only=True):
         return hash((type(self), *_contents_of(self)))
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        return [(field, getattr(self, field)) for field in self.__struct_fields__ if field != "span"]
+        return [(field, getattr(self, field)) for field in self.__struct_fields__ if field not in _ASIDE]
 
 
 def _contents_of(node: Node) -> tuple[object, ...]:
-    """The contents of all fields but the place."""
-    return tuple(getattr(node, field) for field in node.__struct_fields__ if field != "span")
+    """The contents of all fields but those for messages."""
+    return tuple(getattr(node, field) for field in node.__struct_fields__ if field not in _ASIDE)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -62,9 +66,19 @@ class Variable(Node, frozen=True):
 
 
 class Number(Node, frozen=True):
-    """A number; 10% is 0.10 and 2^20 is 1048576."""
+    """A number; 10% is 0.10 and 2^20 is 1048576. Whether it was written in percent does not count either when two nodes
+    are compared.
+    """
 
     value: Decimal
+    percent: bool = False
+
+
+class Part(Node, frozen=True):
+    """A share of the value of a system: 5% of B."""
+
+    share: Number | Variable
+    of: Name | Variable
 
 
 class Text(Node, frozen=True):
@@ -385,7 +399,7 @@ class Compare(Tested, frozen=True):
     against: Name | BaselineCall | Variable | None = None
     interval: IntervalWord | None = None
     over: bool = False
-    margin: Number | Variable | None = None
+    margin: Number | Variable | Part | None = None
 
 
 class Group(Tested, frozen=True):
@@ -441,7 +455,7 @@ class Power(Tested, frozen=True):
 
     test_sets: TestSets | None = None
     against: Name | BaselineCall | Variable | None = None
-    detect: tuple[Number | Variable, ...] = ()
+    detect: tuple[Number | Variable | Part, ...] = ()
     sizes: tuple[Number | Variable, ...] = ()
     wanted: Number | Variable | None = None
 

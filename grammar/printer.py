@@ -51,6 +51,10 @@ def _text(node: nodes.Node) -> str:
             return "$" + _matching(VARIABLE_NAME.fullmatch(name) is not None, name, "the name of a variable")
         case nodes.Number(value=value):
             return _number(value)
+        case nodes.Part(share=nodes.Number(value=value), of=of):
+            return f"{_number(value.scaleb(2))}% of {_text(of)}"
+        case nodes.Part(share=share, of=of):
+            return f"{_text(share)} of {_text(of)}"
         case nodes.Text(text=text):
             return quote(text)
         case nodes.All():

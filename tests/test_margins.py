@@ -5,19 +5,25 @@ verdict means.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
-from tests.conftest import WithValues
+from evalhouse.warehouse.store.replacement import create
+from tests.conftest import WithValues, write_csv
 
 Number = int | float | Fraction
 Open = Callable[..., Session]
@@ -87,8 +93,8 @@ def test_right_and_wrong_answers_are_counted_exactly(opened: Open) -> None:
     random = Random(7)
     a = [int(random.random() < 0.8) for _ in range(300)]
     b = [int(random.random() < 0.79) for _ in range(300)]
-    with opened(m={"A": a, "B": b}) as session:
-        row = only_row(session.run("compare m for A, B on t margin 5%"))
+    with opened(accuracy={"A": a, "B": b}) as session:
+        row = only_row(session.run("compare accuracy for A, B on t margin 5%"))
     steps = [20 * (x - y) + 1 for x, y in zip(a, b, strict=True)]
     ways = Counter({0: 1})
     for step in steps:
@@ -170,8 +176,8 @@ def test_each_of_the_two_families_is_adjusted_by_itself(opened: Open) -> None:
         for name, share in zip("ABCD", (0.9, 0.85, 0.6, 0.5), strict=True)
     }
     with opened(m=systems) as session:
-        plain = session.run("compare m for all on t margin 5%").rows
-        bonferroni = session.run("compare m for all on t margin 5% adjust bonferroni").rows
+        plain = session.run("compare m for all on t margin 0.05").rows
+        bonferroni = session.run("compare m for all on t margin 0.05 adjust bonferroni").rows
     for column in ("p_not_worse", "p_not_better"):
         for raw, row in zip(plain, bonferroni, strict=True):
             p = raw[column]
@@ -196,9 +202,10 @@ def test_where_denominators_differ_the_interval_decides(kind: str) -> None:
 
 def test_the_margin_is_in_signature_and_explanation(opened: Open) -> None:
     with opened(m={"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]}) as session:
-        result = session.run("compare m for A, B on t margin 5%")
+        result = session.run("compare m for A, B on t margin 0.05")
         lines = {
-            str(row["stage"]): str(row["what"]) for row in session.run("explain compare m for A, B on t margin 5%").rows
+            str(row["stage"]): str(row["what"])
+            for row in session.run("explain compare m for A, B on t margin 0.05").rows
         }
     assert "| margin 0.05 |" in result.signature
     assert lines["margin"].startswith("m: 0.05, two one-sided tests")
@@ -209,11 +216,11 @@ def test_the_margin_is_in_signature_and_explanation(opened: Open) -> None:
     ("clauses", "message"),
     [
         ("margin 0", "a margin must be above 0, not 0"),
-        ("margin 5% one-sided", "margin already makes two one-sided tests"),
-        ("margin 5% adjust maxt", "adjust maxt cannot be combined with margin"),
-        ("margin 5% missing bounds", "missing bounds cannot be combined with margin"),
-        ("margin 5% level 0.5", "with a margin the level must be below 0.5"),
-        ("margin 5% test wilcoxon", "margin works with test randomization, studentized, t, not with wilcoxon"),
+        ("margin 0.05 one-sided", "margin already makes two one-sided tests"),
+        ("margin 0.05 adjust maxt", "adjust maxt cannot be combined with margin"),
+        ("margin 0.05 missing bounds", "missing bounds cannot be combined with margin"),
+        ("margin 0.05 level 0.5", "with a margin the level must be below 0.5"),
+        ("margin 0.05 test wilcoxon", "margin works with test randomization, studentized, t, not with wilcoxon"),
         ("margin 0.0000000000000000001", "the margin 1E-19 has too many digits for m"),
     ],
 )
@@ -308,3 +315,136 @@ def test_values_all_of_which_differ_are_enough_however_few(opened: Open) -> None
         result = session.run("compare m for A, B on t margin 1")
     assert only_row(result)["verdict"] == "equivalent"
     assert not any("too few" in note for note in result.notes)
+
+
+# === a part of the second system's value ==============================================================================
+
+
+def of_amounts(
+    folder: Path, measures: Mapping[str, Mapping[str, Sequence[Number]]], lower_is_better: bool = False
+) -> Session:
+    """A warehouse of values, for each measure what each system has on one document after another."""
+    rows = [
+        ("t", system, f"d{place:05}", measure, float(value))
+        for measure, systems in measures.items()
+        for system, values in systems.items()
+        for place, value in enumerate(values)
+    ]
+    path = write_csv(folder / "v.csv", "test_set system document measure value", rows)
+    with create(folder / "w.duckdb") as database:
+        load(database, path, "values", lower_is_better=dict.fromkeys(measures, lower_is_better))
+    return Session.open(folder / "w.duckdb")
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_part_of_the_second_is_tested_by_all_flips_of_the_first_and_that_part(
+    tmp_path: Path, seed: int, lower_is_better: bool
+) -> None:
+    """p of A against 0.95·B and 1.05·B, by enumeration in fractions."""
+    random = Random(seed)
+    a, b = ([Fraction(random.randint(5, 30), 10) for _ in range(9)] for _ in "ab")
+    systems = {"A": a, "B": b}
+    with of_amounts(tmp_path, {"amount": systems}, lower_is_better) as session:
+        row = only_row(session.run("compare amount for A, B on t margin 5% of B exact"))
+    less, more = ([value * factor for value in b] for factor in (Fraction(95, 100), Fraction(105, 100)))
+    not_worse, not_better = by_enumeration(a, less, Fraction(0)), by_enumeration(more, a, Fraction(0))
+    if lower_is_better:
+        not_worse, not_better = not_better, not_worse
+    assert (row["p_not_worse"], row["p_not_better"]) == pytest.approx((not_worse, not_better), abs=1e-15)
+    assert row["margin"] == pytest.approx(0.05 * float(sum(b)) / len(b))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=4, max_size=14),
+    st.sampled_from([2, 10, 1000]),
+    st.sampled_from([1, 5, 20]),
+)
+def test_a_part_knows_no_unit(pairs: list[tuple[int, int]], times: int, part: int) -> None:
+    """With all values so many times as large, the verdict and each p are the same."""
+    a, b = zip(*pairs, strict=True)
+    measures = {
+        measure: {"A": [factor * value for value in a], "B": [factor * value for value in b]}
+        for measure, factor in (("dollars", 1), ("cents", times))
+    }
+    with TemporaryDirectory() as folder, of_amounts(Path(folder), measures) as session:
+        first, second = session.run(f"compare dollars, cents for A, B on t margin {part}% of B").rows
+    for cell in ("p", "p_not_worse", "p_not_better", "verdict"):
+        assert first[cell] == second[cell]
+    assert second["margin"] == pytest.approx(times * float(first["margin"]))  # type: ignore[arg-type]
+
+
+def test_a_part_of_what_is_the_same_on_every_document_is_a_margin_in_its_unit(opened: Open) -> None:
+    random = Random(3)
+    with opened(dollars={"A": [random.randint(15, 24) for _ in range(12)], "B": [20] * 12}) as session:
+        part = only_row(session.run("compare dollars for A, B on t margin 10% of B"))
+        plain = only_row(session.run("compare dollars for A, B on t margin 2"))
+    assert (part["verdict"], part["margin"]) == (plain["verdict"], plain["margin"])
+    assert (part["p_not_worse"], part["p_not_better"]) == (plain["p_not_worse"], plain["p_not_better"])
+
+
+@pytest.mark.parametrize("measure", ["precision", "F", "recall"])
+@pytest.mark.parametrize("part", [2, 10, 30])
+def test_no_verdict_on_a_part_contradicts_the_interval_beside_it(measure: str, part: int) -> None:
+    """Of ratios whose denominators differ, and of those whose denominators are the same."""
+    with Session.open() as session:
+        rows = session.run(f"compare {measure} for all on TST3 margin {part}% of B").rows
+    decided = Counter(str(row["verdict"]) for row in rows)
+    assert len(decided) > 1
+    for row in rows:
+        low, high, margin = (float(row[cell]) for cell in ("ci_low", "ci_high", "margin"))  # type: ignore[arg-type]
+        assert margin == pytest.approx(part / 100 * float(row["value_b"]))  # type: ignore[arg-type]
+        assert row["verdict"] not in ("equivalent", "not worse") or low > -margin
+        assert row["verdict"] != "equivalent" or high < margin
+
+
+def test_a_percentage_of_what_is_no_share_is_refused_with_both_lines(opened: Open) -> None:
+    with opened(dollars={"A": [0.2, 0.3, 0.1], "B": [0.1, 0.2, 0.3]}) as session:
+        for statement, ways in (
+            ("compare dollars for A, B on t margin 5%", ["write margin 5% of B", "write margin 0.05"]),
+            ("power dollars for A, B on t detect 1, 5%", ["write detect 5% of B", "write detect 0.05"]),
+            ("expect score dollars for A on t at least 5%", ["write at least 0.05"]),
+            ("expect score dollars for A on t at most 5%", ["write at most 0.05"]),
+        ):
+            with pytest.raises(QueryError) as raised:
+                session.run(statement)
+            assert raised.value.message == "dollars is no share, so 5% of it is not a number"
+            assert [hint.split(",")[0] for hint in raised.value.hints] == ways
+            assert statement[raised.value.span.start : raised.value.span.end] == "5%"
+
+
+@pytest.mark.parametrize("name", ["accuracy", "F1", "exact_match", "resolved", "win_rate"])
+def test_a_percentage_of_a_share_is_so_many_points(opened: Open, name: str) -> None:
+    with opened(**{name: {"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]}}) as session:
+        assert only_row(session.run(f"compare {name} for A, B on t margin 5%"))["margin"] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        ("5% of A", "a part of a value is a part of B's, not of A"),
+        ("5% of values", "a part of a value is a part of B's, not of values"),
+        ("500% of B", "a part of a value must be between 0% and 100%, not 500%"),
+        ("0% of B", "a part of a value must be between 0% and 100%, not 0%"),
+    ],
+)
+def test_whose_part_it_is(opened: Open, clause: str, message: str) -> None:
+    with opened(m={"A": [1, 2, 3], "B": [3, 2, 2]}) as session, pytest.raises(QueryError) as raised:
+        session.run(f"compare m for A, B on t margin {clause}")
+    assert raised.value.message == message
+
+
+def test_the_second_is_called_b_or_by_its_name_and_a_variable_keeps_its_percent() -> None:
+    with Session.open() as session:
+        list(session.results("let $part = 5%; let $second = UMASS"))
+        texts = ("5% of B", "5% of umass", "$part of $second")
+        verdicts = [session.run(f"compare recall for GE, UMASS on TST3 margin {text}").rows for text in texts]
+        against = session.run("compare recall for all against UMASS on TST3 margin 5% of UMASS").rows
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+    assert verdicts[0][0] in [{**row} for row in against]
+
+
+def test_a_part_needs_values_that_can_be_multiplied() -> None:
+    with Session.open() as session, pytest.raises(QueryError) as raised:
+        session.run("compare MCC for GE, UMASS on TST3 margin 5% of B")
+    assert raised.value.message == "a margin of 5% of UMASS needs a ratio of sums, and MCC is none"

@@ -249,9 +249,14 @@ class Builder(Transformer[Token, Any]):
             value = number_value(str(pieces[-1]))
         except ValueError as why:
             raise QueryError(str(why), span) from None
-        return nodes.Number(value.copy_negate() if len(pieces) > 1 else value, span=span)
+        value = value.copy_negate() if len(pieces) > 1 else value
+        return nodes.Number(value, percent=str(pieces[-1]).endswith("%"), span=span)
 
     signed_number = number
+
+    def part(self, pieces: list[Parsed]) -> nodes.Part:
+        share, of = _without_tokens(pieces)
+        return nodes.Part(share, of, span=_whole(pieces))
 
     # --- measures ---
 

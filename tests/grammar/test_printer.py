@@ -70,6 +70,7 @@ numbers = st.builds(nodes.Number, decimals)
 unsigned = st.builds(nodes.Number, decimals.map(abs))
 texts = st.builds(nodes.Text, st.text(max_size=20) | st.sampled_from(['"', '""', "a\nb", "-- no", ";"]))
 amounts = numbers | variables
+differences = amounts | st.builds(nodes.Part, amounts, names | variables)
 
 parameters = st.builds(nodes.Argument, name_texts, numbers | names | variables | st.builds(nodes.All))
 some_parameters = some(parameters, at_least=0)
@@ -160,7 +161,7 @@ compares = st.builds(
     interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
     over=st.booleans(),
     **tested,
-    margin=perhaps(amounts),
+    margin=perhaps(differences),
 )
 question_kinds = (
     scores,
@@ -172,7 +173,7 @@ question_kinds = (
         measures,
         against=perhaps(names | baselines | variables),
         replicates=perhaps(attributes),
-        detect=some(amounts, at_least=0),
+        detect=some(differences, at_least=0),
         sizes=some(amounts, at_least=0),
         wanted=perhaps(amounts),
         **tested,

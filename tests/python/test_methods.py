@@ -71,6 +71,8 @@ def test_a_call_is_the_statement_of_the_same_words(word: str) -> None:
         ("score('F1', '$finalists', limit='$n')", "score F1 for $finalists limit $n"),
         ("score('F1', 'all \"in\" one')", 'score F1 for "all ""in"" one"'),
         ("score('F of', 'random(s=0.5)', 'allrel')", 'score "F of" for random(s=0.5), allrel'),
+        ("compare('F1', 'GE', 'SRI', margin='5% of B')", "compare F1 for GE, SRI margin 5% of B"),
+        ("power('F1', 'GE', 'SRI', detect=['5% of SRI', 0.1])", "power F1 for GE, SRI detect 5% of SRI, 0.1"),
         ("compare('F1', 'GE', 'SRI', one_sided=True, margin='1%')", "compare F1 for GE, SRI one-sided margin 1%"),
         ("compare('F1', 'GE', 'SRI', level=1e-05)", "compare F1 for GE, SRI level 0.00001"),
         (

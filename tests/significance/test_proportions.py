@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
+from math import comb, isnan
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON, ShareInterval, right_or_wrong
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures.measure import SHARE
+from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.proportions import (
+    CLOPPER_PEARSON,
+    WILSON,
+    ShareInterval,
+    allow_for_constants,
+    clopper_pearson,
+    right_or_wrong,
+)
 from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.store.replacement import create
+from tests.conftest import write_csv
 
 KINDS = [(WILSON, "wilson"), (CLOPPER_PEARSON, "exact")]
+PLAN = IntervalPlan(0.1)
 SHARES = st.integers(1, 400).flatmap(lambda items: st.tuples(st.integers(0, items), st.just(items)))
 
 
@@ -55,3 +73,65 @@ def test_only_items_that_are_right_or_wrong_have_a_share() -> None:
     many = Sums.of_ratios(numerators, denominators)
     assert right_or_wrong(many, 1.0).tolist() == [True, False, False, True]
     assert not right_or_wrong(many, 100.0).any()
+
+
+# === ratios that are the same on every unit ===========================================================================
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=2, max_size=30).filter(any),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=30, max_size=30),
+    st.integers(1, 1000),
+    st.sampled_from([(0, 1), (1, 1), (1, 2)]),
+)
+def test_what_no_unit_moves_has_no_interval_narrower_than_its_units_allow(
+    answers: list[int], others: list[tuple[int, int]], times: int, value: tuple[int, int]
+) -> None:
+    """A system with the same ratio on every unit, beside any other; also with all counts so many times as large, and
+    with the two exchanged.
+    """
+    over, under = value
+    of_b = [(right, right + wrong) for right, wrong in others[: len(answers)]]
+    assume(any(found for _, found in of_b))
+    columns = (
+        [2 * over * found // under for found in answers],
+        [2 * found for found in answers],
+        [right for right, _ in of_b],
+        [found for _, found in of_b],
+    )
+    a_n, a_d, b_n, b_d = (np.array(column, dtype=np.int64) for column in columns)
+    assume((a_d != b_d).any())
+    limits = []
+    for factor in (1, times):
+        for first, second in (((a_n, a_d), (b_n, b_d)), ((b_n, b_d), (a_n, a_d))):
+            paired = Sums.of_ratios(factor * np.stack((first[0], second[0])), factor * np.stack((first[1], second[1])))
+            found = Bootstrap(Draws(200)).differences(paired, [(0, 1)], PLAN)
+            allowed = allow_for_constants(found, paired, 1.0, [(0, 1)], PLAN, SHARE)
+            limits.append((float(allowed.low[0]), float(allowed.high[0])))
+    (low, high), mirrored, *larger = limits
+    assert mirrored == pytest.approx((-high, -low), nan_ok=True)
+    assert [bound for pair in larger for bound in pair] == pytest.approx(
+        [low, high, *mirrored], rel=1e-6, abs=1e-9, nan_ok=True
+    )
+    if isnan(low):
+        assert any(right * sum(f for _, f in of_b) != sum(r for r, _ in of_b) * found for right, found in of_b)
+        return
+    share = over / under
+    bound = clopper_pearson(0, sum(map(bool, answers)), PLAN.level)[1]
+    difference = share - float(b_n.sum() / b_d.sum())
+    assert low <= difference - min(bound, share) + 1e-12
+    assert high >= difference + min(bound, 1 - share) - 1e-12
+
+
+def test_a_system_that_is_right_in_all_it_answers_may_be_wrong_elsewhere(tmp_path: Path) -> None:
+    """Precision 1 in six documents: one-sided, up to 39% of documents may be otherwise."""
+    rows = [("t", "few", f"d{place}", 3, 3, 3, 0) for place in range(6)]
+    rows += [("t", "few", f"d{place}", 3, 0, 0, 0) for place in range(6, 20)]
+    rows += [("t", "all", f"d{place}", 3, 3, 3 - (place % 5 == 0), 0) for place in range(20)]
+    path = write_csv(tmp_path / "s.csv", "test_set system document possible actual correct partial", rows)
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, path, "scores")
+    with Session.open(tmp_path / "w.duckdb") as session:
+        (row,) = session.run("compare precision for few, all on t margin 5%").rows
+    assert row["verdict"] == "inconclusive"
+    assert float(row["ci_low"]) < float(row["difference"]) - (1 - 0.05 ** (1 / 6))  # type: ignore[arg-type]

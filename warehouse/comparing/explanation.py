@@ -41,9 +41,9 @@ def explain_tests(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> It
     if False in ordered:
         most = "at most " if how.interval.studentizes else ""
         resamples = f"{most}{RESAMPLES:,} resamples of {units}"
-        yield "interval", f"{percent(how.level)}, {how.interval.name} bootstrap, {resamples}"
+        yield "interval", f"{percent(how.interval_level)}, {how.interval.name} bootstrap, {resamples}"
     if True in ordered:
-        yield "interval", f"{percent(how.level)}, by the standard error of {OF_ORDERS.source}"
+        yield "interval", f"{percent(how.interval_level)}, by the standard error of {OF_ORDERS.source}"
     yield "seed", str(how.seed)
 
 

@@ -43,7 +43,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     Simultaneous,
 )
 from evalhouse.warehouse.significance.draws import Draws, Work
-from evalhouse.warehouse.significance.proportions import WILSON, ShareInterval, right_or_wrong
+from evalhouse.warehouse.significance.proportions import WILSON, ShareInterval, allow_for_constants, right_or_wrong
 from evalhouse.warehouse.significance.replicates import replicate_intervals
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import OF_ORDERS
@@ -108,10 +108,20 @@ def intervals_by(
             limits = join_limits([next(found_apart) for _ in shared[place]])
         else:
             limits = _limits(_Some(comparison, plan(comparison)), bootstrap)
-        lowest, highest = comparison.statistic.measure.within or (-inf, inf)
+        within = comparison.statistic.measure.within
+        if within is not None and may_be_constant(comparison):
+            limits = allow_for_constants(
+                limits, comparison.ratios, comparison.factor, comparison.pairs, plan(comparison), within
+            )
+        lowest, highest = within or (-inf, inf)
         found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
         by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
     return by_pair
+
+
+def may_be_constant(comparison: Comparison) -> bool:
+    """Whether it is a ratio that a system may have the same value of on every unit."""
+    return not comparison.over and not comparison.replicates and comparison.sums.is_ratio
 
 
 class _Some(Struct, frozen=True, eq=False):

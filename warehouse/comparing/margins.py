@@ -6,11 +6,14 @@ two systems have the same denominators on every unit, one of them is raised by t
 statement is made of that, and both have to show it. Where few units differ, neither can: what decides is how large the
 difference may be of units of which so few were seen to differ. The two-sided test itself is made elsewhere; here its
 verdict is read beside the two.
+
+A margin that is a part of the second system's value, 5% of B, is tested as A − 0.95·B and A − 1.05·B: what was said of
+raised systems holds of those whose value is multiplied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -21,14 +24,17 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, decisions
-from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, percent
+from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, may_be_constant, percent
 from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
-from evalhouse.warehouse.comparing.sums import average_of
+from evalhouse.warehouse.comparing.sums import Orders, average_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures.measure import SHARE
+from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, are_apart, constant_units
+from evalhouse.warehouse.significance.sums import Sums
 
 FAMILIES = 3
 """How many verdicts each pair takes: that the systems differ, and the two about the margin."""
@@ -84,7 +90,10 @@ def decide_margins(
     margin = batch[0].how.margin if batch else None
     if margin is None:
         return {}
+    for comparison in batch:
+        _check_multiplied(comparison)
     few = {(one.statistic.label, pair) for one in batch for pair, _ in few_differing(one)}
+    of_parts = {} if not margin.of_second else _of_parts(batch, workforce)
     by_tests = [comparison for comparison in batch if can_be_raised(comparison)]
     by_interval = [comparison for comparison in batch if not can_be_raised(comparison)]
     found: Margins = {}
@@ -93,15 +102,15 @@ def decide_margins(
         for worse in (True, False)
     )
     for comparison in by_tests:
-        for pair, shown in _shown(comparison, limits):
+        for pair, shown in _shown(comparison, limits, of_parts):
             label = comparison.statistic.label
             tests = (
-                not_worse[label, raise_pair(comparison, pair, True)],
-                not_better[label, raise_pair(comparison, pair, False)],
+                not_worse[label, moved_pair(comparison, pair, True)],
+                not_better[label, moved_pair(comparison, pair, False)],
             )
             found[label, pair] = _by_tests(decided[label, pair], tests, shown, first_is_better(comparison, pair))
     for comparison in by_interval:
-        for pair, passed in _shown(comparison, limits):
+        for pair, passed in _shown(comparison, limits, of_parts):
             key = comparison.statistic.label, pair
             possible = {
                 _verdict(*passed, differs, first_is_better(comparison, pair)) for differs in _sides(decided[key])
@@ -123,35 +132,105 @@ def can_be_raised(comparison: Comparison) -> bool:
 
 
 def against_margin(comparison: Comparison, worse: bool) -> Comparison:
-    """The one-sided question whether the first system of each pair is not worse by the margin, or else not better.
+    """The one-sided question whether the first system of each pair is not worse by the margin, or else not better."""
+    pairs = tuple(moved_pair(comparison, pair, worse) for pair in comparison.pairs)
+    moved = _with_moved(comparison)
+    return replace(moved, how=replace(moved.how, sides="one-sided"), pairs=pairs)
 
-    Each system stands there twice, the second time raised by the margin: an average over test sets is, if its value on
-    each of them is. Raises QueryError where the margin has too many digits.
+
+def _with_moved(comparison: Comparison) -> Comparison:
+    """A comparison in which each system stands again, raised by the margin: an average over test sets is, if its value
+    on each of them is. For a part of the second system's value it stands there multiplied by what is less than 1, and
+    then by what is more. Raises QueryError where the margin has too many digits.
     """
     how, entry = comparison.how, comparison.entry
     assert how.margin is not None
-    over = tuple(against_margin(part, worse) for part in comparison.over)
+    over = tuple(map(_with_moved, comparison.over))
+    amount = Fraction(how.margin.amount)
+    factors = [1 - amount, 1 + amount] if how.margin.of_second else []
     try:
-        sums = average_of([part.sums for part in over]) if over else comparison.ratios.with_raised(Fraction(how.margin))
+        if over:
+            sums: Sums | Orders = average_of([part.sums for part in over])
+        elif factors:
+            sums = comparison.ratios.with_multiplied(factors)
+        else:
+            sums = comparison.ratios.with_raised(amount)
     except OverflowError:
-        raise QueryError(f"the margin {how.margin} has too many digits for {comparison.statistic.label}") from None
+        wrong = f"the margin {how.margin.amount} has too many digits for {comparison.statistic.label}"
+        raise QueryError(wrong) from None
+    runs = comparison.replicates
     return replace(
         comparison,
-        how=replace(how, sides="one-sided"),
-        entry=replace(entry, systems=entry.systems * 2),
+        entry=replace(entry, systems=entry.systems * (1 + len(factors) if factors else 2)),
         sums=sums,
-        pairs=tuple(raise_pair(comparison, pair, worse) for pair in comparison.pairs),
         over=over,
+        replicates=runs + tuple(tuple(float(factor) * run for run in of) for factor in factors for of in runs),
         of_uneven=comparison.uneven,
     )
 
 
-def raise_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
-    """The places of the two systems of a pair in the question about a margin: the one that would be worse is raised, or
-    where lower is better the other, so that the test asks whether the first is the better."""
+def moved_pair(comparison: Comparison, pair: Pair, worse: bool) -> Pair:
+    """The places of the two systems of a pair in the question about a margin, the one first that has to be the better:
+    the one that would be worse is raised, or where lower is better the other. Of a part of the second system's value
+    that system is multiplied.
+    """
+    lower, systems = comparison.statistic.measure.lower_is_better, len(comparison.entry.systems)
+    assert comparison.how.margin is not None
+    if comparison.how.margin.of_second:
+        multiplied = pair[1] + systems * (1 if worse != lower else 2)
+        return (pair[0], multiplied) if worse else (multiplied, pair[0])
     a, b = pair if worse else (pair[1], pair[0])
-    systems = len(comparison.entry.systems)
-    return (a, b + systems) if comparison.statistic.measure.lower_is_better else (a + systems, b)
+    return (a, b + systems) if lower else (a + systems, b)
+
+
+# --- a part of the second system's value ------------------------------------------------------------------------------
+
+
+def _check_multiplied(comparison: Comparison) -> None:
+    """Raises QueryError where values cannot be multiplied on every unit: of functions of sums, such as MCC."""
+    margin = comparison.how.margin
+    if margin is None or not margin.of_second:
+        return
+    for part in comparison.over or (comparison,):
+        if not part.sums.is_ratio:
+            amount = format_margin(margin, [comparison.entry])
+            raise QueryError(
+                f"a margin of {amount} needs a ratio of sums, and {comparison.statistic.label} is none",
+                hints=("write a margin in the unit of the measure",),
+            )
+
+
+def _of_parts(batch: Sequence[Comparison], workforce: Workforce) -> dict[tuple[str, Pair], tuple[bool, bool]]:
+    """Whether the intervals of A − 0.95·B and A − 1.05·B show that the first system of each pair is not worse by a part
+    of the second's value, and that it is not better.
+    """
+    passed: dict[tuple[str, Pair], list[bool]] = {}
+    for worse in (True, False):
+        moved = [
+            replace(_with_moved(one), pairs=tuple(moved_pair(one, pair, worse) for pair in one.pairs)) for one in batch
+        ]
+        limits = intervals(moved, workforce)
+        for comparison in batch:
+            for pair in comparison.pairs:
+                key = comparison.statistic.label, moved_pair(comparison, pair, worse)
+                low, high = limits[key].low, limits[key].high
+                if comparison.statistic.measure.lower_is_better:
+                    shows = high is not None and high < 0
+                else:
+                    shows = low is not None and low > 0
+                passed.setdefault((comparison.statistic.label, pair), []).append(shows)
+    return {key: (not_worse, not_better) for key, (not_worse, not_better) in passed.items()}
+
+
+def margin_of(comparison: Comparison, pair: Pair) -> float:
+    """The largest difference that still counts as none for a pair, in the unit of the measure; 0 where it is a part of
+    a value that there is not, or that is below 0.
+    """
+    margin = comparison.how.margin
+    assert margin is not None
+    if not margin.of_second:
+        return float(margin.amount)
+    return float(margin.amount) * max(comparison.values[pair[1]] or 0.0, 0.0)
 
 
 def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
@@ -174,7 +253,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
             if bound is None:
                 yield f"{so_many}, too few to show that a difference is within the margin"
             else:
-                written = format_margin(Decimal(f"{bound:.2g}"), comparison.entry.unit)
+                written = format_amount(Decimal(f"{bound:.2g}"), comparison.entry.unit)
                 yield f"{so_many}; systems that differ by up to {written} may look so"
     else:
         show = "too few to show that a difference is within the margin"
@@ -207,27 +286,45 @@ def margin_intervals(
     for comparison in comparisons:
         for pair, differing in few_differing(comparison):
             key, bound = (comparison.statistic.label, pair), bound_of(comparison, differing)
-            if _is_below_margin(bound, comparison) or decided[key].verdict != "significant":
+            if _is_below_margin(bound, comparison, pair) or decided[key].verdict != "significant":
                 low, high = (None, None) if bound is None else (-bound, bound)
                 limits[key] = Interval(low, high, limits[key].error, 0, 0, False, CLOPPER_PEARSON.name)
     return limits
 
 
-def _shown(comparison: Comparison, limits: Intervals) -> Iterator[tuple[Pair, tuple[bool, bool]]]:
+def _shown(
+    comparison: Comparison, limits: Intervals, of_parts: Mapping[tuple[str, Pair], tuple[bool, bool]]
+) -> Iterator[tuple[Pair, tuple[bool, bool]]]:
     """The pairs, and whether what is shown of each is not worse by the margin, and not better. Where few units differ,
-    only their bound can show it.
+    only their bound can show it; where a ratio without a known range is the same on every unit, nothing can. With a
+    part of a value as the margin, the intervals `of_parts` have to show it, too.
     """
     few = dict(few_differing(comparison))
     for pair in comparison.pairs:
-        if pair in few:
-            close = _is_below_margin(bound_of(comparison, few[pair]), comparison)
+        if _is_unbounded(comparison, pair):
+            yield pair, (False, False)
+        elif pair in few:
+            close = _is_below_margin(bound_of(comparison, few[pair]), comparison, pair)
             yield pair, (close, close)
         else:
-            yield pair, _within(limits[comparison.statistic.label, pair], comparison)
+            key = comparison.statistic.label, pair
+            not_worse, not_better = of_parts.get(key, (True, True))
+            passed = _within(limits[key], comparison, pair)
+            yield pair, (passed[0] and not_worse, passed[1] and not_better)
 
 
-def _is_below_margin(bound: float | None, comparison: Comparison) -> bool:
-    return bound is not None and comparison.how.margin is not None and bound < float(comparison.how.margin)
+def _is_unbounded(comparison: Comparison, pair: Pair) -> bool:
+    """Whether a system has the same value on every unit, of a ratio whose range is not known: nothing says how far
+    others may be.
+    """
+    if comparison.statistic.measure.within is not None or not may_be_constant(comparison):
+        return False
+    ratios = comparison.ratios
+    return bool(constant_units(ratios)[[*pair]].any()) and are_apart(ratios, pair)
+
+
+def _is_below_margin(bound: float | None, comparison: Comparison, pair: Pair) -> bool:
+    return bound is not None and bound < margin_of(comparison, pair)
 
 
 def few_differing(comparison: Comparison) -> Iterator[tuple[Pair, int]]:
@@ -266,10 +363,9 @@ def _are_shares(comparison: Comparison) -> bool:
     return bool(((over >= 0) & (over <= comparison.ratios.denominators)).all())
 
 
-def _within(interval: Interval, comparison: Comparison) -> tuple[bool, bool]:
+def _within(interval: Interval, comparison: Comparison, pair: Pair) -> tuple[bool, bool]:
     """Whether the interval shows that the first system is not worse by the margin, and that it is not better."""
-    assert comparison.how.margin is not None
-    margin = float(comparison.how.margin)
+    margin = margin_of(comparison, pair)
     above = interval.low is not None and interval.low > -margin
     below = interval.high is not None and interval.high < margin
     return (below, above) if comparison.statistic.measure.lower_is_better else (above, below)
@@ -306,29 +402,43 @@ def _only(possible: Iterable[MarginVerdict]) -> MarginVerdict:
 # --- what it is called ------------------------------------------------------------------------------------------------
 
 
-def margin_caption(margin: Decimal, level: Decimal, unit: str, margins: Margins) -> str:
-    """margin 2%, by 90% intervals. `unit` is that of the measures."""
+def margin_caption(margin: p.Margin, level: Decimal, entries: Sequence[p.Entry], margins: Margins) -> str:
+    """margin 2%, by 90% intervals."""
     by_interval = [of_pair.by_interval for of_pair in margins.values()]
     tests = "" if all(by_interval) else f"{'in part ' if any(by_interval) else ''}by two one-sided tests and "
     few = any(of_pair.few for of_pair in margins.values())
     bound = "; where few units differ, by Clopper and Pearson's bound" if few else ""
-    return f"margin {format_margin(margin, unit)}, {tests}by {percent(2 * level)} intervals{bound}"
+    return f"margin {format_margin(margin, entries)}, {tests}by {percent(2 * level)} intervals{bound}"
 
 
 def margin_line(comparison: Comparison) -> str:
     """How a comparison would be tested against a margin, for `explain`."""
     how, label = comparison.how, comparison.statistic.label
     assert how.margin is not None
-    margin = format_margin(how.margin, comparison.entry.unit)
+    margin = format_margin(how.margin, [comparison.entry])
     if can_be_raised(comparison):
+        moved = "the margin added to one system"
+        if how.margin.of_second:
+            moved = f"the second multiplied by {1 - how.margin.amount} and by {1 + how.margin.amount}"
         return (
-            f"{label}: {margin}, two one-sided tests, with the margin added to one system (Schuirmann 1987), and the "
+            f"{label}: {margin}, two one-sided tests, with {moved} (Schuirmann 1987), and the "
             f"{percent(how.interval_level)} {how.interval.name} interval"
         )
     why = "the margin cannot be added to replicates" if comparison.replicates else "the systems' denominators differ"
     return f"{label}: {margin}, by the {percent(how.interval_level)} {how.interval.name} interval, since {why}"
 
 
-def format_margin(margin: Decimal, unit: str) -> str:
-    """A margin in the unit of the measures: 2%, 0.5."""
-    return f"{(100 * margin).normalize():f}%" if unit == "proportion" else f"{margin.normalize():f}"
+def format_margin(margin: p.Margin, entries: Sequence[p.Entry]) -> str:
+    """2%, 0.5 in the unit of the measures, or 5% of UMASS, the second system of each pair."""
+    if not margin.of_second:
+        return format_amount(margin.amount, unit_of(entries))
+    seconds = {
+        one.against.name if one.against else one.systems[1].name if len(one.systems) == 2 else "" for one in entries
+    }
+    second = seconds.pop() if len(seconds) == 1 else ""
+    return f"{format_amount(margin.amount, 'proportion')} of {second or p.SECOND}"
+
+
+def format_amount(amount: Decimal, unit: str) -> str:
+    """2%, 0.5."""
+    return f"{(100 * amount).normalize():f}%" if unit == "proportion" else f"{amount.normalize():f}"

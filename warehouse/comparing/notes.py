@@ -131,7 +131,7 @@ def test_settings(how: p.Testing, entries: Sequence[p.Entry], families: Sequence
         f"seed {how.seed}",
         f"adjust {how.adjustment_name}",
         f"missing {how.missing}",
-        *([] if how.margin is None else [f"margin {how.margin.normalize():f}"]),
+        *([] if how.margin is None else [f"margin {how.margin.written}"]),
         *([f"interval {how.interval.name}"] if how.interval != INTERVALS[0] else []),
     )
 

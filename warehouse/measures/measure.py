@@ -142,6 +142,11 @@ class Measure(Struct, frozen=True):
     """Whether imported values have the name of a share: between 0 and 1, unless they are percentages."""
 
     @property
+    def is_share(self) -> bool:
+        """Whether its values are shares by what it is or is called."""
+        return self.named_share or self.within == SHARE
+
+    @property
     def called(self) -> str:
         """How the measure is written without parameter values: recall, P@k."""
         needed = {

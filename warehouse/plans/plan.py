@@ -403,6 +403,12 @@ class Entry(Struct, frozen=True):
         return "number" if "number" in (self.kind.unit, *self.statistic_units) else "proportion"
 
     @property
+    def are_shares(self) -> tuple[bool, ...]:
+        """Whether each statistic is a share, so that 5% are five points; the range of its values decides nothing."""
+        units = zip(self.statistics, self.statistic_units, strict=True)
+        return tuple(unit == "proportion" or statistic.measure.is_share for statistic, unit in units)
+
+    @property
     def statistic_units(self) -> tuple[Literal["proportion", "number"], ...]:
         """What the values of each statistic are. Figures as printed are what the values of their tasks are."""
         return tuple("number" if _is_number(statistic, self.kind) else "proportion" for statistic in self.statistics)
@@ -474,6 +480,26 @@ def _is_number(statistic: Statistic, task: Kind) -> bool:
     return statistic.in_counts or KINDS.get(statistic.printed_of, task).unit == "number"
 
 
+SECOND = "B"
+"""What the second system of each pair is called after `margin 5% of`."""
+
+
+class Margin(Struct, frozen=True):
+    """The largest difference that still counts as none: in the unit of the measures, or as a share of the value of the
+    second system of each pair.
+    """
+
+    amount: Decimal
+    of_second: bool = False
+
+    @property
+    def written(self) -> str:
+        """0.05, 5% of B."""
+        return (
+            f"{self.amount.scaleb(2).normalize():f}% of {SECOND}" if self.of_second else f"{self.amount.normalize():f}"
+        )
+
+
 class Testing(Struct, frozen=True):
     """How pairs of systems are tested. It holds the test, the adjustment and the kind of interval, not their names."""
 
@@ -490,8 +516,7 @@ class Testing(Struct, frozen=True):
     adjustment: Adjustment
     missing: Literal["error", "drop", "zero", "bounds"]
     interval: IntervalKind = INTERVALS[0]
-    margin: Decimal | None = None
-    """The largest difference that still counts as none, in the unit of the measures; None where none was given."""
+    margin: Margin | None = None
     spoken: tuple[str, ...] = ()
     """The synonyms by which clauses, tests and adjustments were written, for captions: permutations, alpha, fdr."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from math import inf
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import as_typed
 from evalhouse.grammar.editing.hints import hints, number_text
 from evalhouse.grammar.errors import QueryError, Span
+from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_on
@@ -385,19 +386,78 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
     return replace(how, interval=interval, margin=_margin(statement, entries, how, scope))
 
 
-def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, scope: Scope) -> Decimal | None:
+_DIFFERENCES = {"margin": "a margin", "detect": "a difference to detect"}
+"""What the number after a word is."""
+
+
+def difference_after(
+    word: Literal["margin", "detect"], node: n.Number | n.Variable | n.Part, entries: Sequence[p.Entry], scope: Scope
+) -> p.Margin:
+    """A difference that matters: above 0, and no larger than values can differ. Of what is no share a percentage says
+    nothing by itself: it may be meant of the second system's value, or be a number.
+    """
+    what = _DIFFERENCES[word]
+    if isinstance(node, n.Part):
+        _check_second(word, node, entries)
+        amount = scope.number(node.share, Decimal(0))
+        if not 0 < amount < 1:
+            wrong = f"a part of a value must be between 0% and 100%, not {number_text(amount.scaleb(2))}%"
+            raise QueryError(wrong, node.span, (f"write {word} 5% of {p.SECOND}",))
+        return p.Margin(amount, of_second=True)
+    check_percentage(word, node, entries, f"{word} {{}} of {p.SECOND}")
+    amount = scope.number(node, Decimal(0))
+    if amount <= 0:
+        hint = "name the smallest difference that would matter"
+        way = f"{hint}; for the other direction swap the systems" if amount else f"{hint}, such as {word} 1%"
+        raise QueryError(f"{what} must be above 0, not {number_text(amount)}", node.span, (way,))
+    for statistic in (statistic for entry in entries for statistic in entry.statistics):
+        lowest, highest = statistic.measure.within or (-inf, inf)
+        if amount >= highest - lowest:
+            beyond = f"no two systems differ by more than {number_text(amount)} in {statistic.label}"
+            raise QueryError(beyond, node.span, (f"write {word} {number_text(amount)}%",) if amount < 100 else ())
+    return p.Margin(amount)
+
+
+def check_percentage(word: str, node: n.Number | n.Variable, entries: Sequence[p.Entry], other: str = "") -> None:
+    """Raises QueryError for a percentage of what is no share; `other` is how a part of a value would be written, {}
+    being the percentage.
+    """
+    if not isinstance(node, n.Number) or not node.percent:
+        return
+    for entry in entries:
+        for statistic, is_share in zip(entry.statistics, entry.are_shares, strict=True):
+            if not is_share:
+                percentage = f"{number_text(node.value.scaleb(2))}%"
+                ways = (f"write {other.format(percentage)}, a part of the second system's value",) if other else ()
+                raise QueryError(
+                    f"{statistic.label} is no share, so {percentage} of it is not a number",
+                    node.span,
+                    (*ways, f"write {word} {number_text(node.value)}, in the unit of {statistic.label}"),
+                )
+
+
+def _check_second(word: str, node: n.Part, entries: Sequence[p.Entry]) -> None:
+    """Raises QueryError where a part is not that of the second system of every pair."""
+    said = text_of(node.of, node.of, "the name of a system")
+    for entry in entries:
+        names = [system.name for system in entry.systems]
+        second = names[1] if entry.against is None and len(names) == 2 else entry.against and entry.against.name
+        is_name = said.casefold() in (name.casefold() for name in names)
+        if is_name and second and said.casefold() == second.casefold():
+            continue
+        if is_name or said.casefold() != p.SECOND.casefold():
+            kind = (f"write of {said} before {word}, if the kind of rows is meant",) if said.casefold() in KINDS else ()
+            hints = (f"write of {p.SECOND}, the second system of each pair", *kind)
+            whose = f"{second}'s" if second else "that of the second system of each pair"
+            raise QueryError(f"a part of a value is a part of {whose}, not of {said}", node.of.span, hints)
+
+
+def _margin(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, scope: Scope) -> p.Margin | None:
     """The margin of two one-sided tests, checked against the other clauses; None where there is none."""
     if statement.margin is None:
         return None
     place, test, adjustment = statement.margin.span, how.test, how.adjustment
-    margin = scope.number(statement.margin, Decimal(0))
-    if margin <= 0:
-        raise QueryError(f"a margin must be above 0, not {number_text(margin)}", place)
-    for statistic in (statistic for entry in entries for statistic in entry.statistics):
-        lowest, highest = statistic.measure.within or (-inf, inf)
-        if margin >= highest - lowest:
-            what = f"no two systems differ by more than a margin of {number_text(margin)} in {statistic.label}"
-            raise QueryError(what, place, (f"write margin {number_text(margin)}%",) if margin < 100 else ())
+    margin = difference_after("margin", statement.margin, entries, scope)
     if not test.takes_margin:
         takers = [member.name for member in TESTS if member.takes_margin]
         raise QueryError(f"margin works with test {', '.join(takers)}, not with {test.name}", place)

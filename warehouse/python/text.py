@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import CLAUSES, QUESTIONS, Clause, Shape, field_names, required_fields
@@ -27,7 +28,7 @@ from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
 # runs.
 
 Numeric = int | float | Decimal | str
-"""A number, or its spelling in the language: 0.05, "5%", "2^20", "$n"."""
+"""A number, or its spelling in the language: 0.05, "5%", "2^20", "$n"; for a difference also "5% of B"."""
 
 NameOrNames = str | Iterable[str]
 """A name, or several."""
@@ -111,11 +112,26 @@ def number(argument: str, given: Any) -> str:
     return f"{exact:f}"
 
 
+def difference(argument: str, given: Any) -> str:
+    """A number, or a part of the value of a system: "5% of B"."""
+    share, of, system = given.partition(" of ") if isinstance(given, str) else (given, "", "")
+    return f"{number(argument, share)} of {name(argument, system)}" if of else number(argument, given)
+
+
 def numbers(argument: str, given: Any) -> str:
     """A number or several."""
+    return _listed(number, argument, given)
+
+
+def differences(argument: str, given: Any) -> str:
+    """A difference or several."""
+    return _listed(difference, argument, given)
+
+
+def _listed(write: Callable[[str, Any], str], argument: str, given: Any) -> str:
     if isinstance(given, str) or not isinstance(given, Iterable):
         given = [given]
-    listed = [number(argument, one) for one in given]
+    listed = [write(argument, one) for one in given]
     if not listed:
         raise QueryError(f"{argument} is empty")
     return ", ".join(listed)
@@ -187,6 +203,8 @@ NAME = ArgumentKind("str", "str", name)
 NAMES = ArgumentKind("NameOrNames", "str or sequence of str", names)
 NUMBER_KIND = ArgumentKind("Numeric", "int, float, Decimal or str", number)
 NUMBERS = ArgumentKind("Numeric | Sequence[Numeric]", "number or sequence of numbers", numbers)
+DIFFERENCE = replace(NUMBER_KIND, write=difference)
+DIFFERENCES = replace(NUMBERS, write=differences)
 TEXT = ArgumentKind("str", "str", text)
 ATTRIBUTE = ArgumentKind("str", "str", attribute)
 ATTRIBUTES = ArgumentKind("NameOrNames", "str or sequence of str", attributes)
@@ -207,6 +225,7 @@ def _kind(hint: Any) -> ArgumentKind:
         ({n.Renamed}, RENAMED),
         ({n.Condition}, LANGUAGE),
         ({n.Attribute}, ATTRIBUTES if listed else ATTRIBUTE),
+        ({n.Part}, DIFFERENCES if listed else DIFFERENCE),
         ({n.Number}, NUMBERS if listed else NUMBER_KIND),
         ({n.Text}, TEXT),
         ({n.Name}, NAMES if listed else NAME),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, frexp
 from typing import Any, TypeAlias
@@ -122,6 +123,12 @@ class RoundedFrom(Struct, frozen=True, eq=False):
         higher = self.values + by * denominators
         doubts = self.doubts + OFF * np.abs(higher)
         return np.concatenate((self.values, higher)), np.concatenate((self.doubts, doubts))
+
+    def with_multiplied(self, factors: Sequence[float]) -> tuple[Floats, Floats]:
+        """Values multiplied by each factor, one after the other; and by how much each may be off."""
+        values = np.concatenate([self.values * factor for factor in factors])
+        doubts = np.concatenate([self.doubts * abs(factor) for factor in factors])
+        return values, doubts + OFF * np.abs(values)
 
 
 def to_fixed_point(values: Floats) -> tuple[Integers, Fraction, Floats | None]:

@@ -1,18 +1,21 @@
-"""The interval of a share of items that are right or wrong: Wilson's, and Clopper and Pearson's.
+"""The interval of a share of items that are right or wrong: Wilson's, and Clopper and Pearson's; and what these say of
+a ratio that is the same on every unit.
 
 Nothing is resampled, so items that are all right, or all wrong, have an interval too, and no limit leaves [0, 1].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from evalhouse.warehouse.significance.arrays import Booleans
+from evalhouse.warehouse.significance.arrays import Booleans, Integers
+from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from evalhouse.warehouse.significance.distributions import incomplete
 from evalhouse.warehouse.significance.sums import Sums
 
@@ -68,3 +71,59 @@ WILSON = ShareInterval("Wilson", "Wilson 1927", wilson)
 
 CLOPPER_PEARSON = ShareInterval("Clopper-Pearson", "Clopper and Pearson 1934", clopper_pearson)
 """The interval that decides whether a share is beyond a bound: its level is never exceeded."""
+
+
+# === ratios that are the same on every unit ===========================================================================
+
+
+def constant_units(many: Sums) -> Integers:
+    """On how many units each system of a ratio has a value, where it is the same on all of these, and else 0; of shape
+    (systems,).
+    """
+    over, under = many.numerators, many.denominators
+    there = under > 0
+    values = np.divide(over, under, out=np.full(over.shape, -np.inf), where=there)
+    largest = values.max(axis=1, initial=-np.inf, keepdims=True)
+    constant = np.where(there, values == largest, over == 0).all(axis=1)
+    return np.where(constant, there.sum(axis=1), 0)
+
+
+def are_apart(many: Sums, pair: tuple[int, int]) -> bool:
+    """Whether two systems have different denominators on some unit; else it is their differences that vary."""
+    first, second = (many.denominators[system] for system in pair)
+    return bool((first != second).any())
+
+
+def allow_for_constants(
+    limits: ConfidenceLimits,
+    many: Sums,
+    factor: float,
+    pairs: Sequence[tuple[int, int]],
+    plan: IntervalPlan,
+    within: tuple[float, float],
+) -> ConfidenceLimits:
+    """The intervals of differences, wider where a system has the same value on every unit on which it has any:
+    resamples of it never vary, whatever it may do on other units. As none of so many units has another value, the share
+    that has one may be as large as the limit of Clopper and Pearson, and the system's value that share of the measure's
+    range further away. Values are `factor` times those of the sums.
+    """
+    units = constant_units(many)
+    level = plan.level if plan.family == "each" else plan.level / len(pairs)
+    values = factor * many.values()
+    low, high = limits.low.copy(), limits.high.copy()
+    for place, pair in enumerate(pairs):
+        if not (units[[*pair]].any() and are_apart(many, pair)):
+            continue
+        if units[[*pair]].all():
+            difference = values[pair[0]] - values[pair[1]]
+            low[place] = np.nan if plan.bounds == "upper" else difference
+            high[place] = np.nan if plan.bounds == "lower" else difference
+        for system, sign in zip(pair, (1, -1), strict=True):
+            if units[system]:
+                missed = level if plan.bounds == "both" else 2 * level
+                most = clopper_pearson(0, int(units[system]), missed)[1] * (within[1] - within[0])
+                room = values[system] - within[0], within[1] - values[system]
+                less, more = (max(0.0, min(most, float(one))) for one in room)
+                low[place] -= less if sign > 0 else more
+                high[place] += more if sign > 0 else less
+    return replace(limits, low=low, high=high)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
-from math import isfinite, sqrt
+from math import isfinite, lcm, sqrt
 from operator import itemgetter
 from typing import Any
 
@@ -450,6 +450,27 @@ class Sums(Struct, frozen=True, eq=False):
             columns=(np.concatenate((plain, plain + self.denominators * step.numerator)), twice.denominators),
             factor=self.factor / step.denominator,
             slack=self.slack * step.denominator,
+        )
+
+    def with_multiplied(self, factors: Sequence[Fraction]) -> Sums:
+        """Those of the systems of a ratio, and behind them those of the same systems once for each factor, their values
+        multiplied by it.
+
+        Raises OverflowError where the numbers have too many digits.
+        """
+        every = [Fraction(1), *factors]
+        many = replace(self.only([*range(self.systems)] * len(every)), counted=False)
+        if self.measured is not None:
+            return many._rounded(*self.measured.with_multiplied([float(factor) for factor in every]), True)
+        common = lcm(*(factor.denominator for factor in every))
+        steps = [int(factor * common) for factor in every]
+        if int(np.abs(self.numerators).sum(axis=1).max(initial=0)) * max(map(abs, steps)) >= SUM_LIMIT:
+            raise OverflowError("too many digits")
+        return replace(
+            many,
+            columns=(np.concatenate([self.numerators * step for step in steps]), many.denominators),
+            factor=self.factor / common,
+            slack=self.slack * max(map(abs, steps)),
         )
 
     def _rounded(self, values: Floats, doubts: Floats, may_tie: bool) -> Sums:

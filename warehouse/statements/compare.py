@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import partial
 from math import isfinite
 
@@ -25,6 +24,7 @@ from evalhouse.warehouse.comparing.margins import (
     margin_caption,
     margin_intervals,
     margin_notes,
+    margin_of,
 )
 from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
@@ -200,7 +200,7 @@ class Batch(Struct, frozen=True, eq=False):
             "ci_low": None if interval is None else interval.low,
             "ci_high": None if interval is None else interval.high,
             "statistic": statistic if statistic is None or isfinite(statistic) else None,
-            **_of_margin(comparison.how.margin, margin),
+            **({} if margin is None else _of_margin(margin_of(comparison, pair), margin)),
         }
 
     def _of_bounds(self, comparison: Comparison, pair: Pair) -> dict[str, Cell]:
@@ -256,10 +256,8 @@ def _units(comparison: Comparison) -> list[int]:
     return [comparison.observations.units] * len(comparison.pairs)
 
 
-def _of_margin(wanted: Decimal | None, margin: Margined | None) -> dict[str, Cell]:
-    if margin is None or wanted is None:
-        return {}
-    return dict(zip(MARGIN, (float(wanted), margin.not_worse, margin.not_better), strict=True))
+def _of_margin(wanted: float, margin: Margined) -> dict[str, Cell]:
+    return dict(zip(MARGIN, (wanted, margin.not_worse, margin.not_better), strict=True))
 
 
 # === the statement ====================================================================================================
@@ -337,7 +335,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     in_sections = plan.against is not None and len(set(rows.cells("system_a"))) > 1
     table = rows.table(_columns(plan, own, rows, in_sections))
     margin, level = plan.how.margin, plan.how.level
-    how = "" if margin is None else margin_caption(margin, level, unit_of(plan.entries), margins)
+    how = "" if margin is None else margin_caption(margin, level, plan.entries, margins)
     verdicts = partial(conventions.of_pairs, rows)
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
     return result_of(

@@ -17,10 +17,11 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.intervals import interval_heading, percent
-from evalhouse.warehouse.comparing.margins import INCONCLUSIVE, format_margin
+from evalhouse.warehouse.comparing.margins import INCONCLUSIVE, format_amount
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import check_percentage
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
 from evalhouse.warehouse.statements.questions import question
 from evalhouse.warehouse.statements.score import ScorePlan
@@ -64,6 +65,9 @@ def resolve(node: n.Expect, scope: Scope) -> ExpectPlan:
     plan = statement.resolve(node.question, scope)
     if isinstance(plan, ScorePlan):
         plan = replace(plan, decides=True)
+    for word, bound in (("at least", node.at_least), ("at most", node.at_most)):
+        if bound is not None:
+            check_percentage(word, bound, plan.entries)
     low, high = (scope.number(bound, Decimal(0)) if bound else None for bound in (node.at_least, node.at_most))
     if low is not None and high is not None and low > high and node.at_most is not None:
         raise QueryError("at least is above at most, so no value can meet both", node.at_most.span)
@@ -288,7 +292,7 @@ def _beyond(bound: Decimal | None, limits: Sequence[Cell], sign: int) -> bool | 
 def _value_reason(plan: ExpectPlan, met: bool | None, limits: Sequence[Cell]) -> str:
     """Why the value, or its interval, is what was expected, or is not: at least 55%, the whole interval below 55%."""
     unit = unit_of(plan.question.entries)
-    lower, upper = (None if bound is None else format_margin(bound, unit) for bound in (plan.at_least, plan.at_most))
+    lower, upper = (None if bound is None else format_amount(bound, unit) for bound in (plan.at_least, plan.at_most))
     beyond = {lower: _beyond(plan.at_least, limits, 1), upper: _beyond(plan.at_most, limits, -1)}
     if met is None:
         return f"the interval contains {' and '.join(bound for bound in beyond if bound and beyond[bound] is None)}"

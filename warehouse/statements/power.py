@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from math import inf, log10
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -30,7 +30,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, noun_of, on, sizes, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import check_two, holding_against, tested_entries, testing_of
+from evalhouse.warehouse.plans.testing import check_two, difference_after, holding_against, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
@@ -56,7 +56,7 @@ class PowerPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing
-    detect: tuple[Decimal, ...]
+    detect: tuple[p.Margin, ...]
     documents: tuple[int, ...]
     wanted: Decimal
 
@@ -90,7 +90,7 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
     if wanted <= how.level:
         place = statement.wanted.span if statement.wanted else statement.span
         raise QueryError(f"the power must be above the level {how.level}, not {number_text(wanted)}", place)
-    detect = tuple(dict.fromkeys(_difference(node, entries, scope) for node in statement.detect))
+    detect = tuple(dict.fromkeys(difference_after("detect", node, entries, scope) for node in statement.detect))
     documents = (scope.whole(node, "a number of documents", 1, MOST_DOCUMENTS) for node in statement.sizes)
     plan = PowerPlan(
         text=to_text(statement),
@@ -107,25 +107,6 @@ def resolve(statement: n.Power, scope: Scope) -> PowerPlan:
             ("name fewer systems, differences or numbers of documents",),
         )
     return plan
-
-
-def _difference(node: n.Number | n.Variable, entries: Sequence[p.Entry], scope: Scope) -> Decimal:
-    """A difference to detect: above 0, and no larger than values can differ."""
-    amount = scope.number(node, Decimal(0))
-    if amount <= 0:
-        raise QueryError(
-            f"a difference to detect must be above 0, not {number_text(amount)}",
-            node.span,
-            ("name the smallest difference that would matter; for the other direction swap the systems",)
-            if amount
-            else ("name the smallest difference that would matter, such as detect 1%",),
-        )
-    for statistic in (statistic for entry in entries for statistic in entry.statistics):
-        lowest, highest = statistic.measure.within or (-inf, inf)
-        if amount >= highest - lowest:
-            what = f"no two systems differ by more than {number_text(amount)} in {statistic.label}"
-            raise QueryError(what, node.span, (f"write detect {number_text(amount)}%",) if amount < 100 else ())
-    return amount
 
 
 def _cells(plan: PowerPlan) -> int:
@@ -223,8 +204,9 @@ def _add(
     }
     there = observations.documents
     exponent = exponent_of_pair(comparison, pair)
+    amounts = [_amount(one, comparison, pair) for one in plan.detect]
     # What is simulated is in units of 10^exponent.
-    simulated = [float(amount.scaleb(-exponent)) for amount in plan.detect]
+    simulated = [float(amount.scaleb(-exponent)) for amount in amounts]
     simulated = simulated or _round_amounts(simulation, observations.units, plan.wanted)
     detect = [_times_ten_to(exponent, amount) for amount in simulated]
     documents = plan.documents or tuple(dict.fromkeys(max(1, round(share * there)) for share in SHARES))
@@ -273,13 +255,23 @@ def _add(
         )
     observed = abs(comparison.difference(*pair) or 0.0)
     if any(
-        abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9 * observed)
-        for amount in map(float, plan.detect)
+        abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9 * observed) for amount in map(float, amounts)
     ):
         yield (
             f"{named}: {_amounts([observed], unit)} is the observed difference; its power follows from its p and says "
             "nothing more (Hoenig and Heisey 2001), so choose a difference that would matter"
         )
+
+
+def _amount(detect: p.Margin, comparison: Comparison, pair: Pair) -> Decimal:
+    """A difference to detect, in the unit of the measure. Raises QueryError for a part of what is not above 0."""
+    if not detect.of_second:
+        return detect.amount
+    whole = comparison.values[pair[1]]
+    if whole is None or whole <= 0:
+        second = comparison.entry.systems[pair[1]].name
+        raise QueryError(f"{detect.written}: the {comparison.statistic.label} of {second} is not above 0")
+    return detect.amount * Decimal(repr(whole))
 
 
 def _times_ten_to(exponent: int, amount: float) -> float:

@@ -14,7 +14,7 @@ from evalhouse.warehouse.charts.curves import distribution, edges_for
 from evalhouse.warehouse.charts.intervals import CarriedOver, differences, replication_panel, slopes
 from evalhouse.warehouse.charts.planes import matrix
 from evalhouse.warehouse.comparing.intervals import percent, plan_of
-from evalhouse.warehouse.comparing.margins import CONCLUSIVE, INCONCLUSIVE
+from evalhouse.warehouse.comparing.margins import CONCLUSIVE, INCONCLUSIVE, format_margin
 from evalhouse.warehouse.comparing.pairs import Comparison, batches, only
 from evalhouse.warehouse.comparing.procedures import SHUFFLES, paired_sums
 from evalhouse.warehouse.plans.labels import on
@@ -110,7 +110,9 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         if pairs:
             title = _contest(contests, test_set, measure)
             unit = unit_in(result, "difference")
-            panels.append(differences(title, f"difference of {measure}", unit, pairs, _margin(plan)))
+            margins = {number(row["margin"]) for row in rows} if plan.how.margin is not None else {None}
+            margin = margins.pop() if len(margins) == 1 else None
+            panels.append(differences(title, f"difference of {measure}", unit, pairs, margin))
     if plan.how.margin is not None:
         return _against_margin(plan, result, panels)
     significant = sum(row["verdict"] == "significant" for row in result.rows)
@@ -124,12 +126,12 @@ def _against_margin(plan: ComparePlan, result: Result, panels: Sequence[Panel]) 
     """Differences between the margins, each with its verdict."""
     verdicts = [str(row["verdict"]) for row in result.rows]
     counted = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
-    legend = f"lines are {_lines(plan)}; dotted lines are the margin; hollow dots are inconclusive"
+    margin = "dotted lines are the margin"
+    if plan.how.margin is not None and plan.how.margin.of_second:
+        part = format_margin(plan.how.margin, plan.entries)
+        margin = f"dotted lines, where all pairs have the same, are the margin, {part}"
+    legend = f"lines are {_lines(plan)}; {margin}; hollow dots are inconclusive"
     return Drawn(plan.entries, tuple(panels), f"Differences beside a margin: {counted}.", (legend,), (counted,))
-
-
-def _margin(plan: ComparePlan) -> float | None:
-    return None if plan.how.margin is None else float(plan.how.margin)
 
 
 def _lines(plan: ComparePlan) -> str:

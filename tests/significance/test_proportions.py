@@ -134,4 +134,4 @@ def test_a_system_that_is_right_in_all_it_answers_may_be_wrong_elsewhere(tmp_pat
     with Session.open(tmp_path / "w.duckdb") as session:
         (row,) = session.run("compare precision for few, all on t margin 5%").rows
     assert row["verdict"] == "inconclusive"
-    assert float(row["ci_low"]) < float(row["difference"]) - (1 - 0.05 ** (1 / 6))  # type: ignore[arg-type]
+    assert float(row["ci_low"]) < float(row["difference"]) - (1 - 0.05 ** (1 / 6))

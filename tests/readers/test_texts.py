@@ -262,7 +262,7 @@ INSPECT = inspect(
         "attachments": {"a1": "Which?"},
         "output": {"choices": [{"message": {"role": "assistant", "content": " B\n"}}], "completion": " B\n"},
     },
-    {"input": [{"role": "user", "content": "Which?"}], "target": "B", "output": {"completion": "A"}},
+    {"input": [{"role": "user", "content": "Which?"}], "target": ["B", "b"], "output": {"completion": "A"}},
 )
 OF_INSPECT: list[Text] = [
     (None, "D1", "input", 1, "system: Be brief.\n\nuser: Which?\nA) one\nB) two"),
@@ -446,7 +446,7 @@ def test_classes(database: Database, load_text: Load) -> None:
 
 
 WIDE = """\
-model,seed,id,question,answer,response,acc,subject
+model,seed,id,prompt,answer,response,acc,subject
 base,1,Q1,"What is
  2+2? ",4," four",1,math
 base,2,Q1,"What is
@@ -467,7 +467,7 @@ def test_columns_of_a_wide_table(database: Database, load_text: Load) -> None:
     measures = database.rows(Sql("select distinct measure from document_values"))
     attributes = database.rows(Sql("select name from document_attribute union select name from system_attribute"))
     assert measures == [("acc",)]
-    assert not {"question", "answer", "response"} & {name for (name,) in attributes}
+    assert not {"prompt", "answer", "response"} & {name for (name,) in attributes}
 
 
 def test_without_texts_answers_are_no_measures_of_a_wide_table_either(database: Database, load_text: Load) -> None:

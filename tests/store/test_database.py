@@ -135,12 +135,12 @@ class TestOpening:
     def test_a_newer_schema_is_told(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         with replacing(path) as database:
+            database.run(Sql("update meta set value = '11' where key = 'schema_version'"))
             database.run(Sql("update meta set value = '10' where key = 'schema_version'"))
-            database.run(Sql("update meta set value = '9' where key = 'schema_version'"))
         with create(folder / "newer.duckdb") as database:
-            database.run(Sql("update meta set value = '10' where key = 'schema_version'"))
+            database.run(Sql("update meta set value = '11' where key = 'schema_version'"))
         said = refusal(folder / "newer.duckdb")
-        assert said.message == f"{folder / 'newer.duckdb'} has schema version 10, and this evalhouse reads version 9"
+        assert said.message == f"{folder / 'newer.duckdb'} has schema version 11, and this evalhouse reads version 10"
         assert said.hints == ("a newer evalhouse reads it",)
 
     def test_a_file_of_a_newer_duckdb_is_told(self, folder: Path) -> None:

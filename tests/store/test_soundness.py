@@ -203,6 +203,7 @@ NEW_IN = {
     7: "drop view rankings; drop view judgments; drop table ranking; drop table judgment; drop table item;",
     8: "drop view texts; drop table document_text; drop table system_text;",
     9: "drop table column_role;",
+    10: "drop table document_identity;",
 }
 """What takes back what each version of the schema brought."""
 
@@ -217,7 +218,7 @@ def make_older(database: Database, version: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -225,9 +226,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 9"
+    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 10"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 9)
+    assert upgrade(path) == (version, 10)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -236,7 +237,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (9, 9)
+    assert upgrade(path) == (10, 10)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -248,9 +249,9 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
 def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "new.duckdb"
     with create(path) as database:
-        database.run(Sql("update meta set value = '10'"))
+        database.run(Sql("update meta set value = '11'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 10, from which nothing leads to 9"):
+    with pytest.raises(WarehouseError, match="has schema version 11, from which nothing leads to 10"):
         upgrade(path)
     assert path.read_bytes() == before
 

@@ -263,6 +263,7 @@ def _request(args: argparse.Namespace) -> LoadRequest:
         skip_bad=args.skip_bad,
         strict=args.strict,
         expect_all=args.expect_all,
+        same_documents=args.same_documents,
         texts=args.texts,
         door=EVERYWHERE if args.max_unpacked is None else Door(unpacked=args.max_unpacked),
     )

@@ -92,6 +92,8 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help=strict)
     expected = "refuse the load, with status 1, if any file but readmes and licences would be passed over or left out"
     parser.add_argument("--expect-all", action="store_true", help=expected)
+    same = "take documents of one name for the same, also where files give them other questions, answers or splits"
+    parser.add_argument("--same-documents", action="store_true", help=same)
     texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
     where = parser.add_mutually_exclusive_group()

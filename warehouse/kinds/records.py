@@ -200,6 +200,16 @@ FORMS = (
 )
 """The forms that answer queries and can be exported and loaded again."""
 
+IDENTITIES = FactForm(
+    "identities",
+    "document_identity",
+    key=(EVALUATION, TEST_SET, DOCUMENT, Field("name", "name")),
+    content=(Field("begins", "name"), Field("digest", "name")),
+)
+"""What a file says that a document is: its question, its right answer, its split. No answer depends on it; a load with
+other documents under names that are taken is refused because of it.
+"""
+
 PIECE = Field("piece", "rank", required=False)
 PIECE_LENGTH = 8_000
 """The number of characters of a text in one row. Rows are read two thousand at a time and must fit into memory."""
@@ -227,11 +237,11 @@ TEXT_FORMS = (DOCUMENT_TEXTS, SYSTEM_TEXTS)
 have named.
 """
 
-FACT_TABLES = tuple(form.table for form in (*FORMS, *TEXT_FORMS))
+FACT_TABLES = tuple(form.table for form in (*FORMS, IDENTITIES, *TEXT_FORMS))
 """The tables whose rows belong to an import."""
 POINTERS = {
     "test_set": ("evaluation",),
     "document": ("test_set",),
-    **{form.table: form.dimensions for form in (*FORMS, *TEXT_FORMS)},
+    **{form.table: form.dimensions for form in (*FORMS, IDENTITIES, *TEXT_FORMS)},
 }
 """For each table, the tables of names that its rows point to. Every fact also points to its import."""

@@ -16,7 +16,7 @@ from itertools import takewhile
 from msgspec import Struct
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.kinds.records import FORMS, TEXT_FORMS
+from evalhouse.warehouse.kinds.records import FORMS, IDENTITIES, TEXT_FORMS
 from evalhouse.warehouse.lake import delta
 from evalhouse.warehouse.lake.delta import DataFile, paths, write_file
 from evalhouse.warehouse.lake.log import COMPACT, LakeChange, LakeLog, LakeState, bare, now, read_log, rewrite
@@ -41,7 +41,10 @@ TOGETHER = 256 * 2**20
 TRIES = 100
 """How often the outcome is published where writers cannot take turns."""
 
-_SORTED_BY = {form.table: form.key_columns for form in (*FORMS, *TEXT_FORMS)} | {"document": ("id",), "item": ("id",)}
+_SORTED_BY = {
+    **{form.table: form.key_columns for form in (*FORMS, IDENTITIES, *TEXT_FORMS)},
+    **dict.fromkeys(("document", "item"), ("id",)),
+}
 """The order of rows in a merged file, so that a query can skip parts of it. Other tables are small and keep theirs."""
 
 

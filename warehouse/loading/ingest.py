@@ -21,11 +21,22 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, Fault, MemoryShortError, WarehouseError
 from evalhouse.warehouse.kinds.kind import quantity
-from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, RUNS, SYSTEM, TEST_SET, TEXT_FORMS, FactForm
+from evalhouse.warehouse.kinds.records import (
+    FACT_TABLES,
+    FORMS,
+    IDENTITIES,
+    POINTERS,
+    RUNS,
+    SYSTEM,
+    TEST_SET,
+    TEXT_FORMS,
+    FactForm,
+)
 from evalhouse.warehouse.loading import checks, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.disagreements import disagreements
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
+from evalhouse.warehouse.loading.identities import check_identities
 from evalhouse.warehouse.loading.keys import check_keys
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
@@ -127,6 +138,7 @@ def load(
     findings: Findings | None = None,
     alone: bool = True,
     strict: bool = False,
+    same_documents: bool = False,
     before: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> Loaded:
@@ -141,6 +153,7 @@ def load(
     if the reader finds them. `findings` are what was decided about the columns of all tables of the load together.
     `alone` is false if other files of the load may have attributes of these documents.
     `strict` refuses a file that states another figure than its rows have.
+    `same_documents` takes documents of one name for the same, also where files say that they are others.
     `before` is the last import before the load, if the load has other files. `progress` is called with the share that
     is done, from 0 to 1, and with how many rows have been read. Facts that are already stored are not stored again.
     Raises DataError, with up to 20 faults, if a row is invalid, if rows contradict each other or stored rows, or if a
@@ -169,7 +182,8 @@ def load(
         # Staging runs before the transaction, because inside it row ids would not be the places of the rows.
         earlier = last_import(database) if before is None else before
         staged_parts = [FilePart(staging.of(staged.form), staged, earlier) for staged in _stage(reader, staging)]
-        parts = [part for part in staged_parts if part.staging.form not in TEXT_FORMS]
+        parts = [part for part in staged_parts if part.staging.form not in (IDENTITIES, *TEXT_FORMS)]
+        identities = [part for part in staged_parts if part.staging.form is IDENTITIES]
         with_texts = [part for part in staged_parts if part.staging.form in TEXT_FORMS and checks.has_rows(part)]
         everything = [*parts, *with_texts]
         counts = join(" + ", ("0", *(f"(select count(*) from {part.staging.table})" for part in parts)))
@@ -205,14 +219,19 @@ def load(
                 # If there are several forms, their counts already say that all rows of one were stored before.
                 of_form = [note for note in more_notes if len(parts) == 1 or note not in checks.NOTHING_ADDED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
-            check_keys(database, reader, number, called or str(source))
-            # Texts come after the facts, which have given numbers to the names.
+            check_keys(database, reader, number, called or str(source), same_documents=same_documents)
+            # What is said of documents comes after the facts, which have given numbers to the names.
+            notes += [note for of in identities for note in check_identities(of, same_documents=same_documents)]
+            new_facts = sum(part.rows_new for part in loaded)
+            if new_facts:
+                for of in identities:
+                    store_facts(of.staging, number)
             of_texts = [store_texts(part, number) for part in with_texts if not part.total]
             if wrong := refusal(everything):
                 raise wrong
             if _stamp(source) != as_it_was:
                 raise staging.refusal("the file changed while it was being read")
-            rows_new, texts_new = sum(part.rows_new for part in loaded), sum(part.new for part in of_texts)
+            rows_new, texts_new = new_facts, sum(part.new for part in of_texts)
             notes += notes_of(of_texts)
             progress(0.9, staged_rows)
             measures = planning.measures_of(parts)
@@ -241,7 +260,7 @@ def load(
         raise WarehouseError(much, ("split it into files of fewer rows and load those", *error.hints)) from None
     finally:
         with contextlib.suppress(WarehouseError):  # if the connection broke, report that error
-            staged = (*(staging.of(form).table for form in FORMS), *text_tables(staging))
+            staged = (*(staging.of(form).table for form in (*FORMS, IDENTITIES)), *text_tables(staging))
             for table in ("placed", "fact", *staged, *map(list_of, _NAMES)):
                 database.forget(table)
     rows_read = sum(part.rows_read for part in loaded)
@@ -512,6 +531,7 @@ def carry_out(
                 findings=findings.get(place),
                 alone=len(plan.files) == 1,
                 strict=request.strict,
+                same_documents=request.same_documents,
                 before=before,
                 progress=partial(_overall, advance, place, len(plan.files), rows),
             )

@@ -7,6 +7,8 @@ is refused, since its values could not be compared with those that are there. No
 from __future__ import annotations
 
 from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.loading.identities import SAME_DOCUMENTS
+from evalhouse.warehouse.loading.planning import some
 from evalhouse.warehouse.loading.staging.reader import Reader
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -30,9 +32,26 @@ order by t.name, d.name limit 20
 """The documents of which systems have different keys, and two of these; and how many documents there are."""
 
 
-def check_keys(database: Database, reader: Reader, number: int, called: str) -> None:
+APART = """
+with judged as (
+    select test_set_id, s.name as system,
+           list(distinct u.name order by u.name) filter (possible > 0 and u.id > 0) as kinds
+    from score join unit u on u.id = unit_id join system s on s.id = system_id
+    left join import i on i.id = score.import_id
+    where (score.import_id = ? or i.reader = ?)
+      and test_set_id in (select test_set_id from score where import_id = ?)
+    group by all
+)
+select t.name, a.system, a.kinds, b.system, b.kinds
+from judged a join judged b on b.test_set_id = a.test_set_id and b.system > a.system
+join test_set t on t.id = a.test_set_id where not list_has_any(a.kinds, b.kinds) order by all limit 1
+"""
+"""Two systems of a test set that are judged by keys without a common class or type, and these."""
+
+
+def check_keys(database: Database, reader: Reader, number: int, called: str, *, same_documents: bool) -> None:
     """Checks the documents of the test sets of an import that is being made. Raises DataError where systems have
-    different keys.
+    different keys: for one document, or for all of theirs unless these are said to be of one test set.
     """
     if not reader.keyed:
         return
@@ -46,5 +65,16 @@ def check_keys(database: Database, reader: Reader, number: int, called: str) -> 
         for test_set, document, one, other, _ in found
     )
     if faults:
-        hint = "systems of a test set are judged by one key; --set test_set=NAME loads them as another test set"
-        raise DataError(faults, int(found[0][-1]), (hint,))
+        raise DataError(faults, int(found[0][-1]), _hints(reader))
+    apart = () if same_documents else database.rows(Sql(APART, (number, reader.name, number)))
+    for test_set, one, kinds, other, others in apart:
+        said = f"the key of {one} on {test_set} has {some(kinds)}, and that of {other} has {some(others)}"
+        raise DataError((Fault(called, None, f"{said}: nothing in common"),), hints=(*_hints(reader), SAME_DOCUMENTS))
+
+
+def _hints(reader: Reader) -> tuple[str, ...]:
+    """What keeps test sets with different keys apart."""
+    apart = "--set test_set=NAME loads them as another test set"
+    if reader.unsaid.get("system") == "{stem}":
+        apart += ", and --set 'test_set={stem}' --set 'system={parent}' takes each file for a test set"
+    return (f"systems of a test set are judged by one key; {apart}",)

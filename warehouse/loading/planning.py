@@ -62,7 +62,8 @@ class LoadRequest(Struct, frozen=True):
     """What a person asks to load: the files, a reader or AUTO, and the settings, columns and options for readers.
 
     `skip_bad` leaves out files that cannot be read and loads the others. `strict` refuses files that state other
-    figures than their rows have. `expect_all` refuses the load if a file would be left out or passed over. `texts` also
+    figures than their rows have. `expect_all` refuses the load if a file would be left out or passed over.
+    `same_documents` takes documents of one name for the same, also where files say that they are others. `texts` also
     stores inputs, references and outputs.
     """
 
@@ -76,6 +77,7 @@ class LoadRequest(Struct, frozen=True):
     skip_bad: bool = False
     strict: bool = False
     expect_all: bool = False
+    same_documents: bool = False
     texts: bool = False
     door: Door = EVERYWHERE
 

@@ -411,7 +411,7 @@ for _error, _called in (
     # Tracebacks and pickles use these public names.
     _error.__module__, _error.__name__, _error.__qualname__ = "evalhouse", _called, _called
 
-_FLAGS = ("force", "skip-bad", "strict", "expect-all", "texts", "simulated", "dry-run")
+_FLAGS = ("force", "skip-bad", "strict", "expect-all", "same-documents", "texts", "simulated", "dry-run")
 
 
 def _name(option: str) -> str:

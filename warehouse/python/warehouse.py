@@ -450,6 +450,7 @@ class Warehouse(OtherStatements):
         skip_bad: bool = False,
         strict: bool = False,
         expect_all: bool = False,
+        same_documents: bool = False,
         texts: bool = False,
         dry_run: bool = False,
         wait: float = 10.0,
@@ -481,6 +482,8 @@ class Warehouse(OtherStatements):
             Refuse files that state other figures than their rows have; otherwise notes say so.
         expect_all : bool, default False
             Refuse the load if any file but readmes and licences would be passed over or left out.
+        same_documents : bool, default False
+            Take documents of one name for the same, also where files give them other questions, answers or splits.
         texts : bool, default False
             Also store inputs, references and outputs.
         dry_run : bool, default False
@@ -540,6 +543,7 @@ class Warehouse(OtherStatements):
                 skip_bad=skip_bad,
                 strict=strict,
                 expect_all=expect_all,
+                same_documents=same_documents,
                 texts=texts,
                 door=EVERYWHERE if max_unpacked is None else Door(unpacked=bound_of(max_unpacked)),
             )

@@ -20,8 +20,8 @@ from evalhouse.warehouse.kinds.counted import EXTRACTION
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.kinds.valued import RANKINGS
-from evalhouse.warehouse.measures.values import ACCURACY
 from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.accuracies import accuracies
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, value, values
 
@@ -504,14 +504,7 @@ class Catalog:
         """The names, with their filters, that logs give to the metric that was loaded as the accuracy for a test set:
         exact_match:strict.
         """
-        loads = self._database.rows(
-            "select distinct options from import where id in (select import_id from value where measure = "
-            + value(ACCURACY)
-            + " and test_set_id = "
-            + value(test_set)
-            + ")"
-        )
-        return tuple(sorted({called for (options,) in loads if (called := json.loads(options).get("accuracy"))}))
+        return accuracies(self._database, [test_set])
 
     def stored_as(self, task: str, test_set: int, name: str) -> tuple[str, str]:
         """The task and the name under which an imported measure of a test set is stored."""

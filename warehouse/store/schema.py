@@ -21,14 +21,14 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store.files import RELEASE, duckdb
 from evalhouse.warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
 CATALOGUES = (
-    "511ebcd390503a18a8b5ba41da6851c5",  # as DuckDB 1.4 and 1.5 print it
-    "914fedb77511c7f6deebfd34014d47e5",  # as DuckDB 2.0 does
+    "abb0c0ec546b01cc5f74dde5c1529064",  # as DuckDB 1.4 and 1.5 print it
+    "155bb1f1d1cdd9a76d7f0ca6cddbbdc6",  # as DuckDB 2.0 does
 )
 """The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 9.
+-- The warehouse: what is stored, one comment a table. Version 10.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -72,6 +72,16 @@ create table document_attribute (
     document_id integer not null, name varchar not null, value varchar not null, import_id integer not null
 );
 comment on table document_attribute is 'What is known about a document: source = radio.';
+
+create table document_identity (
+    test_set_id integer not null,
+    document_id integer not null,
+    name varchar not null,
+    begins varchar not null,
+    digest varchar not null,
+    import_id integer not null
+);
+comment on table document_identity is 'What files say that a document is, so that no load pairs it with another one of its name: its question, its right answer, its split. The text is known by its beginning and by a digest that takes no account of case and blanks.';
 
 create table score (
     test_set_id integer not null,
@@ -365,4 +375,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '9');
+insert into meta values ('schema_version', '10');

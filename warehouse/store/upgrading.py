@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evalhouse.warehouse.faults import WarehouseError
-from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, POINTERS, TEXT_FORMS
+from evalhouse.warehouse.kinds.records import FACT_TABLES, FORMS, IDENTITIES, POINTERS, TEXT_FORMS
 from evalhouse.warehouse.store import fingerprints
 from evalhouse.warehouse.store.connecting import look_into
 from evalhouse.warehouse.store.database import Database
@@ -30,7 +30,7 @@ _UNIQUE = (
     ("column_role", ("test_set_id", "heading", "role", "import_id")),
     ("document", ("test_set_id", "name")),
     ("direction", ("measure", "import_id")),
-    *((form.table, form.key_columns) for form in (*FORMS, *TEXT_FORMS)),
+    *((form.table, form.key_columns) for form in (*FORMS, IDENTITIES, *TEXT_FORMS)),
 )
 """Tables with the columns that identify a row: no two rows may agree in all of them."""
 
@@ -211,6 +211,13 @@ STEPS = {
         "import_id integer not null); comment on table column_role is 'What loads took the columns of tables for, so "
         "that later loads do the same: the one that names the documents of a test set, and those that are no "
         "attributes of documents or of systems.';"
+    ),
+    9: Sql(
+        "create table document_identity (test_set_id integer not null, document_id integer not null, "
+        "name varchar not null, begins varchar not null, digest varchar not null, import_id integer not null); "
+        "comment on table document_identity is 'What files say that a document is, so that no load pairs it with "
+        "another one of its name: its question, its right answer, its split. The text is known by its beginning and "
+        "by a digest that takes no account of case and blanks.';"
     ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, VALUES
 from evalhouse.warehouse.loading.staging.cells import finite, is_number, quote_cell
+from evalhouse.warehouse.loading.staging.identity import QUESTION
 from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
@@ -73,6 +74,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                     values.add(None, test_set, system, name, MEASURE, preference - 1, member=document.member)
                 said = {key: text for key, text in annotation.items() if isinstance(text, str)}
                 of: dict[str, object] = {"test_set": test_set, "document": name}
+                sheets.identify(None, {QUESTION: said.get("instruction")}, member=document.member, **of)
                 sheets.texts.input(None, said.get("instruction"), member=document.member, **of)
                 sheets.texts.references(None, [said.get("output_1")], member=document.member, **of)
                 sheets.texts.outputs(None, [said.get("output_2")], member=document.member, system=system, **of)

@@ -57,6 +57,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     unknown = [f"{system}/{name}.ann" for system, folder in folders.items() for name in folder if name not in key]
     with Sheets(staging, SCORES) as sheets:
         scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
+        for name, wanted in sorted(key.items()):
+            places = sorted(f"{mention.kind} {mention.start} {mention.end}" for mention in wanted)
+            sheets.identify(None, {"key": ", ".join(places)}, member=f"{gold}/{name}.ann", document=name)
         for system, folder in sorted(folders.items()):
             for name, wanted in sorted(key.items()):
                 tallied = tally_mentions(wanted, folder.get(name, []), overlap=overlap)

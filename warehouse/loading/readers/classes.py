@@ -5,8 +5,9 @@ becomes labels, y_pred becomes decisions, and the column `score` the confidence.
 extraction: each class is a unit. A document has one possible item in the unit of its class, or of each of its classes
 if it has several, and one actual item in the unit of each predicted class.
 
-Columns may name the test set and the system. Those that identify replicates, such as a seed, tell the runs of a system,
-under the names that tables of samples have for them.
+Columns may name the test set and the system. Unless they do, the file names the system, and its folder the test set; if
+a column names the system, the file names the test set. Columns that identify replicates, such as a seed, tell the runs
+of a system, under the names that tables of samples have for them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,22 @@ from math import inf
 from shlex import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES, SYSTEMS
 from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
-from evalhouse.warehouse.loading.staging.columns import REPLICATES, CellColumn, UnclearError, roles_of
+from evalhouse.warehouse.loading.staging.columns import (
+    PARTS,
+    QUESTIONS,
+    REPLICATES,
+    CellColumn,
+    UnclearError,
+    plain,
+    roles_of,
+)
 from evalhouse.warehouse.loading.staging.lines import Document, documents
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start, filled
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS
 from evalhouse.warehouse.loading.staging.staged import Run, Staged, Staging
@@ -70,6 +80,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     binary = all(name.casefold() in YES | NO for name in names)
     classes_in = _classes_in(staging, names)
     said_of = _said_of_systems(staging, row)
+    staging = said_of.staging
     column = next((name for name in INPUTS if name in row), None) if staging.texts else None
     texts = ((column,) if column else ()) if staging.texts else ()
     read = {*NAMED, *staging.columns.values(), *said_of.columns, *(("score",) if binary else ()), *texts}
@@ -77,6 +88,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     forms = (LABELS, DECISIONS) if binary else (SCORES,)
     with Sheets(staging, *forms, named=(*NAMED, *FIELDS, *REPLICATES)) as sheets:
         said_of.name_runs(sheets)
+        _identify(sheets, said_of)
         if binary:
             labels = sheets.open(LABELS, *said_of.on, "document", "label")
             decisions = sheets.open(DECISIONS, *said_of.on, *said_of.by, "document", "decision", "confidence")
@@ -106,6 +118,25 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             sheets.texts.references(line, [row["y_true"]], **of)
             sheets.texts.outputs(line, [row["y_pred"]], **of, **dict(zip(said_of.by, by, strict=True)))
         return sheets.staged((f"left out (not fields): {left_out}",) if left_out else ())
+
+
+def _identify(sheets: Sheets, said_of: _SaidOfSystems) -> None:
+    """Adds what the columns say that a document is: its text, and the split that it is from."""
+    telling: list[str] = []
+    for line, row in _rows(said_of.staging):
+        if not telling:
+            free = [heading for heading in row if heading not in (*NAMED, *said_of.columns)]
+            telling = [heading for heading in free if plain(heading) in (*QUESTIONS, *PARTS)]
+            sheets.told_apart |= {
+                heading: f"--map {quote(f'test_set={heading}')}"
+                for heading in telling
+                if plain(heading) in PARTS and "test_set" not in said_of.fields
+            }
+            if not telling:
+                return
+        on, _ = said_of.row(row)
+        of: dict[str, str] = {**dict(zip(said_of.on, on, strict=True)), "document": row["id"]}
+        sheets.identify(line, {heading: row[heading] for heading in telling}, **of)
 
 
 class _SaidOfSystems(Struct, frozen=True):
@@ -173,6 +204,9 @@ def _said_of_systems(staging: Staging, header: Collection[str]) -> _SaidOfSystem
     except UnclearError as error:
         raise staging.refusal(str(error), 1) from None
     fields = {field: column.heading for field, column in roles.fields.items() if field in FIELDS}
+    if "system" in fields:
+        # The name of such a file is not needed for the system, so it names the test set, as that of any other table.
+        staging = replace(staging, unsaid={**staging.unsaid, **filled({"test_set": "{stem}"}, staging.source)})
     return _SaidOfSystems(staging, fields, tuple(column.heading for column in roles.replicates))
 
 

@@ -20,7 +20,7 @@ from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENTS, SCORES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
-from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets, TextSheets
+from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
 from evalhouse.warehouse.loading.staging.spans import (
     COLUMNS,
     SCHEMES,
@@ -104,7 +104,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         gold, answers = sides
         scheme, overlap = staging.options.get("scheme") or SCHEMES[0], staging.options.get("overlap") == "partial"
         kinds = sorted(gold.tags.kinds | answers.tags.kinds)
-        judged = _with_texts(_judge_sentences(gold, answers), scheme, sheets.texts)
+        judged = _with_texts(_judge_sentences(gold, answers), scheme, sheets)
         if scheme == SCHEMES[0] and not overlap:
             schemes = _count_at_once(judged, kinds, scores, tokens, attributes)
         else:
@@ -175,22 +175,25 @@ def _one_by_one(judged: Iterable[Judged]) -> Iterator[tuple[int, int, Sequence[s
             begin += length
 
 
-def _with_texts(judged: Iterator[Judged], scheme: str, texts: TextSheets) -> Iterator[Judged]:
-    """Passes sentences on. If texts are stored, also adds the texts of sentences that have words: the tokens separated
-    by blanks, and the entities of gold and of answers in brackets.
+def _with_texts(judged: Iterator[Judged], scheme: str, sheets: Sheets) -> Iterator[Judged]:
+    """Passes sentences on, and says what those are that have words. If texts are stored, also adds their texts: the
+    tokens separated by blanks, and the entities of gold and of answers in brackets.
     """
+    texts = sheets.texts
     number = 0
     for some in judged:
-        if not texts.wanted or not some.words:
+        if not some.words:
             yield some
             continue
         begin = 0
         for line, length in zip(some.lines.tolist(), some.lengths.tolist(), strict=True):
             number, end = number + 1, begin + length
             words = some.words[begin:end]
-            texts.input(line, " ".join(words), document=number)
-            texts.references(line, [_mark_entities(words, some.gold[begin:end], scheme)], document=number)
-            texts.outputs(line, [_mark_entities(words, some.answers[begin:end], scheme)], document=number)
+            sheets.identify(line, {"text": " ".join(words)}, document=number)
+            if texts.wanted:
+                texts.input(line, " ".join(words), document=number)
+                texts.references(line, [_mark_entities(words, some.gold[begin:end], scheme)], document=number)
+                texts.outputs(line, [_mark_entities(words, some.answers[begin:end], scheme)], document=number)
             begin = end
         yield some
 

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
+from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start, as_text
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -268,6 +269,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 largest[system] = max(largest.get(system, 0.0), float(score["score"]))
             for measure, value in _values(result, score):
                 values.add(number, test_set, system, name, measure, value, member=document.member)
+            given = sample["input"] if isinstance(sample.get("input"), dict) else {}
+            said = {QUESTION: _one(given.get("raw")), ANSWER: "\n".join(_texts(given.get("reference")))}
+            sheets.identify(number, said, member=document.member, test_set=test_set, document=name)
             _add_texts(sheets.texts, document.member, number, sample, test_set, system)
             if error := sample.get("error"):
                 failures.add(number, test_set, system, name, _reason(str(error)), member=document.member)
@@ -322,6 +326,10 @@ def _add_texts(
     texts.references(line, references, member=member, test_set=test_set, document=document)
     texts.input(line, question, member=member, test_set=test_set, system=system, document=document)
     texts.outputs(line, _texts(outputs), member=member, test_set=test_set, system=system, document=document)
+
+
+def _one(said: object) -> str | None:
+    return said if isinstance(said, str) else None
 
 
 def _texts(said: object) -> list[str]:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, arguments_text, decimal_text
+from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
@@ -79,12 +80,7 @@ def _texts(
     question = (_object(instance, "input") or {}).get("text")
     choices = [f"{letter}. {choice}" for letter, choice in mapping.items()]
     letters = {choice: letter for letter, choice in mapping.items() if isinstance(choice, str)}
-    right = []
-    for reference in _objects(instance.get("references")):
-        text = (_object(reference, "output") or {}).get("text")
-        tags = reference.get("tags")
-        if isinstance(text, str) and isinstance(tags, list) and "correct" in tags:
-            right.append(f"{letters[text]}. {text}" if text in letters else text)
+    right = [f"{letters[text]}. {text}" if text in letters else text for text in _right_answers(instance)]
     index = trial.get("train_trial_index")
     return InstanceTexts(
         instance=number,
@@ -94,6 +90,24 @@ def _texts(
         references=tuple(right),
         outputs=tuple(answer for answer in answers if isinstance(answer, str)),
     )
+
+
+def _right_answers(instance: Mapping[str, Any]) -> Iterator[str]:
+    for reference in _objects(instance.get("references")):
+        text, tags = (_object(reference, "output") or {}).get("text"), reference.get("tags")
+        if isinstance(text, str) and isinstance(tags, list) and "correct" in tags:
+            yield text
+
+
+def _instances(staging: Staging) -> Iterator[dict[str, Any]]:
+    """The instances that lie beside a file of values, if they do. Raises DataError if they cannot be read."""
+    listed = _objects(staging.json_beside("instances.json", LARGEST))
+    if listed:
+        yield from listed
+        return
+    state = staging.json_beside("scenario_state.json", LARGEST)
+    for request in _objects(state.get("request_states")) if isinstance(state, dict) else ():
+        yield _object(request, "instance") or {}
 
 
 def _key(instance: dict[str, Any]) -> tuple[str, str]:
@@ -209,7 +223,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
     finite_ones = [value for value in read if math.isfinite(value.value)]
     run = _Run(staging, *_names_of_run(staging), tuple(sorted({value.trial for value in finite_ones})))
-    right = foremost(value.measure for value in finite_ones)
+    measures = dict.fromkeys(value.measure for value in finite_ones)
+    right = staging.accuracy(run.scenario, measures, foremost(measures))
     of_part = {value.part: run.test_set(value.part) for value in finite_ones}
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
@@ -222,8 +237,11 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
         for (part, instance), sub_split in known.items():
             if part.split or sub_split:
                 attributes.add(None, of_part[part], instance, part.split, sub_split)
+        splits = {instance: part.split for part, instance in known}
+        for described in _instances(staging):
+            _identify(sheets, run, described, splits)
         if sheets.texts.wanted:
-            _add_texts(sheets.texts, run, {instance: part.split for part, instance in known})
+            _add_texts(sheets.texts, run, splits)
         _state_figures(run, finite_ones, right)
         notes = _accuracy_note(right)
         others = sorted(
@@ -236,7 +254,19 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
             notes.append(f"instances were tried {len(run.trials)} times; each trial is a run")
         if empty := len(read) - len(finite_ones):
             notes.append(f"left out (no instance, or not a finite number): {quantity(empty, 'statistic')}")
-        return sheets.staged(notes)
+        return sheets.staged(notes, accuracy=right or "")
+
+
+def _identify(sheets: Sheets, run: _Run, instance: dict[str, Any], splits: Mapping[str, str | None]) -> None:
+    """Adds the question and the right answers of an instance, as the scenario has them."""
+    number, perturbation = str(instance.get("id")), _object(instance, "perturbation")
+    part = _Part(splits.get(number), _perturbation_name(perturbation) if perturbation else None)
+    question = (_object(instance, "input") or {}).get("text")
+    said = {
+        QUESTION: question if isinstance(question, str) else None,
+        ANSWER: "\n".join(sorted(_right_answers(instance))),
+    }
+    sheets.identify(None, said, test_set=run.test_set(part), document=number)
 
 
 def _add_texts(sheets: TextSheets, run: _Run, splits: Mapping[str, str | None]) -> None:

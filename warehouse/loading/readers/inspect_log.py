@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES, WHOLE_RUN
 from evalhouse.warehouse.loading.staging.cells import FIGURES, arguments_text, decimal_text, finite, quote_cell
+from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, Document, damages, documents, meter_of, start_of
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -180,6 +181,15 @@ def failure_of(sample: Mapping[str, Any]) -> str:
     if "content_filter" in (output.get("stop_reason"), first.get("stop_reason")):
         return "refused"
     return "not scored" if choices or output.get("completion") else "no answer"
+
+
+def question_of(sample: Mapping[str, Any]) -> str | None:
+    """The question of a sample: what the user says in its input. What the system is told may differ between models."""
+    attachments, said = _sample_object(sample, "attachments"), sample.get("input")
+    if isinstance(said, list):
+        messages = [message for message in said if isinstance(message, dict) and message.get("role") == "user"]
+        return "\n\n".join(_content(message.get("content"), attachments) for message in messages)
+    return _content(said, attachments) if isinstance(said, str) else None
 
 
 def input_of(sample: Mapping[str, Any]) -> str | None:
@@ -365,10 +375,11 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     model = staging.named("system", header.model, "the log does not name the model")
     model = f"{model}({header.answering})" if header.answering else model
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
-        taken = _take_samples(staging, task, samples, sheets.texts)
+        taken = _take_samples(staging, task, samples, sheets)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
         figures = tuple(figures_of(log, scorers))
-        right = right_of(scorers, frozenset(taken.lettered), figures)
+        says_right = right_of(scorers, frozenset(taken.lettered), figures)
+        right = staging.accuracy(task, scorers, says_right)
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         published = sheets.open(PUBLISHED, *FIGURES)
@@ -390,16 +401,17 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             for stated in _stated(figures, taken, right):
                 staging.state(replace(stated, test_set=task, systems=runs))
         else:
-            for measure, figure in _by_measure(figures).items():
+            for measure, figure in _by_measure(staging, task, figures).items():
                 if digits := decimal_text(figure.value):
                     of = figure.samples, figure.standard_error
                     published.add(None, task, system(1), "values", measure, *digits, *of, None, None, None)
-        return sheets.staged(_notes(taken, right))
+        return sheets.staged(_notes(taken, right, says_right), accuracy=right or "")
 
 
-def _by_measure(figures: tuple[ScorerFigure, ...]) -> dict[str, ScorerFigure]:
+def _by_measure(staging: Staging, task: str, figures: tuple[ScorerFigure, ...]) -> dict[str, ScorerFigure]:
     """The figures of a log without samples by measure; of two for one measure, the first."""
-    right = right_of(dict.fromkeys(figure.scorer for figure in figures), frozenset(), figures)
+    scorers = dict.fromkeys(figure.scorer for figure in figures)
+    right = staging.accuracy(task, scorers, right_of(scorers, frozenset(), figures))
     return {measure_of(figure, right): figure for figure in reversed(figures)}
 
 
@@ -414,7 +426,7 @@ def _stated(figures: Iterable[ScorerFigure], taken: _Taken, right: str | None) -
             yield StatedFigure("", (), measure, figure.called, RESULTS, figure.value, over_runs=reduction)
 
 
-def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], texts: TextSheets) -> _Taken:
+def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], sheets: Sheets) -> _Taken:
     taken = _Taken()
     for sample, member in samples:
         if "id" not in sample:
@@ -425,8 +437,10 @@ def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], texts:
         if (epoch, name) in taken.members:
             raise staging.refusal(f"sample {quote_cell(name)} appears twice in epoch {epoch}", member=member)
         taken.members[epoch, name] = member
-        if texts.wanted:
-            _add_texts(texts, task, epoch, name, sample, member)
+        said = {QUESTION: question_of(sample), ANSWER: "\n".join(references_of(sample))}
+        sheets.identify(None, said, member=member, test_set=task, document=name)
+        if sheets.texts.wanted:
+            _add_texts(sheets.texts, task, epoch, name, sample, member)
         scored = False
         for scorer, answer in scores_of(sample):
             value = value_of(answer)
@@ -471,7 +485,9 @@ def _system(staging: Staging, header: Header, model: str, task: str, several: bo
     return staging.replicate(model, task, run=run or (str(epoch) if numbered else None), date=header.created)
 
 
-def _notes(taken: _Taken, right: str | None) -> Iterator[str]:
+def _notes(taken: _Taken, right: str | None, says_right: str | None) -> Iterator[str]:
+    if says_right not in (None, right):
+        yield f"{says_right} keeps its name, because another scorer is the {ACCURACY} of what is stored"
     if right not in (None, ACCURACY):
         yield f"{ACCURACY} is what {right} says"
     epochs = {epoch for epoch, _ in taken.members}

@@ -11,7 +11,8 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
+from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -53,6 +55,17 @@ def texts_of(sample: Mapping[str, Any]) -> SampleTexts:
     place = int(target) if str(target).isdecimal() and len(str(target)) < 9 else len(choices)
     references = (choices[place],) if len(choices) > 1 and place < len(choices) else _references(target)
     return SampleTexts(prompt, references, (choices[chosen],))
+
+
+def _document_of(sample: Mapping[str, Any]) -> str | None:
+    """The document of the data set, as text; None if the log has none."""
+    document = sample.get("doc")
+    return None if document is None else json.dumps(document, sort_keys=True, ensure_ascii=False)
+
+
+def _target_of(sample: Mapping[str, Any]) -> str:
+    """The right answer, or all of them, as text; empty if the log has none."""
+    return "\n".join(_references(sample.get("target")))
 
 
 def _requests(said: Any) -> list[list[Any]]:
@@ -123,8 +136,8 @@ class TaskFigure(Struct, frozen=True):
 
 class Results(Struct, frozen=True):
     """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans,
-    those whose figure is another function of the samples than their mean, and its groups, the outermost first; and for
-    each metric, whether lower is better.
+    those whose figure is another function of the samples than their mean, its groups, the outermost first, and how many
+    examples were shown before each sample; and for each metric, whether lower is better.
     """
 
     model: str | None = None
@@ -132,7 +145,12 @@ class Results(Struct, frozen=True):
     spans: Mapping[str, frozenset[str]] = field(default_factory=dict)
     not_means: Mapping[str, frozenset[str]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shots: Mapping[str, int] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
+
+    def settings(self, task: str) -> str:
+        """The settings of a task with which its runs have a common mean: n_shot=5. Empty if the file states none."""
+        return f"n_shot={self.shots[task]}" if task in self.shots else ""
 
     def of(self, task: str) -> tuple[TaskFigure, ...]:
         """The figures of one task."""
@@ -150,8 +168,15 @@ def parse_results(said: Any) -> Results:
         spans={task: _stated_spans(config) for task, config in configs.items()},
         not_means={task: _not_means(config) for task, config in configs.items()},
         groups=_groups(said),
+        shots=_shots(said),
         lower_is_better=_stated_directions(said),
     )
+
+
+def _shots(said: Mapping[str, Any]) -> dict[str, int]:
+    """For each task, how many examples were shown before each sample, if the file says so."""
+    there = said.get("n-shot")
+    return {str(task): n for task, n in there.items() if isinstance(n, int)} if isinstance(there, dict) else {}
 
 
 def _objects(said: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
@@ -254,6 +279,10 @@ _OF_RESULTS = frozenset({("higher_is_better",), ("n-samples",), ("n-shot",), ("g
 class _Naming(Struct):
     """Decides the names of metrics: the first that says whether an answer is right becomes `accuracy`."""
 
+    accuracy_of: Callable[[Collection[str], str | None], str | None] = lambda metrics, right: right
+    """Which of some metrics is the accuracy, where `right` would be and another one may be stored."""
+    kept: str = ""
+    """The metric that would have become `accuracy`, were it not another one in the warehouse."""
     right: tuple[str, str] | None = None
     """The metric and filter that became `accuracy`; None until one was found."""
     first_filter: dict[str, str] = field(default_factory=dict)
@@ -275,19 +304,31 @@ class _Naming(Struct):
         """Records the metrics of a sample. The order of samples and figures is the order of the filters."""
         for metric in metrics:
             self.first_filter.setdefault(metric, filtered)
-        if self.right is None and (right := foremost(metrics)) is not None:
-            self.right = right, filtered
+        if self.right is not None:
+            return
+        labels = {_label(metric, filtered): metric for metric in metrics}
+        first = foremost(metrics)
+        label = _label(first, filtered) if first is not None else None
+        accuracy = self.accuracy_of(labels, label)
+        if accuracy is not None:
+            self.right = labels[accuracy], filtered
+        self.kept = self.kept or ("" if accuracy == label else label or "")
 
     @property
     def accuracy(self) -> str:
-        """The metric that is `accuracy`, with its filter; empty if there is none, or if there are no filters."""
-        return ":".join(self.right) if self.right and self.right[1] != _NO_FILTER else ""
+        """The metric that is `accuracy`, with its filter if it has one; empty if there is none."""
+        return _label(*self.right) if self.right else ""
 
     def called(self, metric: str, filtered: str) -> str:
         """The name of the measure for a metric and a filter."""
         if (metric, filtered) == self.right:
             return ACCURACY
         return metric if filtered == self.first_filter.get(metric) == _NO_FILTER else f"{metric}:{filtered}"
+
+
+def _label(metric: str, filtered: str) -> str:
+    """A metric with its filter: exact_match:strict-match."""
+    return metric if filtered == _NO_FILTER else f"{metric}:{filtered}"
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -329,7 +370,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     model = staging.named("system", said, "no folder or results file names the model")
     groups = results.groups.get(logged or task, ())
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
-    naming, contents, systems = _Naming(), _Contents(), dict[int, str]()
+    naming, contents, systems = _Naming(partial(staging.accuracy, task)), _Contents(), dict[int, str]()
     with Sheets(staging, VALUES, SCORES, DOCUMENTS, FAILURES) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
@@ -342,7 +383,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             if run > MOST_RUNS:
                 raise document.refusal(f"doc_id {quote_cell(name)} appears more than {MOST_RUNS:,} times", number)
             if run not in systems:
-                systems[run] = _system(staging, model, task, date, run)
+                systems[run] = _system(staging, model, task, date, run, results.settings(logged or task))
             system, not_finite = systems[run], 0
             for metric, measure in naming.measures_of(tuple(sample["metrics"]), filtered):
                 item = sample.get(metric)
@@ -363,6 +404,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 sheets.texts.outputs(number, beside.outputs, member=document.member, **of, system=system)
             if not_finite and not_finite == len(sample["metrics"]):
                 failures.add(number, task, system, name, "not scored", member=document.member)
+            question = None if sample.get("doc_hash") else _document_of(sample)
+            is_about = {QUESTION: question, ANSWER: _target_of(sample)}
+            sheets.identify(number, is_about, member=document.member, test_set=task, document=name)
             doc_hash = sample.get("doc_hash")
             stands = hash(str(doc_hash))
             if (doc_hash or groups) and contents.doc_hashes.get(name) != stands:
@@ -376,7 +420,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 for label, tally in tally_labelled_spans(counts, [*sorted(labels), OTHER]).items():
                     scores.add(number, test_set, system, name, label, *tally.cells)
         directions = _directions(results, naming, contents.taken)
-        notes = _notes(contents, naming)
+        notes = [*staging.notes_on_settings(), *_notes(contents, naming)]
         if contents.most_runs == 1:
             not_means = results.not_means.get(logged or task, frozenset())
             for figure in results.of(logged or task):
@@ -421,10 +465,10 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
         figures = sheets.open(PUBLISHED, *FIGURES)
         left_out, directions = 0, dict[str, bool]()
         for task in dict.fromkeys(figure.task for figure in results.figures):
-            system = _system(staging, model, task, date, 1)
+            system = _system(staging, model, task, date, 1, results.settings(task))
             if _has_samples(staging, task, date):
                 continue
-            naming = _Naming()
+            naming = _Naming(partial(staging.accuracy, task))
             for figure in results.of(task):
                 naming.note([figure.metric], figure.filtered)
             for figure in results.of(task):
@@ -436,7 +480,9 @@ def _stage_results(staging: Staging) -> tuple[Staged, ...]:
                     error = error if error is not None and math.isfinite(error) else None
                     figures.add(None, task, system, "values", measure, *digits, figure.samples, error, None, None, None)
                     directions |= _directions(results, naming, [(figure.metric, figure.filtered)])
-        notes = [f"left out (not finite numbers of at most 9 digits): {left_out} figures"] if left_out else []
+        notes = staging.notes_on_settings()
+        if left_out:
+            notes.append(f"left out (not finite numbers of at most 9 digits): {left_out} figures")
         return sheets.staged(notes, directions)
 
 
@@ -452,11 +498,12 @@ def _has_samples(staging: Staging, task: str, date: str | None) -> bool:
     return any(staging.has_beside(name) for name in names)
 
 
-def _system(staging: Staging, model: str, task: str, date: str | None, run: int) -> str:
+def _system(staging: Staging, model: str, task: str, date: str | None, run: int, settings: str) -> str:
     """The name under which a run of a model is stored. Runs after the first were appended to the log."""
     if date is None:
-        return staging.replicate(model, task, run=str(run))
-    return staging.replicate(model, task, run=f"{date}+{run}" if run > 1 else None, date=date)
+        return staging.replicate(model, task, run=str(run), settings=settings)
+    run_id = f"{date}+{run}" if run > 1 else None
+    return staging.replicate(model, task, run=run_id, date=date, settings=settings)
 
 
 def _model_of_folder(staging: Staging) -> str | None:
@@ -506,6 +553,8 @@ def _notes(contents: _Contents, naming: _Naming) -> list[str]:
     ]
     if naming.right is not None and (metric := ",".join(naming.right)) != f"{ACCURACY},{_NO_FILTER}":
         notes.append(f"{ACCURACY} is {metric}")
+    if naming.kept:
+        notes.append(f"{naming.kept} keeps its name, because another metric is the {ACCURACY} of what is stored")
     if contents.most_runs > 1:
         notes.append(f"{contents.most_runs} runs follow one another in this log; each is a run")
     return notes

@@ -20,6 +20,7 @@ from msgspec import field as struct_field
 from evalhouse.warehouse.kinds.records import DOCUMENTS, VALUES
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import plain
+from evalhouse.warehouse.loading.staging.identity import QUESTION
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -84,6 +85,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             texts.setdefault(document, segment)
             sheets.texts.outputs(segment.line, [segment.target or None], document=document, system=system)
         for document, segment in texts.items():
+            sheets.identify(segment.line, {QUESTION: segment.source}, document=document)
             sheets.texts.input(segment.line, segment.source or None, document=document)
         if any(segment.doc for segment in texts.values()):
             attributes = sheets.open(DOCUMENTS, "document", "doc")

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import BETWEEN, COUNTS
 from evalhouse.warehouse.loading.staging.cells import quote_cell
+from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -78,8 +79,10 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for segment in rows:
             of_systems[segment.system].append(segment)
         for system, segments in of_systems.items():
-            for place, segment in enumerate(segments if sheets.texts.wanted else (), start=1):
+            for place, segment in enumerate(segments, start=1):
                 of: dict[str, Any] = {"test_set": test_set, "document": place}
+                said = {QUESTION: segment.source, ANSWER: "\n".join(segment.references)}
+                sheets.identify(segment.line, said, **of)
                 sheets.texts.input(segment.line, segment.source, **of)
                 sheets.texts.references(segment.line, segment.references, **of)
                 sheets.texts.outputs(segment.line, [segment.hypothesis], **of, system=system)

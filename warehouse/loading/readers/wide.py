@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,6 +38,8 @@ from evalhouse.warehouse.kinds.records import (
 from evalhouse.warehouse.loading.readers.counts import sure_counts
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import (
+    PARTS,
+    QUESTIONS,
     REPLICATES,
     CellColumn,
     Findings,
@@ -63,6 +66,7 @@ from evalhouse.warehouse.loading.staging.wide import (
     join_cells,
     make_rows,
     on_test_sets,
+    staged_identities,
     staged_texts,
     staged_values,
     wide_table,
@@ -178,7 +182,27 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
     if attributes:
         of_systems = table.part(SYSTEMS, ("evaluation", "system"), attributes, join_cells(table), grouped=True)
         staged.append(replace(of_systems, inferred=inferred))
+    if telling := _telling(roles, findings.clusters):
+        staged.append(replace(staged_identities(table, telling), told_apart=_told_apart(roles, telling)))
     return (*staged, *(staged_texts(table, kept.texts) if staging.texts else ()))
+
+
+def _telling(roles: Roles, clusters: Collection[str]) -> list[CellColumn]:
+    """The columns that say what a document is, beside its name: its question, or the split that it is from."""
+    free = [*roles.others, *(column for of_kind in roles.texts.values() for column in of_kind)]
+    free = [column for column in free if column.heading not in clusters]
+    return [column for column in free if plain(column.heading) in (*QUESTIONS, *PARTS)]
+
+
+def _told_apart(roles: Roles, telling: Sequence[CellColumn]) -> dict[str, str]:
+    """The words that keep other documents apart: a part of a test set is one of its own, and a text may name them."""
+    words = {}
+    for column in telling:
+        field = "test_set" if plain(column.heading) in PARTS else "document"
+        if (field == "document" and column.is_text) or (field == "test_set" and field in roles.fields):
+            continue
+        words[column.heading] = f"--map {quote(f'{field}={column.heading}')}"
+    return words
 
 
 def _as_everywhere(own: CellColumn, everywhere: CellColumn) -> CellColumn:

@@ -63,6 +63,20 @@ TEXTS: dict[str, tuple[str, ...]] = {
 }
 """For each kind of text, names of columns that hold it."""
 
+QUESTIONS = (
+    *("question", "input", "query", "problem", "text", "instruction", "sentence"),
+    *("src", "source_text", "source_sentence", "gold", "gold_answer", "gold_label", "ground_truth"),
+)
+"""Names of columns that say what a document is, if another column names it. A prompt may be worded for each system, and
+what is called an answer may be that of a system.
+"""
+
+PARTS = (
+    *("split", "sub_split", "subsplit", "partition", "subset", "subtask", "subject", "config", "config_name"),
+    *("language", "lang", "locale", "language_pair", "lang_pair", "lp"),
+)
+"""Names of columns that say which part of a test set a document is from."""
+
 _SAID = frozenset(
     word + ending
     for ending in ("", "s")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError, UnreadableError, WarehouseError
 from evalhouse.warehouse.kinds.records import (
     DOCUMENT_TEXTS,
+    IDENTITIES,
     INPUT,
     OUTPUT,
     PIECE_LENGTH,
@@ -29,6 +30,7 @@ from evalhouse.warehouse.kinds.records import (
     FactForm,
 )
 from evalhouse.warehouse.loading.staging.cells import LONGEST_TEXT, quote_cell
+from evalhouse.warehouse.loading.staging.identity import beginning, digest
 from evalhouse.warehouse.loading.staging.staged import Matching, Staged, Staging, places, staged_columns
 from evalhouse.warehouse.store.sql import Sql, join, name, values
 
@@ -314,6 +316,9 @@ class Sheets:
         self._staging, self._forms, self._named = staging, forms, named
         self._sheets: list[Sheet] = []
         self.texts = TextSheets(staging)
+        self._identities: Sheet | None = None
+        self.told_apart: dict[str, str] = {}
+        """For what is said of documents, the words of the command line that keep others apart by it."""
 
     def __enter__(self) -> Sheets:
         refuse_settings(self._staging, *self._forms, named=self._named)
@@ -343,6 +348,18 @@ class Sheets:
         self._sheets.append(sheet)
         return sheet
 
+    def identify(
+        self, line: int | None, said: Mapping[str, str | None], *, member: str | None = None, **of: object
+    ) -> None:
+        """Adds what the file says that a document is: its QUESTION, its right ANSWER. `of` names the document, and the
+        test set unless a setting does. Only what is the same for all systems may be said here, and no prompt.
+        """
+        for what, text in said.items():
+            if text and (begins := beginning(text)):
+                if self._identities is None:
+                    self._identities = self.open(IDENTITIES, *of, "name", "begins", "digest")
+                self._identities.add(line, *of.values(), what, begins, digest(text), member=member)
+
     def staged(
         self, notes: Iterable[str] = (), directions: Mapping[str, bool] | None = None, accuracy: str = ""
     ) -> tuple[Staged, ...]:
@@ -354,11 +371,13 @@ class Sheets:
         self._add_runs()
         for sheet in self._sheets:
             sheet.close()
-            if sheet.records:
+            if sheet.records and sheet is not self._identities:
                 first = self._stage(sheet, () if staged else tuple(notes))
                 staged.append(first if staged else replace(first, directions=dict(directions or {}), accuracy=accuracy))
         if not staged:
             raise self._staging.refusal("it has nothing to store")
+        if self._identities:
+            staged.append(replace(self._stage(self._identities, ()), told_apart=self.told_apart))
         return (*staged, *self.texts.staged())
 
     def _add_runs(self) -> None:
@@ -368,7 +387,7 @@ class Sheets:
             return
         runs = self.open(RUNS, "test_set", "system", "model", "run", "date")
         for run in brought:
-            runs.add(None, run.test_set, run.system, run.model, run.id, run.date)
+            runs.add(None, run.test_set, run.system, run.model, run.stored_id, run.date)
         if not any(sheet.form is SYSTEMS for sheet in self._sheets):
             models = self.open(SYSTEMS, "system", "model")
             for system, model in dict.fromkeys((run.system, run.model) for run in brought):

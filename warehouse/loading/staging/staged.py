@@ -27,6 +27,7 @@ from evalhouse.warehouse.loading.staging.columns import Findings, TestSet
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.json_values import NotReadError, parse_json
 from evalhouse.warehouse.loading.staging.stated import StatedFigure
+from evalhouse.warehouse.store.accuracies import accuracies
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 if TYPE_CHECKING:
@@ -41,19 +42,35 @@ if TYPE_CHECKING:
 
 
 class Run(Struct, frozen=True):
-    """A run of a model on a test set, with its id and date, and the name of the system under which it is stored."""
+    """A run of a model on a test set, with its id and date, and the name of the system under which it is stored.
+    `settings` are those that the file states beside the model, such as n_shot=5; they are empty if it states none.
+    """
 
     test_set: str
     model: str
     id: str | None
     date: str | None
     system: str = ""
+    settings: str = ""
 
     @property
     def told_by(self) -> str | None:
         """What identifies the run among the runs of the model: its id or its date."""
         return self.id or self.date
 
+    @property
+    def stored_id(self) -> str | None:
+        """What is stored as its id: with settings, what identifies the run and these."""
+        return f"{self.told_by}{_WITH}{self.settings}" if self.told_by and self.settings else self.id
+
+    @classmethod
+    def of_stored(cls, test_set: str, model: str, stored_id: str | None, date: str | None, system: str) -> Run:
+        """A run as it is stored."""
+        told_by, _, settings = (stored_id or "").partition(_WITH)
+        return cls(test_set, model, told_by if told_by != date else None, date, system, settings)
+
+
+_WITH = " with "
 
 Brought = dict[tuple[str, str, str], Run]
 """The runs in a file, by test set, model and what identifies them."""
@@ -68,8 +85,19 @@ def system_of(database: Database, brought: Brought, run: Run) -> str:
         return run.model
     key = run.test_set, run.model, run.told_by
     if key not in brought:
-        brought[key] = replace(run, system=_free([*_runs_stored(database, run.model), *brought.values()], run))
+        there = [*_runs_stored(database), *brought.values()]
+        own = replace(run, model=_model_with_settings(there, run))
+        brought[key] = replace(own, system=_free(there, own))
     return brought[key].system
+
+
+def _model_with_settings(there: Iterable[Run], run: Run) -> str:
+    """The model of a run. If it ran on the test set with other settings before, the settings are part of the name,
+    because runs with different settings have no common mean.
+    """
+    here = [other for other in there if other.test_set == run.test_set and other.settings and run.settings]
+    of_model = [other.settings for other in here if other.model == run.model]
+    return f"{run.model}({run.settings})" if of_model and run.settings not in of_model else run.model
 
 
 def systems_of(database: Database, runs: Sequence[Run]) -> list[Run]:
@@ -118,7 +146,7 @@ def _runs_stored(database: Database, model: str | None = None) -> list[Run]:
             (model,),
         )
     )
-    return [Run(*row) for row in rows]
+    return [Run.of_stored(*row) for row in rows]
 
 
 # === staged tables ====================================================================================================
@@ -227,12 +255,20 @@ class Staging(Struct, frozen=True):
             return text
         raise self.refusal(f"{otherwise}; name it with --set {field}=NAME")
 
-    def replicate(self, model: str, test_set: str, *, run: str | None = None, date: str | None = None) -> str:
+    def replicate(
+        self, model: str, test_set: str, *, run: str | None = None, date: str | None = None, settings: str = ""
+    ) -> str:
         """The name of the system under which a run of a model is stored: the name of the model, or `model#2` if another
         run of the model is already there. A run is identified by its id or its date, which are stored. Without both
-        it is the model itself.
+        it is the model itself. A run with other `settings` than those of the model's other runs on the test set is of a
+        system of its own.
         """
-        return system_of(self.database, self.runs, Run(test_set, model, run, date))
+        return system_of(self.database, self.runs, Run(test_set, model, run, date, settings=settings))
+
+    def notes_on_settings(self) -> list[str]:
+        """A note on the systems that have their settings in their names."""
+        systems = dict.fromkeys(run.model for run in self.runs.values() if run.model.endswith(f"({run.settings})"))
+        return [f"run with other settings before, so a system of its own: {', '.join(systems)}"] if systems else []
 
     def name_runs(self, runs: Sequence[Run]) -> list[Run]:
         """The runs of a file that are all known, in their order, with the names of their systems: `model#1`, `model#2`
@@ -242,6 +278,16 @@ class Staging(Struct, frozen=True):
         named = systems_of(self.database, cleaned)
         self.runs.update({(run.test_set, run.model, run.told_by): run for run in named if run.told_by is not None})
         return named
+
+    def accuracy(self, test_set: str, metrics: Collection[str], right: str | None) -> str | None:
+        """Which of the metrics of a file is the accuracy: `right`, unless the warehouse has another metric as the
+        accuracy of the test set. Two metrics must not be compared under one name.
+        """
+        named = self.database.rows(Sql("select id from test_set where name = ?", (_name(test_set),)))
+        stored = accuracies(self.database, [number for (number,) in named]) if named and right else ()
+        if not stored or right in stored:
+            return right
+        return next((metric for metric in metrics if metric in stored), None)
 
     def part(self, test_set: str, *parts: str | None) -> str:
         """The name of a part of a test set that is a test set of its own: `Intents:validation:de` for the part
@@ -346,6 +392,8 @@ class Staged(Struct, frozen=True):
     """The columns of the file, if the meaning of every column is known."""
     inferred: frozenset[str] = frozenset()
     """The attributes of a table that are attributes only because they do not differ where attributes must not."""
+    told_apart: Mapping[str, str] = struct_field(default_factory=dict)
+    """For what the file says that its documents are, the words of the command line that keep others apart by it."""
     taken: tuple[tuple[TestSet, str, ColumnUse], ...] = ()
     """What the columns of a table were taken for, for later loads: the heading and its role on each test set."""
 

@@ -1,0 +1,280 @@
+"""Systems are compared on a document only if files say the same of it: no load pairs one question with another that has
+its name, whichever reader brings it, in one load or in two, with texts or without.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import carry_out, forget, load
+from evalhouse.warehouse.loading.planning import LoadRequest, plan
+from evalhouse.warehouse.loading.readers import READERS
+from evalhouse.warehouse.loading.staging.identity import beginning, beginning_of, digest, digest_of
+from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.upgrading import check
+from tests.store.texts import Load
+
+# === a small file of each reader ======================================================================================
+
+Texts = Sequence[str]
+Written = Callable[[Path, str, Texts], Path]
+"""Writes the file of a system with its answers to some questions, and returns it."""
+
+
+def _write(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def _wide(folder: Path, system: str, questions: Texts) -> Path:
+    rows = [{"model": system, "idx": place, "question": text, "acc": 1} for place, text in enumerate(questions)]
+    return _write(folder / f"{system}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _classes(folder: Path, system: str, questions: Texts) -> Path:
+    rows = [f'{place},{system},"{text}",pos,neg' for place, text in enumerate(questions)]
+    return _write(folder / f"{system}.csv", "\n".join(["id,model,text,y_true,y_pred", *rows]))
+
+
+def _lm_eval(folder: Path, system: str, questions: Texts) -> Path:
+    samples = [
+        {"doc_id": place, "doc": {"q": text}, "target": "4", "filter": "none", "metrics": ["acc"], "acc": 1}
+        for place, text in enumerate(questions)
+    ]
+    name = "samples_t_2026-01-01T00-00-00.jsonl"
+    return _write(folder / f"acme__{system}" / name, "".join(json.dumps(sample) + "\n" for sample in samples))
+
+
+def _lm_eval_targets(folder: Path, system: str, questions: Texts) -> Path:
+    samples = [
+        {"doc_id": place, "target": text, "filter": "none", "metrics": ["acc"], "acc": 1}
+        for place, text in enumerate(questions)
+    ]
+    name = "samples_t_2026-01-01T00-00-00.jsonl"
+    return _write(folder / f"acme__{system}" / name, "".join(json.dumps(sample) + "\n" for sample in samples))
+
+
+def _inspect(folder: Path, system: str, questions: Texts) -> Path:
+    samples = [
+        {"id": place, "epoch": 1, "input": text, "target": "x", "scores": {"match": {"value": "C"}}}
+        for place, text in enumerate(questions)
+    ]
+    log = {"version": 2, "status": "success", "eval": {"task": "t", "model": system}, "samples": samples}
+    return _write(folder / f"{system}.json", json.dumps(log))
+
+
+def _helm(folder: Path, system: str, questions: Texts) -> Path:
+    run = folder / f"t:model={system}"
+    instances = [
+        {"id": f"id{place}", "split": "test", "input": {"text": text}, "references": []}
+        for place, text in enumerate(questions)
+    ]
+    _write(run / "instances.json", json.dumps(instances))
+    stats = [
+        {
+            "instance_id": f"id{place}",
+            "train_trial_index": 0,
+            "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 1.0}],
+        }
+        for place in range(len(questions))
+    ]
+    return _write(run / "per_instance_stats.json", json.dumps(stats))
+
+
+def _every_eval_ever(folder: Path, system: str, questions: Texts) -> Path:
+    samples = [
+        {
+            "schema_version": "instance_level_eval_0.2.2",
+            "evaluation_id": f"t/{system}/1",
+            "model_id": system,
+            "evaluation_name": "t",
+            "sample_id": str(place),
+            "interaction_type": "single_turn",
+            "input": {"raw": text, "reference": ["x"]},
+            "output": {"raw": ["x"]},
+            "evaluation": {"score": 1.0, "is_correct": True},
+        }
+        for place, text in enumerate(questions)
+    ]
+    return _write(folder / f"{system}_samples.jsonl", "".join(json.dumps(sample) + "\n" for sample in samples))
+
+
+def _mqm(folder: Path, system: str, questions: Texts) -> Path:
+    header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+    rows = [f"{system}\tnews\t1\t{place}\tr1\t{text}\tthat\tNo-error\tNo-error" for place, text in enumerate(questions)]
+    return _write(folder / f"{system}.tsv", "\n".join([header, *rows]) + "\n")
+
+
+def _segments(folder: Path, system: str, questions: Texts) -> Path:
+    rows = [f"{system}\tthat\t{text}" for text in questions]
+    return _write(folder / f"{system}.tsv", "\n".join(["system\tmt\tref", *rows]) + "\n")
+
+
+def _conll(folder: Path, system: str, questions: Texts) -> Path:
+    sentences = ["".join(f"{word} O O\n" for word in text.split()) + "Ada B-PER B-PER\n" for text in questions]
+    return _write(folder / f"{system}.conll", "\n".join(sentences))
+
+
+FILES: Mapping[str, tuple[str, Written]] = {
+    "wide": ("wide", _wide),
+    "sklearn": ("sklearn", _classes),
+    "lm-eval": ("lm-eval", _lm_eval),
+    "lm-eval, right answers": ("lm-eval", _lm_eval_targets),
+    "inspect": ("inspect", _inspect),
+    "helm": ("helm", _helm),
+    "every-eval-ever": ("every-eval-ever", _every_eval_ever),
+    "mqm": ("mqm", _mqm),
+    "segments": ("segments", _segments),
+    "conll": ("conll", _conll),
+}
+
+NO_TEXTS = frozenset(
+    {
+        *(name for name, reader in READERS.items() if reader.columns),
+        *("counts", "muc-report", "trec", "trec-eval", "mteb", "sacrebleu", "swe-bench"),
+        "alpaca-eval",  # the text is the name
+        "brat",  # its key is compared below
+    }
+)
+"""Readers whose files say of documents no more than their names."""
+
+ON = {"test_set": "t"}
+
+QUESTION = st.sampled_from(("who wrote it", "Who  wrote it", "which river", "WHICH river", "how many"))
+QUESTIONS = st.lists(QUESTION, min_size=2, max_size=2)
+
+
+def same(one: Texts, other: Texts) -> bool:
+    """Whether texts differ in case and blanks at most."""
+    return [text.lower().split() for text in one] == [text.lower().split() for text in other]
+
+
+def load_together(database: Database, files: Sequence[Path], reader: str, *, texts: bool) -> None:
+    request = LoadRequest([str(file) for file in files], reader, ON, texts=texts)
+    with TemporaryDirectory() as scratch:
+        carry_out(database, request, plan(request, database, Path(scratch)))
+
+
+def systems(database: Database) -> int:
+    [(number,)] = database.rows(Sql("select count(*) from system"))
+    return int(number)
+
+
+# === laws =============================================================================================================
+
+
+def test_each_reader_that_has_texts_is_held_to_it() -> None:
+    assert {reader for reader, _ in FILES.values()} | NO_TEXTS == READERS.keys()
+
+
+@pytest.mark.parametrize("kind", FILES)
+@given(one=QUESTIONS, other=QUESTIONS, in_one_load=st.booleans(), texts=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_a_document_has_one_question(
+    kind: str, one: list[str], other: list[str], in_one_load: bool, texts: bool
+) -> None:
+    if kind == "conll":
+        # Tokens have blanks between them only.
+        one, other = ([" ".join(text.split()) for text in questions] for questions in (one, other))
+    reader, write = FILES[kind]
+    with TemporaryDirectory() as folder, in_memory() as database:
+        first, second = (write(Path(folder) / system, system, of) for system, of in (("wren", one), ("lark", other)))
+
+        def loading() -> None:
+            if in_one_load:
+                load_together(database, [first, second], reader, texts=texts)
+            else:
+                load(database, second, reader, fields=ON, texts=texts)
+
+        if not in_one_load:
+            load(database, first, reader, fields=ON, texts=texts)
+        before = systems(database)
+        if same(one, other):
+            loading()
+            assert systems(database) == 2
+        else:
+            with pytest.raises(DataError, match=r"of document \S+ of t is '.*, but '.*") as refused:
+                loading()
+            assert any("--set test_set=NAME" in hint for hint in refused.value.hints)
+            if not in_one_load:
+                assert systems(database) == before
+                load(database, second, reader, fields=ON, same_documents=True)
+                assert systems(database) == 2
+        assert check(database) == ()
+
+
+@given(text=st.text(st.characters(max_codepoint=0x24F), max_size=120))
+@settings(max_examples=50, deadline=None)
+def test_tables_and_other_files_write_a_text_alike(text: str) -> None:
+    with in_memory() as database:
+        cell = Sql("?::varchar", (text,))
+        [(begins, its)] = database.rows("select " + beginning_of(cell) + ", " + digest_of(cell))
+    if "İ" not in text:
+        assert (begins, its) == (beginning(text), digest(text))
+
+
+# === examples =========================================================================================================
+
+QUIZ = "model,idx,question,acc\nwren,0,Capital of Peru?,1\nwren,1,2+2?,0\n"
+
+
+def test_a_question_that_is_missing_contradicts_nothing(load_text: Load) -> None:
+    load_text(QUIZ, "wide", "wren.csv", fields=ON)
+    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "wide", "lark.csv", fields=ON)
+    load_text("model,idx,question,acc\nfinch,0,,1\nfinch,1,2+2?,1\n", "wide", "finch.csv", fields=ON)
+
+
+def test_what_was_first_known_of_a_document_later_is_held_against_others(load_text: Load) -> None:
+    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "wide", "lark.csv", fields=ON)
+    load_text(QUIZ, "wide", "wren.csv", fields=ON)
+    with pytest.raises(DataError, match=r"the question of document 0 of t is 'Capital of Chile\?', but 'Capital of"):
+        load_text("model,idx,question,acc\nfinch,0,Capital of Chile?,1\n", "wide", "finch.csv", fields=ON)
+
+
+def test_what_a_forgotten_import_said_is_forgotten(database: Database, load_text: Load) -> None:
+    loaded = load_text(QUIZ, "wide", "wren.csv", fields=ON)
+    assert loaded.import_id is not None
+    forget(database, loaded.import_id)
+    load_text(QUIZ.replace("Peru", "Chile"), "wide", "wren.csv", fields=ON)
+
+
+def test_prompts_may_differ(load_text: Load) -> None:
+    load_text(QUIZ.replace("question", "prompt"), "wide", "wren.csv", fields=ON)
+    other = QUIZ.replace("question", "prompt").replace("wren", "lark").replace("Capital", "Q: Capital")
+    assert load_text(other, "wide", "lark.csv", fields=ON).rows_new == 2
+
+
+@pytest.mark.parametrize("heading", ["split", "Subset", "config", "language", "lang", "subject"])
+def test_parts_of_a_test_set_are_not_taken_for_one(load_text: Load, heading: str) -> None:
+    table = f"model,{heading},id,acc\nwren,dev,1,1\nwren,dev,2,1\nlark,test,1,0\nlark,test,2,1\n"
+    with pytest.raises(DataError) as refused:
+        load_text(table, "wide", "own.csv", fields=ON)
+    assert refused.value.faults[0].message == f"the {heading} of document 1 of t is 'test', but 'dev' on line 2"
+    assert f"--map test_set={heading}" in refused.value.hints[0]
+    loaded = load_text(table, "wide", "own.csv", columns={"test_set": heading})
+    assert loaded.test_sets == ("dev", "test")
+
+
+def test_parts_with_documents_of_their_own_are_attributes(database: Database, load_text: Load) -> None:
+    load_text("model,split,id,acc\nwren,dev,d1,1\nwren,test,t1,1\nlark,test,t1,0\n", "wide", "own.csv", fields=ON)
+    splits = Sql("select document, value from document_attributes where attribute = 'split' order by all")
+    assert database.rows(splits) == [("d1", "dev"), ("t1", "test")]
+
+
+def test_a_table_of_classes_has_one_split_a_document(load_text: Load) -> None:
+    table = "id,model,split,y_true,y_pred\n1,wren,dev,pos,pos\n1,lark,test,pos,neg\n"
+    with pytest.raises(DataError) as refused:
+        load_text(table, "sklearn", "own.csv", fields=ON)
+    assert "--map test_set=split" in refused.value.hints[0]
+    assert load_text(table, "sklearn", "own.csv", columns={"test_set": "split"}).test_sets == ("dev", "test")

@@ -1,0 +1,51 @@
+"""What a file says that a document is, as it is stored and compared: the beginning of a text, to show it, and a digest,
+to tell it from others. Case and blanks make no other text.
+
+Texts of readers are Python's, and those of tables are in the database: both ways of writing them must agree. Nothing is
+compared here.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import md5
+from unicodedata import normalize
+
+from evalhouse.warehouse.store.sql import Sql
+
+QUESTION, ANSWER = "question", "right answer"
+"""What readers call the text that a system was asked, and the answer that it is judged by."""
+
+SHOWN = 80
+"""How many characters of a text are kept to show it."""
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_BLANKS_IN_SQL = r"[\s\p{Z}\p{Cc}]+"
+
+
+def beginning(text: str) -> str:
+    """The first characters of a text, on one line."""
+    return _BLANKS.sub(" ", _storable(text)).strip()[:SHOWN].strip()
+
+
+def digest(text: str) -> str:
+    """What a text has in common with those that differ from it in case and blanks only."""
+    return md5(_BLANKS.sub("", _storable(text)).lower().encode(), usedforsecurity=False).hexdigest()
+
+
+def beginning_of(cell: Sql) -> Sql:
+    """The SQL for `beginning` of a cell."""
+    return "trim(left(trim(" + _without_blanks(cell, " ") + f"), {SHOWN}))"
+
+
+def digest_of(cell: Sql) -> Sql:
+    """The SQL for `digest` of a cell."""
+    return "md5(lower(" + _without_blanks(cell, "") + "))"
+
+
+def _storable(text: str) -> str:
+    return normalize("NFC", text.encode(errors="backslashreplace").decode())
+
+
+def _without_blanks(cell: Sql, instead: str) -> Sql:
+    return "regexp_replace(nfc_normalize(" + cell + f"), '{_BLANKS_IN_SQL}', '{instead}', 'g')"

@@ -5,6 +5,7 @@ its name, whichever reader brings it, in one load or in two, with texts or witho
 from __future__ import annotations
 
 import json
+import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -278,3 +279,107 @@ def test_a_table_of_classes_has_one_split_a_document(load_text: Load) -> None:
         load_text(table, "sklearn", "own.csv", fields=ON)
     assert "--map test_set=split" in refused.value.hints[0]
     assert load_text(table, "sklearn", "own.csv", columns={"test_set": "split"}).test_sets == ("dev", "test")
+
+
+def test_other_annotations_in_the_key_are_another_document(tmp_path: Path, database: Database) -> None:
+    for system, place in (("wren", "0 3"), ("lark", "4 7")):
+        folder = tmp_path / system
+        for side in ("gold", system):
+            _write(folder / side / "d1.ann", f"T1\tPER {place}\tAda\n")
+        archive = tmp_path / f"{system}.tar"
+        with tarfile.open(archive, "w") as packed:
+            packed.add(folder, arcname="")
+        if system == "wren":
+            load(database, archive, "brat", fields=ON)
+        else:
+            with pytest.raises(DataError, match="the key of document d1 of t is 'PER 4 7', but 'PER 0 3' in"):
+                load(database, archive, "brat", fields=ON)
+
+
+# === runs that have no common mean, and measures that are not the same ================================================
+
+
+def _log(folder: Path, day: int, shots: int | None, metric: str = "acc") -> Path:
+    """A log of acme/m on the task t with its results, of a day."""
+    date = f"2026-01-{day:02}T00-00-00"
+    results = {"model_name": "acme/m", "results": {"t": {f"{metric},none": 1.0}}}
+    said = {} if shots is None else {"n-shot": {"t": shots}}
+    _write(folder / f"results_{date}.json", json.dumps({**results, **said}))
+    sample = {"doc_id": 0, "filter": "none", "metrics": [metric], metric: 1.0}
+    return _write(folder / f"samples_t_{date}.jsonl", json.dumps(sample) + "\n")
+
+
+def _models(database: Database) -> dict[str, str]:
+    return dict(database.rows(Sql("select system, model from runs")))
+
+
+@given(shots=st.lists(st.sampled_from((None, 0, 5)), min_size=1, max_size=5))
+@settings(max_examples=10, deadline=None)
+def test_only_runs_with_as_many_examples_are_runs_of_a_system(shots: list[int | None]) -> None:
+    with TemporaryDirectory() as folder, in_memory() as database:
+        files = [_log(Path(folder), day, number) for day, number in enumerate(shots, start=1)]
+        for file in files:
+            load(database, file, "lm-eval")
+        models = _models(database)
+        dates = database.rows(Sql("select date, system from runs order by date"))
+        with_number: dict[str, set[int]] = {}
+        for (_, system), number in zip(dates, shots, strict=True):
+            if number is not None:
+                with_number.setdefault(models[system], set()).add(number)
+        assert all(len(numbers) == 1 for numbers in with_number.values())
+        before = database.rows(Sql("select * from runs order by all"))
+        for file in files:
+            assert load(database, file, "lm-eval").rows_new == 0
+        assert database.rows(Sql("select * from runs order by all")) == before
+
+
+def test_a_run_with_another_number_of_examples_is_a_system_of_its_own(tmp_path: Path, database: Database) -> None:
+    loaded = [load(database, _log(tmp_path, day, shots), "lm-eval") for day, shots in ((1, 0), (2, 5), (3, 5), (4, 0))]
+    assert _models(database) == {
+        "acme/m": "acme/m",
+        "acme/m#2": "acme/m",
+        "acme/m(n_shot=5)": "acme/m(n_shot=5)",
+        "acme/m(n_shot=5)#2": "acme/m(n_shot=5)",
+    }
+    own = "run with other settings before, so a system of its own: acme/m(n_shot=5)"
+    assert [own in done.notes for done in loaded] == [False, True, True, False]
+
+
+def test_another_metric_does_not_become_the_accuracy(tmp_path: Path, database: Database) -> None:
+    load(database, _log(tmp_path, 1, 0), "lm-eval")
+    loaded = load(database, _log(tmp_path, 2, 0, "exact_match"), "lm-eval")
+    assert loaded.measures == ("exact_match",)
+    kept = "exact_match keeps its name, because another metric is the accuracy of what is stored"
+    assert kept in loaded.notes
+    assert load(database, _log(tmp_path, 3, 0), "lm-eval").measures == ("accuracy",)
+
+
+def test_another_scorer_does_not_become_the_accuracy(tmp_path: Path, database: Database) -> None:
+    measures = []
+    for system, scorers in (("wren", ("match",)), ("lark", ("judge",)), ("finch", ("judge", "match"))):
+        scores = {scorer: {"value": "C"} for scorer in scorers}
+        samples = [{"id": 1, "epoch": 1, "input": "2+2?", "target": "4", "scores": scores}]
+        log = {"version": 2, "status": "success", "eval": {"task": "t", "model": system}, "samples": samples}
+        measures.append(load(database, _write(tmp_path / f"{system}.json", json.dumps(log)), "inspect").measures)
+    assert measures == [("accuracy",), ("judge",), ("accuracy", "judge")]
+
+
+# === tables of classes ================================================================================================
+
+
+def test_tables_of_other_classes_are_no_test_set_together(tmp_path: Path, database: Database) -> None:
+    _write(tmp_path / "own" / "topics.csv", "id,y_true,y_pred\n11,sport,war\n12,war,war\n")
+    _write(tmp_path / "own" / "moods.csv", "id,y_true,y_pred\n1,good,good\n2,bad,good\n")
+    request = LoadRequest([str(tmp_path / "own")])
+    with pytest.raises(DataError, match="the key of moods on own has bad, good, and that of topics has sport, war"):
+        carry_out(database, request, plan(request, database, tmp_path))
+
+
+def test_a_table_of_classes_that_names_systems_is_named_after_its_file(
+    tmp_path: Path, database: Database
+) -> None:
+    _write(tmp_path / "own" / "topics.csv", "id,model,y_true,y_pred\n1,wren,sport,war\n")
+    _write(tmp_path / "own" / "moods.csv", "id,model,y_true,y_pred\n1,wren,good,good\n")
+    request = LoadRequest([str(tmp_path / "own")])
+    done = carry_out(database, request, plan(request, database, tmp_path))
+    assert [loaded.test_sets for _, loaded in done.loaded] == [("moods",), ("topics",)]

@@ -215,7 +215,7 @@ def test_a_document_has_one_question(
         assert check(database) == ()
 
 
-@given(text=st.text(st.characters(max_codepoint=0x24F), max_size=120))
+@given(text=st.text(st.characters(min_codepoint=1, max_codepoint=0x24F), max_size=120))
 @settings(max_examples=50, deadline=None)
 def test_tables_and_other_files_write_a_text_alike(text: str) -> None:
     with in_memory() as database:
@@ -271,6 +271,23 @@ def test_parts_with_documents_of_their_own_are_attributes(database: Database, lo
     load_text("model,split,id,acc\nwren,dev,d1,1\nwren,test,t1,1\nlark,test,t1,0\n", "wide", "own.csv", fields=ON)
     splits = Sql("select document, value from document_attributes where attribute = 'split' order by all")
     assert database.rows(splits) == [("d1", "dev"), ("t1", "test")]
+
+
+@pytest.mark.parametrize("reader", ["values", "scores", "decisions", "labels", "rankings", "judgments"])
+def test_tables_of_facts_are_held_to_it(load_text: Load, reader: str) -> None:
+    header, *rows = READERS[reader].example.splitlines()
+    load_text("\n".join([f"{header},question", *(f"{row},one" for row in rows)]), reader)
+    load_text("\n".join([f"{header},question", *(f"{row},One" for row in rows)]), reader)
+    with pytest.raises(DataError, match=r"the question of document \S+ of \S+ is 'another', but 'one'"):
+        load_text("\n".join([f"{header},question", *(f"{row},another" for row in rows)]), reader)
+
+
+def test_a_table_of_facts_says_what_keeps_splits_apart(load_text: Load) -> None:
+    table = "system,document,measure,value,split\nwren,1,acc,1,dev\nlark,1,acc,1,test\n"
+    with pytest.raises(DataError, match="the split of document 1 of in is 'test', but 'dev' on line 2") as refused:
+        load_text(table, "values")
+    assert "--map test_set=split" in refused.value.hints[0]
+    assert load_text(table, "values", columns={"test_set": "split"}).test_sets == ("dev", "test")
 
 
 def test_a_table_of_classes_has_one_split_a_document(load_text: Load) -> None:
@@ -375,9 +392,7 @@ def test_tables_of_other_classes_are_no_test_set_together(tmp_path: Path, databa
         carry_out(database, request, plan(request, database, tmp_path))
 
 
-def test_a_table_of_classes_that_names_systems_is_named_after_its_file(
-    tmp_path: Path, database: Database
-) -> None:
+def test_a_table_of_classes_that_names_systems_is_named_after_its_file(tmp_path: Path, database: Database) -> None:
     _write(tmp_path / "own" / "topics.csv", "id,model,y_true,y_pred\n1,wren,sport,war\n")
     _write(tmp_path / "own" / "moods.csv", "id,model,y_true,y_pred\n1,wren,good,good\n")
     request = LoadRequest([str(tmp_path / "own")])

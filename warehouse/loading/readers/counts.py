@@ -14,7 +14,7 @@ from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds import records
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm
-from evalhouse.warehouse.loading.staging import tabular
+from evalhouse.warehouse.loading.staging import fact_tables, tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number
 from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT, REPLICATES, SYNONYMS, noun_of, plain
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
@@ -101,7 +101,7 @@ def _table(
         reads,
         (form,),
         example,
-        tabular.stage,
+        fact_tables.stage,
         columns=True,
         recognizes=recognizes or _by_content(form),
         evidence=Evidence.COLUMNS,
@@ -214,7 +214,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     try:
         cells = tabular.stage_table(staging.of(CELLS), _match_columns)
     except _RowACountError:
-        return tabular.stage(staging)
+        return fact_tables.stage(staging)
     try:
         _check(staging, cells)
         return (_a_row_a_count(staging, cells),)

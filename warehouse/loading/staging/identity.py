@@ -8,9 +8,11 @@ compared here.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import md5
 from unicodedata import normalize
 
+from evalhouse.warehouse.loading.staging.columns import NOTHING
 from evalhouse.warehouse.store.sql import Sql
 
 QUESTION, ANSWER = "question", "right answer"
@@ -31,6 +33,19 @@ def beginning(text: str) -> str:
 def digest(text: str) -> str:
     """What a text has in common with those that differ from it in case and blanks only."""
     return md5(_BLANKS.sub("", _storable(text)).lower().encode(), usedforsecurity=False).hexdigest()
+
+
+def told_by(rows: Sql, key: Sequence[str]) -> Sql:
+    """The SQL for what rows say of documents: each different thing once, with the place of the first row that says it.
+    The rows have the columns `name`, `text` and `place`, and those of a key.
+    """
+    of = ", ".join(key)
+    nothing = ", ".join(f"'{word}'" for word in NOTHING)
+    # Most rows only repeat a text, and to write a digest takes longer than to see that.
+    once = f"select {of}, name, text, min(place) as place from (" + rows + ") "
+    once += f"where text is not null and lower(text) not in ({nothing}) group by {of}, name, text"
+    columns = beginning_of(Sql("text")) + " as begins, " + digest_of(Sql("text")) + " as digest"
+    return f"select {of}, name, " + columns + ", place from (" + once + ") where begins <> ''"
 
 
 def beginning_of(cell: Sql) -> Sql:

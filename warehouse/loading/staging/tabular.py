@@ -129,11 +129,6 @@ Match = Callable[[Staging, tuple[str, ...], int | None], Matching]
 """A function that matches the columns of a table, given their names and the line of the header."""
 
 
-def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a file as records of its form. Raises DataError as `stage_table` does."""
-    return (stage_table(staging),)
-
-
 def stage_table(staging: Staging, match: Match = match) -> Staged:
     """Stages a file according to its ending. With an unknown ending, it is TSV if the first line has a tab, else CSV.
 

@@ -28,7 +28,7 @@ from evalhouse.warehouse.kinds.records import (
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, quote_cell
 from evalhouse.warehouse.loading.staging.columns import NOTHING, CellColumn, Roles, TestSet, UnclearError
-from evalhouse.warehouse.loading.staging.identity import beginning_of, digest_of
+from evalhouse.warehouse.loading.staging.identity import told_by
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of, trim
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -162,16 +162,13 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
 
 
 def staged_identities(table: WideTable, columns: Sequence[CellColumn]) -> Staged:
-    """What these columns say that each document is, each different thing once, at its first row."""
+    """What these columns say that each document is."""
     names = join(", ", (value(column.heading) for column in columns))
     texts = ", ".join(f"attribute_{column.place}" for column in columns)
-    cells = "(select wide_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text "
-    cells += join_cells(table) + f") where text is not null and lower(text) not in ({_NOTHING})"
+    rows = "select wide_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text " + join_cells(table)
     key = ("evaluation", "test_set", "document")
-    once = Sql(f"select {', '.join(key)}, name, arg_min(text, place) as text, min(place) as place, ")
-    once += digest_of(Sql("text")) + " as digest from " + cells + f" group by {', '.join(key)}, name, digest"
-    content = {"name": Sql("name"), "begins": beginning_of(Sql("text")), "digest": Sql("digest")}
-    return table.part(IDENTITIES, key, {}, "from (" + once + ")", content=content)
+    content = {column: name(column) for column in ("name", "begins", "digest")}
+    return table.part(IDENTITIES, key, {}, "from (" + told_by(rows, key) + ")", content=content)
 
 
 LONG = 10_000

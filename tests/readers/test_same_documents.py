@@ -256,7 +256,9 @@ def test_prompts_may_differ(load_text: Load) -> None:
     assert load_text(other, "wide", "lark.csv", fields=ON).rows_new == 2
 
 
-@pytest.mark.parametrize("heading", ["split", "Subset", "config", "language", "lang", "subject"])
+@pytest.mark.parametrize(
+    "heading", ["split", "Subset", "config", "language", "lang", "subject", "perturbation", "filter"]
+)
 def test_parts_of_a_test_set_are_not_taken_for_one(load_text: Load, heading: str) -> None:
     table = f"model,{heading},id,acc\nwren,dev,1,1\nwren,dev,2,1\nlark,test,1,0\nlark,test,2,1\n"
     with pytest.raises(DataError) as refused:
@@ -265,6 +267,12 @@ def test_parts_of_a_test_set_are_not_taken_for_one(load_text: Load, heading: str
     assert f"--map test_set={heading}" in refused.value.hints[0]
     loaded = load_text(table, "wide", "own.csv", columns={"test_set": heading})
     assert loaded.test_sets == ("dev", "test")
+
+
+def test_none_is_a_perturbation_like_others(load_text: Load) -> None:
+    table = "model,perturbation,id,acc\nwren,none,1,1\nwren,typos,1,1\n"
+    with pytest.raises(DataError, match="the perturbation of document 1 of t is 'typos', but 'none' on line 2"):
+        load_text(table, "wide", "own.csv", fields=ON)
 
 
 def test_parts_with_documents_of_their_own_are_attributes(database: Database, load_text: Load) -> None:
@@ -362,6 +370,18 @@ def test_a_run_with_another_number_of_examples_is_a_system_of_its_own(tmp_path: 
     assert [own in done.notes for done in loaded] == [False, True, True, False]
 
 
+def test_settings_in_which_runs_differ_are_said(tmp_path: Path, database: Database) -> None:
+    rows = [f"wren,{seed},{shots},{number},1" for seed, shots in ((1, 0), (2, 5)) for number in range(3)]
+    file = _write(tmp_path / "own.csv", "\n".join(["model,seed,n_shot,id,correct", *rows]))
+    request = LoadRequest([str(file)])
+    done = carry_out(database, request, plan(request, database, tmp_path))
+    assert done.loaded[0][1].measures == ("accuracy",)
+    assert done.notes[1] == (
+        "the runs of wren differ in n_shot (0 and 5), and a system is the mean over its runs; "
+        "--map system=COLUMN or --set system=NAME makes systems of them"
+    )
+
+
 def test_another_metric_does_not_become_the_accuracy(tmp_path: Path, database: Database) -> None:
     load(database, _log(tmp_path, 1, 0), "lm-eval")
     loaded = load(database, _log(tmp_path, 2, 0, "exact_match"), "lm-eval")
@@ -390,6 +410,18 @@ def test_tables_of_other_classes_are_no_test_set_together(tmp_path: Path, databa
     request = LoadRequest([str(tmp_path / "own")])
     with pytest.raises(DataError, match="the key of moods on own has bad, good, and that of topics has sport, war"):
         carry_out(database, request, plan(request, database, tmp_path))
+
+
+def test_tables_of_other_documents_are_no_test_set_together(tmp_path: Path, database: Database) -> None:
+    _write(tmp_path / "own" / "spam.csv", "id,y_true,y_pred\n1,1,1\n2,0,1\n")
+    _write(tmp_path / "own" / "toxic.csv", "id,y_true,y_pred\n3,1,1\n4,0,1\n")
+    request = LoadRequest([str(tmp_path / "own")])
+    with pytest.raises(DataError, match="toxic has no document in common with spam") as refused:
+        carry_out(database, request, plan(request, database, tmp_path))
+    assert "--set 'test_set={stem}' --set 'system={parent}'" in refused.value.hints[0]
+    request = LoadRequest([str(tmp_path / "own")], fields={"test_set": "{stem}", "system": "{parent}"})
+    done = carry_out(database, request, plan(request, database, tmp_path))
+    assert [loaded.test_sets for _, loaded in done.loaded] == [("spam",), ("toxic",)]
 
 
 def test_a_table_of_classes_that_names_systems_is_named_after_its_file(tmp_path: Path, database: Database) -> None:

@@ -219,7 +219,10 @@ def load(
                 # If there are several forms, their counts already say that all rows of one were stored before.
                 of_form = [note for note in more_notes if len(parts) == 1 or note not in checks.NOTHING_ADDED]
                 notes += of_form if len(parts) == 1 else (f"{stored.form.name}: {note}" for note in of_form)
-            check_keys(database, reader, number, called or str(source), same_documents=same_documents)
+            by_folder = TEST_SET.name not in staging.fields and reader.names_by_folder
+            check_keys(
+                database, reader, number, called or str(source), by_folder=by_folder, same_documents=same_documents
+            )
             # What is said of documents comes after the facts, which have given numbers to the names.
             notes += [note for of in identities for note in check_identities(of, same_documents=same_documents)]
             new_facts = sum(part.rows_new for part in loaded)
@@ -553,7 +556,7 @@ def carry_out(
     # The names of first runs may have changed since they were loaded.
     brought = {system for _, loaded in done for part in loaded.parts if part.form is RUNS for system in part.systems}
     runs = runs_brought(database, {*brought, *(f"{system}#1" for system in brought)})
-    return CarriedOut(tuple(done), tuple(bad), tuple(filter(None, (*notes, runs.note()))), runs)
+    return CarriedOut(tuple(done), tuple(bad), tuple(filter(None, (*notes, *runs.notes()))), runs)
 
 
 def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[str, Any]:

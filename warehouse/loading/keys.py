@@ -49,9 +49,31 @@ join test_set t on t.id = a.test_set_id where not list_has_any(a.kinds, b.kinds)
 """Two systems of a test set that are judged by keys without a common class or type, and these."""
 
 
-def check_keys(database: Database, reader: Reader, number: int, called: str, *, same_documents: bool) -> None:
+STRANGERS = """
+with held as (
+    select test_set_id, system_id, document_id, import_id from score
+    union all select test_set_id, system_id, document_id, import_id from decision
+), brought as (select distinct test_set_id, system_id, document_id from held where import_id = $1),
+before as (
+    select distinct test_set_id, system_id, document_id from held join import i on i.id = import_id
+    where import_id <> $1 and i.reader = $2 and test_set_id in (select test_set_id from brought)
+)
+select t.name, (select min(name) from system join brought b on b.system_id = id where b.test_set_id = t.id),
+       (select min(name) from system join before b on b.system_id = id where b.test_set_id = t.id)
+from test_set t where t.id in (select test_set_id from before)
+  and t.id not in (select b.test_set_id from brought b semi join before a using (document_id))
+  and t.id not in (select b.test_set_id from brought b semi join before a using (test_set_id, system_id))
+order by t.name limit 1
+"""
+"""A test set on which an import brought other systems on other documents than there are, and one system of each."""
+
+
+def check_keys(
+    database: Database, reader: Reader, number: int, called: str, *, by_folder: bool, same_documents: bool
+) -> None:
     """Checks the documents of the test sets of an import that is being made. Raises DataError where systems have
-    different keys: for one document, or for all of theirs unless these are said to be of one test set.
+    different keys: for one document, or for all of theirs unless these are said to be of one test set. If nothing but
+    a folder names the test set, systems without a common document are not of one either.
     """
     if not reader.keyed:
         return
@@ -70,6 +92,10 @@ def check_keys(database: Database, reader: Reader, number: int, called: str, *, 
     for test_set, one, kinds, other, others in apart:
         said = f"the key of {one} on {test_set} has {some(kinds)}, and that of {other} has {some(others)}"
         raise DataError((Fault(called, None, f"{said}: nothing in common"),), hints=(*_hints(reader), SAME_DOCUMENTS))
+    strangers = database.rows(Sql(STRANGERS, (number, reader.name))) if by_folder and not same_documents else ()
+    for test_set, system, other in strangers:
+        said = f"{system} has no document in common with {other}, although both files are in the folder {test_set}"
+        raise DataError((Fault(called, None, said),), hints=(*_hints(reader), SAME_DOCUMENTS))
 
 
 def _hints(reader: Reader) -> tuple[str, ...]:

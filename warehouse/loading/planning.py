@@ -112,7 +112,7 @@ class PlannedFile(Struct, frozen=True):
     @property
     def by_folder(self) -> bool:
         """Whether its test set is named after a folder, unless a setting or the file names it."""
-        return "{parent}" in self.reader.unsaid.get("test_set", "")
+        return self.reader.names_by_folder
 
 
 class LoadPlan(Struct, frozen=True):

@@ -5,11 +5,12 @@ Runs are told apart and named while files are read (`staging/staged.py`); nothin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.loading.staging.columns import REPLICATES, plain
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, values
 
@@ -24,6 +25,17 @@ class RunsBrought(Struct, frozen=True):
 
     models: Mapping[str, str]
     counts: Mapping[tuple[str, str], int]
+    unlike: Mapping[tuple[str, str], Sequence[str]] = {}
+    """By model and attribute of systems, the values in which its runs differ, if they are no replicates by its name."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What the runs are to statements, and in what they differ."""
+        unlike = (
+            f"the runs of {model} differ in {attribute} ({_some(list(of))}), and a system is the mean over its runs; "
+            "--map system=COLUMN or --set system=NAME makes systems of them"
+            for (model, attribute), of in self.unlike.items()
+        )
+        return tuple(filter(None, (self.note(), *unlike)))
 
     def note(self) -> str:
         """What the runs are to statements; empty where no model has several."""
@@ -57,7 +69,22 @@ def runs_brought(database: Database, systems: Collection[str]) -> RunsBrought:
         runs.setdefault((str(test_set), str(model)), set()).add(str(system))
     several = {key: names for key, names in runs.items() if len(names) > 1}
     models = {name: model for (_, model), names in several.items() for name in names}
-    return RunsBrought(models, {key: len(names) for key, names in several.items()})
+    return RunsBrought(models, {key: len(names) for key, names in several.items()}, _unlike(database, models))
+
+
+def _unlike(database: Database, models: Mapping[str, str]) -> dict[tuple[str, str], list[str]]:
+    """The attributes in which runs of a model differ."""
+    if not models:
+        return {}
+    rows = database.rows(
+        "select distinct s.name, a.name, a.value from system_attribute a join system s on s.id = a.system_id "
+        "where a.name <> 'model' and s.name in " + values(sorted(models)) + " order by all"
+    )
+    of_runs: dict[tuple[str, str], dict[str, None]] = {}
+    for system, attribute, said in rows:
+        if plain(str(attribute)) not in REPLICATES:
+            of_runs.setdefault((models[str(system)], str(attribute)), {})[str(said)] = None
+    return {key: list(of) for key, of in of_runs.items() if len(of) > 1}
 
 
 def models_of(systems: Iterable[str], runs: RunsBrought) -> set[str]:

@@ -7,7 +7,7 @@ A name never depends on an option or on which rows a file has. This module must 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec import field as struct_field
@@ -74,8 +74,15 @@ what is called an answer may be that of a system.
 PARTS = (
     *("split", "sub_split", "subsplit", "partition", "subset", "subtask", "subject", "config", "config_name"),
     *("language", "lang", "locale", "language_pair", "lang_pair", "lp"),
+    *("perturbation", "filter", "reducer", "dataset_version", "task_version"),
 )
-"""Names of columns that say which part of a test set a document is from."""
+"""Names of columns that say which part or which form of a test set a document is from."""
+
+SETTINGS = (
+    *("n_shot", "n_shots", "num_shots", "shots", "k_shot", "num_fewshot", "fewshot", "few_shot"),
+    *("temperature", "top_p", "top_k", "max_tokens", "num_beams", "beam_size"),
+)
+"""Names of columns of numbers that say how a system was run, if it has one number on all documents."""
 
 _SAID = frozenset(
     word + ending
@@ -153,6 +160,11 @@ def text_kind(heading: str) -> str:
     if not words or words[-1] not in last or words[0] in _OF_MEASURES:
         return ""
     return REFERENCE if _OF_THE_KEY.intersection(words) else OUTPUT
+
+
+def parts_of(headings: Iterable[str]) -> list[str]:
+    """The headings that say which part or form of a test set a document is from."""
+    return [heading for heading in headings if plain(heading) in PARTS]
 
 
 def is_place(heading: str) -> bool:

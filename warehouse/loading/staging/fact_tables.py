@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, IDENTITIES, TEST_SET, FactForm
 from evalhouse.warehouse.loading.staging import tabular
-from evalhouse.warehouse.loading.staging.columns import PARTS, QUESTIONS, plain
+from evalhouse.warehouse.loading.staging.columns import PARTS, QUESTIONS, parts_of, plain
 from evalhouse.warehouse.loading.staging.identity import told_by
 from evalhouse.warehouse.loading.staging.staged import Matching, Staged, Staging, match
 from evalhouse.warehouse.store.sql import join, name, value, values
@@ -57,7 +57,7 @@ def _stage_identities(staging: Staging, staged: Staged, header: tuple[str, ...],
     rows = f"select rowid as place, {', '.join(key)}, unnest([" + names + f"]) as name, unnest([{texts}]) as text "
     rows += "from " + name(identified.table)
     database, table = staging.database, staging.of(IDENTITIES).table
-    told = "select *, false as blanks from (" + told_by(rows, key) + ") order by place"
+    told = "select *, false as blanks from (" + told_by(rows, key, parts_of(cells.attributes)) + ") order by place"
     database.run(f"create or replace temp table {table} as " + told)
     database.forget(identified.table)
 
@@ -68,6 +68,6 @@ def _stage_identities(staging: Staging, staged: Staged, header: tuple[str, ...],
         return {row: found[place] for row, place in places.items() if place in found}
 
     columns = {field: field for field in (*key, "name", "begins", "digest") if field not in fields}
-    parts = [] if staged.columns.get(TEST_SET.name) in header else [it for it in cells.attributes if plain(it) in PARTS]
+    parts = [] if staged.columns.get(TEST_SET.name) in header else parts_of(cells.attributes)
     apart = {column: f"--map {quote(f'test_set={column}')}" for column in parts}
     return Staged(IDENTITIES, columns, (), (), lines if cells.lines else None, told_apart=apart)

@@ -8,12 +8,12 @@ compared here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import md5
 from unicodedata import normalize
 
 from evalhouse.warehouse.loading.staging.columns import NOTHING
-from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.sql import Sql, values
 
 QUESTION, ANSWER = "question", "right answer"
 """What readers call the text that a system was asked, and the answer that it is judged by."""
@@ -35,15 +35,17 @@ def digest(text: str) -> str:
     return md5(_BLANKS.sub("", _storable(text)).lower().encode(), usedforsecurity=False).hexdigest()
 
 
-def told_by(rows: Sql, key: Sequence[str]) -> Sql:
+def told_by(rows: Sql, key: Sequence[str], parts: Collection[str]) -> Sql:
     """The SQL for what rows say of documents: each different thing once, with the place of the first row that says it.
-    The rows have the columns `name`, `text` and `place`, and those of a key.
+    The rows have the columns `name`, `text` and `place`, and those of a key. Where the name is one of `parts`, a text
+    such as none is that of a part like others, and not a missing one.
     """
     of = ", ".join(key)
     nothing = ", ".join(f"'{word}'" for word in NOTHING)
     # Most rows only repeat a text, and to write a digest takes longer than to see that.
     once = f"select {of}, name, text, min(place) as place from (" + rows + ") "
-    once += f"where text is not null and lower(text) not in ({nothing}) group by {of}, name, text"
+    of_part = "name in " + values(parts) if parts else Sql("false")
+    once += "where text is not null and (" + of_part + f" or lower(text) not in ({nothing})) group by {of}, name, text"
     columns = beginning_of(Sql("text")) + " as begins, " + digest_of(Sql("text")) + " as digest"
     return f"select {of}, name, " + columns + ", place from (" + once + ") where begins <> ''"
 

@@ -250,6 +250,11 @@ class Reader(Struct, frozen=True):
         return self.observed_in.get(form.name, Observed(self.noun, self.cluster))
 
     @property
+    def names_by_folder(self) -> bool:
+        """Whether a test set is named after a folder, unless a setting or the file names it."""
+        return "{parent}" in self.unsaid.get("test_set", "")
+
+    @property
     def fields(self) -> tuple[Field, ...]:
         """The fields that columns of a file are matched with; empty if files of this reader have no named columns."""
         return self.forms[0].fields if self.columns else ()

@@ -20,6 +20,7 @@ from evalhouse.warehouse.loading.staging.columns import (
     IDS,
     MARKS,
     NO_DOCUMENT,
+    SETTINGS,
     SYNONYMS,
     CellColumn,
     Findings,
@@ -420,8 +421,9 @@ class Survey:
         return frozenset(same) if others else frozenset()
 
     def _same_for_systems(self, numbers: Iterable[str]) -> frozenset[str]:
-        """The columns of numbers in which each run of a system has one value on all documents, and which is neither 0
-        nor 1: a version or a temperature describes the system. A mark may be that of a system that is always right.
+        """The columns of numbers in which each run of a system has one value on all documents: a version or a
+        temperature describes the system. Unless its name says that it is a setting, the value is neither 0 nor 1: a
+        mark may be that of a system that is always right.
         """
         found = set()
         for block in _blocks(numbers):
@@ -431,8 +433,8 @@ class Survey:
             by_system += " where document is not null group by evaluation, test_set, system, run"
             verdicts = ", ".join(
                 f"min(documents) >= {PAIRED} and count(low_{n}) = count(*) and bool_and(low_{n} = high_{n}) "
-                f"and not bool_or(low_{n} in (0, 1))"
-                for n in range(len(block))
+                f"and ({plain(heading) in SETTINGS} or not bool_or(low_{n} in (0, 1)))"
+                for n, heading in enumerate(block)
             )
             [verdict] = self._database.rows(f"select {verdicts} from (" + by_system + ")")
             found |= {heading for heading, is_one in zip(block, verdict, strict=True) if is_one}

@@ -27,7 +27,7 @@ from evalhouse.warehouse.kinds.records import (
 )
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, quote_cell
-from evalhouse.warehouse.loading.staging.columns import NOTHING, CellColumn, Roles, TestSet, UnclearError
+from evalhouse.warehouse.loading.staging.columns import NOTHING, CellColumn, Roles, TestSet, UnclearError, parts_of
 from evalhouse.warehouse.loading.staging.identity import told_by
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of, trim
@@ -163,12 +163,13 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
 
 def staged_identities(table: WideTable, columns: Sequence[CellColumn]) -> Staged:
     """What these columns say that each document is."""
-    names = join(", ", (value(column.heading) for column in columns))
+    headings = [column.heading for column in columns]
     texts = ", ".join(f"attribute_{column.place}" for column in columns)
+    names = join(", ", map(value, headings))
     rows = "select wide_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text " + join_cells(table)
     key = ("evaluation", "test_set", "document")
     content = {column: name(column) for column in ("name", "begins", "digest")}
-    return table.part(IDENTITIES, key, {}, "from (" + told_by(rows, key) + ")", content=content)
+    return table.part(IDENTITIES, key, {}, "from (" + told_by(rows, key, parts_of(headings)) + ")", content=content)
 
 
 LONG = 10_000

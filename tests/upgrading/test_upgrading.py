@@ -25,7 +25,7 @@ from evalhouse.warehouse.store.files import RELEASE
 from evalhouse.warehouse.store.upgrading import check, upgrade
 
 HERE = Path(__file__).resolve().parent
-VERSIONS = (1, 2, 8)
+VERSIONS = (1, 2, 8, 9)
 QUESTIONS = dict(
     line.split(": ", 1) for line in (HERE / "questions.txt").read_text(encoding="utf-8").splitlines() if line
 )
@@ -44,7 +44,8 @@ ASKED_NOW = {1: {"agreement": "agree with key on inbox"}, 2: {"agreement": "agre
 key`.
 """
 
-EMPTY = {8: {"counted", "document_text", "system_text", "run", "failure", "direction"}}
+_EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction"}
+EMPTY = {8: _EMPTY, 9: _EMPTY | {"column_role"}}
 """By version, tables that have no rows in its warehouse."""
 
 pytestmark = [

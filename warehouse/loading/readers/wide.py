@@ -182,19 +182,19 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
     if attributes:
         of_systems = table.part(SYSTEMS, ("evaluation", "system"), attributes, join_cells(table), grouped=True)
         staged.append(replace(of_systems, inferred=inferred))
-    if telling := _telling(roles, findings.clusters):
-        staged.append(replace(staged_identities(table, telling), told_apart=_told_apart(roles, telling)))
+    if telling := _telling_columns(roles, findings.clusters):
+        staged.append(replace(staged_identities(table, telling), told_apart=_words_apart(roles, telling)))
     return (*staged, *(staged_texts(table, kept.texts) if staging.texts else ()))
 
 
-def _telling(roles: Roles, clusters: Collection[str]) -> list[CellColumn]:
+def _telling_columns(roles: Roles, clusters: Collection[str]) -> list[CellColumn]:
     """The columns that say what a document is, beside its name: its question, or the split that it is from."""
     free = [*roles.others, *(column for of_kind in roles.texts.values() for column in of_kind)]
     free = [column for column in free if column.heading not in clusters]
     return [column for column in free if plain(column.heading) in (*QUESTIONS, *PARTS)]
 
 
-def _told_apart(roles: Roles, telling: Sequence[CellColumn]) -> dict[str, str]:
+def _words_apart(roles: Roles, telling: Sequence[CellColumn]) -> dict[str, str]:
     """The words that keep other documents apart: a part of a test set is one of its own, and a text may name them."""
     words = {}
     for column in telling:

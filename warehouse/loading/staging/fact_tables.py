@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, IDENTITIES, TEST_SET, FactForm
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.columns import PARTS, QUESTIONS, parts_of, plain
-from evalhouse.warehouse.loading.staging.identity import told_by
+from evalhouse.warehouse.loading.staging.identity import identities_in
 from evalhouse.warehouse.loading.staging.staged import Matching, Staged, Staging, match
 from evalhouse.warehouse.store.sql import join, name, value, values
 
@@ -57,8 +57,10 @@ def _stage_identities(staging: Staging, staged: Staged, header: tuple[str, ...],
     rows = f"select rowid as place, {', '.join(key)}, unnest([" + names + f"]) as name, unnest([{texts}]) as text "
     rows += "from " + name(identified.table)
     database, table = staging.database, staging.of(IDENTITIES).table
-    told = "select *, false as blanks from (" + told_by(rows, key, parts_of(cells.attributes)) + ") order by place"
-    database.run(f"create or replace temp table {table} as " + told)
+    with_blanks = (
+        "select *, false as blanks from (" + identities_in(rows, key, parts_of(cells.attributes)) + ") order by place"
+    )
+    database.run(f"create or replace temp table {table} as " + with_blanks)
     database.forget(identified.table)
 
     def lines(rows: Iterable[int]) -> dict[int, int]:

@@ -35,7 +35,7 @@ def digest(text: str) -> str:
     return md5(_BLANKS.sub("", _storable(text)).lower().encode(), usedforsecurity=False).hexdigest()
 
 
-def told_by(rows: Sql, key: Sequence[str], parts: Collection[str]) -> Sql:
+def identities_in(rows: Sql, key: Sequence[str], parts: Collection[str]) -> Sql:
     """The SQL for what rows say of documents: each different thing once, with the place of the first row that says it.
     The rows have the columns `name`, `text` and `place`, and those of a key. Where the name is one of `parts`, a text
     such as none is that of a part like others, and not a missing one.

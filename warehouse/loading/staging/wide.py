@@ -28,7 +28,7 @@ from evalhouse.warehouse.kinds.records import (
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, quote_cell
 from evalhouse.warehouse.loading.staging.columns import NOTHING, CellColumn, Roles, TestSet, UnclearError, parts_of
-from evalhouse.warehouse.loading.staging.identity import told_by
+from evalhouse.warehouse.loading.staging.identity import identities_in
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of, trim
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -169,7 +169,9 @@ def staged_identities(table: WideTable, columns: Sequence[CellColumn]) -> Staged
     rows = "select wide_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text " + join_cells(table)
     key = ("evaluation", "test_set", "document")
     content = {column: name(column) for column in ("name", "begins", "digest")}
-    return table.part(IDENTITIES, key, {}, "from (" + told_by(rows, key, parts_of(headings)) + ")", content=content)
+    return table.part(
+        IDENTITIES, key, {}, "from (" + identities_in(rows, key, parts_of(headings)) + ")", content=content
+    )
 
 
 LONG = 10_000

@@ -379,7 +379,7 @@ def test_a_picture_says_on_how_many_documents_each_system_was_scored(lacking: Se
     assert chart is not None
     (panel,) = chart.panels
     names = {point.name for mark in panel.marks_of(Points) for point in mark.points} | set(panel.y.names)
-    assert {f"old {UNEVEN} {4 if 'WER' in measures else 3} documents"} <= names
+    assert {f"old {UNEVEN} {'3 to 4' if 'WER' in measures else 3} documents"} <= names
     assert any(UNEVEN in line for line in chart.legend)
 
 

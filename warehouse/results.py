@@ -10,7 +10,7 @@ import json
 import sys
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,6 +45,16 @@ UNEVEN = "≠"
 """The mark of values that rest on other documents than those of other systems beside them."""
 
 UNEVEN_MEANS = f"{UNEVEN} scored on different documents, so not comparable"
+
+
+def documents_behind(label: str) -> str:
+    """The column of `score` that says on how many documents each value of one of several measures rests."""
+    return f"documents({label})"
+
+
+def count_behind(row: Mapping[str, Cell], label: str) -> Cell:
+    """On how many documents the value of a measure rests in a row of `score`."""
+    return row.get(documents_behind(label), row.get("documents"))
 
 
 def none_if_nan(number: float) -> float | None:

@@ -6,7 +6,7 @@ Statements bring what they alone know: what the answer is called, the rows, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from evalhouse.warehouse.comparing.notes import (
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import averaged_over, left_out, left_out_notes, measure_notes, signature, title
-from evalhouse.warehouse.results import EMPTY, Column, Result, SideBySide, Table, TableSection, Triangle
+from evalhouse.warehouse.results import EMPTY, UNEVEN, Column, Result, SideBySide, Table, TableSection, Triangle
 
 # === what tests add ===================================================================================================
 # Gathered from one comparison after another: what was tested and how, the p of each pair, and the notes that all
@@ -115,7 +115,7 @@ def result_of(
         statement=text,
         caption=title(what, entries, how),
         signature=signature(text, entries, *settings),
-        table=table,
+        table=_with_marks(table, uneven),
         summary_table=_with_left_out(summary_table, entries),
         notes=tuple(
             dict.fromkeys([*(measure_notes(entries) if about_measures else ()), *notes, *left_out_notes(entries)])
@@ -128,6 +128,22 @@ def result_of(
         one_by_one=one_by_one,
         uneven=uneven,
     )
+
+
+def _with_marks(table: Table, uneven: Collection[tuple[str, str]]) -> Table:
+    """The table with a column of marks for each measure with values that rest on different documents. People see the
+    marks beside the values.
+    """
+    for label in (column.name for column in table.columns if any(column.name == label for _, label in uneven)):
+        test_sets, values = table.column("test_set"), table.column(label)
+        marks = [
+            UNEVEN if value is not None and (test_set, label) in uneven else None
+            for test_set, value in zip(test_sets, values, strict=True)
+        ]
+        column = Column(f"mark({label})", "text", on_screen=False)
+        rows = tuple((*row, mark) for row, mark in zip(table.rows, marks, strict=True))
+        table = Table((*table.columns, column), rows)
+    return table
 
 
 def _with_left_out(summary: Table, entries: Sequence[p.Entry]) -> Table:

@@ -81,7 +81,12 @@ LISTED = 5
 
 
 def refusing_queries(entry: p.Entry, where: p.Filter | None) -> Queries:
-    """What brings the names of the documents that not every system has, and who lacks them."""
+    """What brings the names of the documents that not every system has, and who lacks them. Which documents there are,
+    the test set says where all of it must be there, and else the systems of the entry.
+    """
+    if entry.units.complete:
+        names = Query(_named(entry), unit_rows.names_of_absent(entry, where))
+        return (names, *lacking_queries(entry.as_filled(), where))
     return (Query(_named(entry), unit_rows.names_of_incomplete(entry, where)), *lacking_queries(entry, where))
 
 
@@ -92,7 +97,7 @@ def refuse_lacking(entry: p.Entry, facts: Facts) -> None:
     names = [str(name) for (name,) in facts.get(_named(entry), ())]
     if names:
         lacked: dict[str, int] = {}
-        for of_statistic in lacking(entry, facts):
+        for of_statistic in lacking(entry.as_filled() if entry.units.complete else entry, facts):
             for name, count in of_statistic.of_systems:
                 lacked[name] = max(count, lacked.get(name, 0))
         raise absent_documents(entry, names, list(lacked.items()))
@@ -110,8 +115,9 @@ def absent_documents(entry: p.Entry, names: Sequence[str], lacked: Sequence[tupl
         noun = PLAIN_NOUN
         way = f"a mean over document.{entry.units.groups.attribute} needs the same documents for every system"
     are = f"{quantity(len(names), noun)} of {entry.test_set.name} {'is' if len(names) == 1 else 'are'}"
+    whose = " for some systems" if len(entry.systems) > 1 else ""
     return QueryError(
-        f"{are} missing for some systems: {', '.join(names[:LISTED])}{more}",
+        f"{are} missing{whose}: {', '.join(names[:LISTED])}{more}",
         hints=(f"missing for {_with_counts(tuple(lacked))}", way),
     )
 
@@ -137,10 +143,33 @@ def documents_queries(valued: Valued, missing: str | None) -> Queries:
         return refusing_queries(entry, valued.where)
     counts = lacking_queries(entry, valued.where) if missing or entry.units.groups else ()
     if missing == "drop":
-        return (*counts, Query(_of_every(valued), unit_rows.documents_of_any(entry, valued.where)))
-    if counts or len(entry.systems) < 2 or p.Dimension("document") in valued.by:
+        return (*counts, Query(_of_every(valued), unit_rows.documents_of_any(entry, valued.where)), *_whole(valued))
+    if counts or p.Dimension("document") in valued.by:
         return counts
-    return (Query(_of_any(valued), _documents_of_any(valued), needed=lambda facts: _may_differ(valued, facts)),)
+    of_any = Query(_of_any(valued), _documents_of_any(valued), needed=lambda facts: _may_differ(valued, facts))
+    return (*((of_any,) if len(entry.systems) > 1 else ()), *_whole(valued))
+
+
+def _whole(valued: Valued) -> Queries:
+    """What tells how many documents the test set has, where systems were scored on fewer than are known."""
+    entry = valued.entry
+    if valued.by or entry.units.groups or (entry.everyone and not entry.kind.of_key):
+        return ()
+    there = entry.as_filled() if entry.kind.of_key else entry.of_anyone()
+    sql = unit_rows.documents_of_any(there, valued.where)
+    return (Query(_of_test_set(valued), sql, needed=lambda facts: _may_lack(valued, facts)),)
+
+
+def _of_test_set(valued: Valued) -> str:
+    return valued.name("documents of the test set")
+
+
+def _may_lack(valued: Valued, facts: Facts) -> bool:
+    """Whether there may be documents that none of the systems has."""
+    entry, lines = valued.entry, valued.lines(facts)
+    places = range(len(entry.statistics))
+    most = min((max((count for _, count in _counts(entry, lines, place)), default=0) for place in places), default=0)
+    return most < entry.units.documents
 
 
 def _documents_of_any(valued: Valued) -> Sql:
@@ -210,17 +239,39 @@ def _unlike_in_groups(entry: p.Entry, facts: Facts) -> list[Unlike]:
 
 def _counts(entry: p.Entry, lines: Sequence[ValueLine], place: int) -> NamedCounts:
     """On how many documents each system was scored; by imported values, on how many by a statistic."""
-    return tuple(
-        (line.system.name, (line.documents or 0) - (line.left_out[place] if _by_values(entry, line) else 0))
-        for line in lines
-    )
+    return tuple((line.system.name, documents_by(entry, line, place) or 0) for line in lines)
 
 
-def _by_values(entry: p.Entry, line: ValueLine) -> bool:
-    return not entry.kind.is_counted and bool(line.left_out)
+def documents_by(entry: p.Entry, line: ValueLine, place: int) -> int | None:
+    """On how many documents a line was scored by the statistic at a place; None where that is not known."""
+    if line.documents is None or entry.kind.is_counted or not line.left_out:
+        return line.documents
+    return line.documents - line.left_out[place]
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def whole_notes(valued: Valued, lines: Sequence[ValueLine], facts: Facts, missing: str | None) -> Iterator[str]:
+    """A note for the statistics of which the test set has documents that none of the systems has: where the systems do
+    not differ in what they have, nothing else tells.
+    """
+    entry, there = valued.entry, dict(facts.get(_of_test_set(valued), ()))
+    lines = [line for line in lines if isinstance(line.system, p.StoredSystem)]
+    said = {one.label for one in unlike(valued, lines, facts)} if missing is None else set()
+    if missing == "drop" and any(one.of_systems for one in lacking(entry, facts)):
+        return
+    labels: dict[tuple[int, NamedCounts], list[str]] = {}
+    for place, statistic in enumerate(entry.statistics if there else ()):
+        counts = _counts(entry, lines, place)
+        whole = there.get(_measure(entry, statistic), 0)
+        if statistic.label not in said and counts and max(count for _, count in counts) < whole:
+            labels.setdefault((whole, counts), []).append(statistic.label)
+    for (whole, counts), of_counts in labels.items():
+        listed = some([f"{count:,} for {system}" for system, count in sorted(counts, key=lambda one: one[1])])
+        scored = f"scored on fewer than the {quantity(whole, entry.units.noun)} that there are: {listed}"
+        way = "" if missing or entry.ordered else "; missing zero counts them as nothing"
+        yield f"{', '.join(of_counts)} on {entry.test_set.name}: {scored}; coverage lists the absent ones{way}"
 
 
 def unlike_notes(

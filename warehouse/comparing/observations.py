@@ -87,7 +87,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     """
     # What is computed of lists is read together, so its parts have one query.
     queries = tuple({query.name: query for query in (_rows(how, part) for part in entry.observed_apart)}.values())
-    if entry.units.groups and how.missing == "error":
+    if _refuses_first(how, entry):
         queries = (*queries, *refusing_queries(entry, how.where))
     if entry.units.runs_of_models is not None:
         queries = (
@@ -104,6 +104,11 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
     documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
     return (*queries, documents, *((units,) if entry.units.within_documents else ()))
+
+
+def _refuses_first(how: p.Testing, entry: p.Entry) -> bool:
+    """Whether documents may be lacking that the observations themselves do not show."""
+    return how.missing == "error" and (entry.units.groups is not None or entry.units.complete)
 
 
 def _says_who_lacks(how: p.Testing, entry: p.Entry) -> bool:
@@ -224,7 +229,7 @@ def observe(how: p.Testing, entry: p.Entry, facts: Facts) -> Observations:
     check_runs(entry, in_runs, how.missing)
     alike = _counts_alike(entry)
     name = _rows_name(entry, alike)
-    if entry.units.groups and how.missing == "error":
+    if _refuses_first(how, entry):
         refuse_lacking(entry, facts)
     if alike:
         rows = facts.get(f"{name} in order", facts[name])

@@ -95,6 +95,11 @@ class Kind(Struct, frozen=True):
         return "difference" if self.unit == "proportion" else "number"
 
     @property
+    def of_key(self) -> bool:
+        """Whether a key, or judgments, say which documents there are, and not only the rows of systems."""
+        return self.has_key or self.of_lists
+
+    @property
     def has_key(self) -> bool:
         """Whether its rows come with the labels of a key, so that baselines can be computed and a condition on
         confidence acts as a threshold.

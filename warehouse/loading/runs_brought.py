@@ -48,9 +48,21 @@ class RunsBrought(Struct, frozen=True):
         many = f"{f'{fewest} to ' if fewest < most else ''}{quantity(most, 'run')}"
         apiece = " each" if len(models) > 1 or len(test_sets) > 1 else ""
         return (
-            f"{_some(models)} {have} {many}{apiece} on {_some(test_sets)}: a system is the mean over its runs, and "
-            "runs apart shows each"
+            f"{_some(models)} {have} {many}{apiece} on {_some(test_sets)}{self._fewer()}: a system is the mean over "
+            "its runs, and runs apart shows each"
         )
+
+    def _fewer(self) -> str:
+        """Which models have fewer runs on a test set than on another, and how many."""
+        most: dict[str, int] = {}
+        for (_, model), number in self.counts.items():
+            most[model] = max(number, most.get(model, 0))
+        fewer = [
+            f"{number} of {model} on {test_set}"
+            for (test_set, model), number in sorted(self.counts.items())
+            if number < most[model]
+        ]
+        return f" (only {_some(fewer)})" if fewer else ""
 
 
 def runs_brought(database: Database, systems: Collection[str]) -> RunsBrought:
@@ -67,9 +79,10 @@ def runs_brought(database: Database, systems: Collection[str]) -> RunsBrought:
     runs: dict[tuple[str, str], set[str]] = {}
     for test_set, model, system in rows:
         runs.setdefault((str(test_set), str(model)), set()).add(str(system))
-    several = {key: names for key, names in runs.items() if len(names) > 1}
-    models = {name: model for (_, model), names in several.items() for name in names}
-    return RunsBrought(models, {key: len(names) for key, names in several.items()}, _unlike(database, models))
+    several = {model for (_, model), names in runs.items() if len(names) > 1}
+    of_several = {key: names for key, names in runs.items() if key[1] in several}
+    models = {name: model for (_, model), names in of_several.items() for name in names}
+    return RunsBrought(models, {key: len(names) for key, names in of_several.items()}, _unlike(database, models))
 
 
 def _unlike(database: Database, models: Mapping[str, str]) -> dict[tuple[str, str], list[str]]:

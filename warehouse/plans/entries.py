@@ -22,7 +22,7 @@ from evalhouse.warehouse.measures import Function, Measure, Statistic, UnitAvera
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import in_topics
 from evalhouse.warehouse.plans.conditions import dimension_of
-from evalhouse.warehouse.plans.labels import lacking_test_sets
+from evalhouse.warehouse.plans.labels import having_others, lacking_runs, lacking_test_sets
 from evalhouse.warehouse.plans.names import (
     HOW_TO_LOAD,
     LackingMeasureError,
@@ -40,7 +40,7 @@ from evalhouse.warehouse.plans.runs import (
     single_runs,
     unsaid_replicates,
 )
-from evalhouse.warehouse.plans.systems import Chosen, Several, statistics_of, systems_of
+from evalhouse.warehouse.plans.systems import ALLREL, Chosen, Several, of_other_kinds, statistics_of, systems_of
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
 # === measures of attempts =============================================================================================
@@ -269,8 +269,10 @@ def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tu
 
 def with_absent(entries: tuple[p.Entry, ...], wanted: Wanted) -> tuple[p.Entry, ...]:
     """The entries of a question, each knowing which of its systems are on other test sets only. With `missing zero`
-    these have no document right, and with `missing error` there must be none.
+    these have no document right. With `missing error` there must be none, and none that has rows of another kind alone,
+    unless the kind was said.
     """
+    entries = _with_runs_there(entries)
     known = {system.name: system for entry in reversed(entries) for system in entry.stored_systems}
     names = _in_order(known, wanted.systems)
     found = []
@@ -281,13 +283,54 @@ def with_absent(entries: tuple[p.Entry, ...], wanted: Wanted) -> tuple[p.Entry, 
             all_systems = (*(own.get(name, known[name]) for name in names), *entry.baselines)
             entry = replace(entry, systems=all_systems, stored=0)
         found.append(replace(entry, absent=absent))
-    if wanted.missing == "error" and any(entry.absent for entry in found):
+    if wanted.missing == "error":
+        _check_everyone(found, wanted)
+    return tuple(found)
+
+
+def _with_runs_there(entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
+    """The entries without the systems no run of which is meant there, but on another test set; and without those runs
+    that a test set lacks together with all others of the question.
+    """
+    runs = [entry.units.made_of.runs if entry.units.made_of is not None else () for entry in entries]
+    asked = {run for of_entry in runs for _, many in of_entry for run in many}
+    there = {of.system for entry in entries for of in entry.runs_there if of.number}
+    found = []
+    for entry in entries:
+        runless = {of.system for of in entry.runs_there if not of.number and of.system in there}
+        systems = tuple(system for system in entry.systems if system.name not in runless)
+        known = [of for of in entry.runs_there if of.number]
+        most = max((of.number for of in known), default=0)
+        # Of runs that only other test sets have which nobody asks about, those of systems with fewer runs are missing.
+        kept = tuple(
+            replace(of, lacking=tuple(run for run in of.lacking if of.number < most or run.id in asked)) for of in known
+        )
+        found.append(replace(entry, systems=systems, runs_there=kept))
+    return tuple(found)
+
+
+def _check_everyone(entries: Sequence[p.Entry], wanted: Wanted) -> None:
+    """Raises QueryError for systems that are not on every test set, or have rows of another kind alone."""
+    others = having_others(entries) if wanted.task is None else []
+    if runs := lacking_runs(entries):
         raise QueryError(
-            f"not every system is on every test set: {', '.join(lacking_test_sets(found))}",
+            f"not every run is on every test set: {', '.join([*runs, *lacking_test_sets(entries), *others])}",
+            wanted.span,
+            ("missing drop takes the mean over the runs that are there, with a note; except leaves a system out",),
+        )
+    if lacking := lacking_test_sets(entries):
+        raise QueryError(
+            f"not every system is on every test set: {', '.join([*lacking, *others])}",
             wanted.span,
             ("missing zero counts them as nothing there; missing drop leaves them out",),
         )
-    return tuple(found)
+    if others:
+        rows = " or ".join(dict.fromkeys(entry.kind.rows for entry in entries if entry.of_other_kinds))
+        raise QueryError(
+            f"not every system has {rows}: {', '.join(others)}",
+            wanted.span,
+            ("name the systems that are meant; missing drop leaves the others out, with a note",),
+        )
 
 
 def _in_order(names: Iterable[str], systems: n.Systems | None) -> list[str]:
@@ -383,6 +426,7 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
         statistics = [_over(statistic, replicates.common) for statistic in statistics]
     several_kinds = len(scope.stored_with(wanted.measures, test_set)) > 1
     entry = scope.entry(test_set, task, statistics, chosen.systems, chosen.stored, replicates, several_kinds)
+    entry = with_others(entry, wanted, scope, chosen, elsewhere)
     entry = of_runs(entry, chosen, wanted)
     entry = group_entry(entry, of_nodes, scope, wanted.groups)
     if entry.units.groups and wanted.missing is not None:
@@ -391,7 +435,7 @@ def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node
             f"missing {wanted.missing}"
         )
         raise QueryError(what, wanted.span, ("leave it out",))
-    return replace(entry, units=replace(entry.units, filled=wanted.missing == "zero"))
+    return _with_missing(entry, wanted)
 
 
 def _of_attempts(
@@ -415,8 +459,27 @@ def _of_attempts(
     statistics = attempt_statistics(asked_for, replicates, scope, test_set)
     attempts = p.Attempts(replicates, asked_for.right, scope.catalog.is_graded(asked_for.right, test_set.id))
     entry = scope.entry(test_set, REPLICATED, statistics, chosen.systems, chosen.stored, attempts)
+    entry = with_others(entry, wanted, scope, chosen, elsewhere)
     entry = of_runs(entry, chosen, wanted)
-    return replace(entry, units=replace(entry.units, filled=wanted.missing == "zero"))
+    return _with_missing(entry, wanted)
+
+
+def _with_missing(entry: p.Entry, wanted: Wanted) -> p.Entry:
+    """An entry with what becomes of documents that its systems lack."""
+    units = replace(entry.units, filled=wanted.missing == "zero", complete=wanted.missing == "error")
+    return replace(entry, units=units)
+
+
+def with_others(entry: p.Entry, wanted: Wanted, scope: Scope, chosen: Chosen, elsewhere: bool) -> p.Entry:
+    """An entry that knows which systems it leaves out because they have rows of another kind. Where single names are
+    asked for, each of them is there.
+    """
+    items = wanted.systems.items if wanted.systems else (n.All(),)
+    if not elsewhere and not any(isinstance(item, n.All | n.Pattern) for item in items):
+        return entry
+    test_set = scope.known(entry.test_set)
+    others = of_other_kinds(scope, wanted.systems, entry.kind, test_set, wanted.of_runs, chosen)
+    return replace(entry, of_other_kinds=others)
 
 
 def of_runs(entry: p.Entry, chosen: Chosen, wanted: Wanted) -> p.Entry:
@@ -425,7 +488,8 @@ def of_runs(entry: p.Entry, chosen: Chosen, wanted: Wanted) -> p.Entry:
     """
     if not chosen.runs_chosen:
         return entry
-    return replace(entry, units=replace(entry.units, incomplete=wanted.incomplete, runs_chosen=True))
+    units = replace(entry.units, incomplete=wanted.incomplete, runs_chosen=True)
+    return replace(entry, units=units, runs_there=chosen.runs_there)
 
 
 def _check_averaged(
@@ -531,6 +595,6 @@ def _no_rows(possible: list[Kind], scope: Scope, test_set: KnownTestSet, place: 
 def _with_baselines(wanted: Wanted) -> bool:
     items = wanted.systems.items if wanted.systems else ()
     return any(
-        isinstance(item, n.BaselineCall) or (isinstance(item, n.Name) and item.text.casefold() == "allrel")
+        isinstance(item, n.BaselineCall) or (isinstance(item, n.Name) and item.text.casefold() == ALLREL)
         for item in items
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -121,19 +121,89 @@ def lacking_test_sets(entries: Iterable[p.Entry]) -> list[str]:
 
 
 def _absent(entries: Iterable[p.Entry]) -> dict[str, list[str]]:
-    """The systems that are not on all test sets, each with the names of those that it lacks."""
+    """The systems that are not on all test sets, each with the names of those that it lacks. One that has rows of
+    another kind there is none of them, unless it counts as nothing.
+    """
     lacks: dict[str, list[str]] = {}
     for entry in entries:
+        others = _others(entry)
         for name in entry.absent:
-            lacks.setdefault(name, []).append(entry.test_set.name)
+            if name not in others:
+                rows = dict(entry.of_other_kinds).get(name)
+                there = f", where it has {rows}" if rows else ""
+                lacks.setdefault(name, []).append(f"{entry.test_set.name}{there}")
     return lacks
+
+
+def _others(entry: p.Entry) -> dict[str, str]:
+    """The systems that an entry leaves out because they have rows of another kind alone, with what these are called."""
+    counted = {system.name for system in entry.stored_systems}
+    return {name: rows for name, rows in entry.of_other_kinds if name not in counted}
+
+
+def having_others(entries: Iterable[p.Entry]) -> list[str]:
+    """The systems of a question that have rows of another kind alone: lark (published figures on sea)."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        for name, rows in _others(entry).items():
+            found.setdefault(name, []).append(f"{rows} on {entry.test_set.name}")
+    return [f"{name} ({', '.join(there)})" for name, there in found.items()]
+
+
+def _others_notes(entries: Iterable[p.Entry]) -> Iterator[str]:
+    """The same in sentences, those together that have and lack the same on several test sets."""
+    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for entry in entries:
+        named: dict[str, list[str]] = {}
+        for name, rows in _others(entry).items():
+            named.setdefault(rows, []).append(name)
+        for rows, names in named.items():
+            found.setdefault((rows, entry.kind.rows, tuple(names)), []).append(entry.test_set.name)
+    for (rows, wanted, names), test_sets in found.items():
+        have, are = ("has", "is") if len(names) == 1 else ("have", "are")
+        which = f"{quantity(len(names), 'system')} {have} {rows} on {some(test_sets)} but no {wanted}"
+        yield f"{which}, and {are} left out there: {some(names)}"
+
+
+def lacking_runs(entries: Iterable[p.Entry]) -> list[str]:
+    """The runs of systems that are not on all test sets, each with those that it lacks: lark#2 (not on sea)."""
+    return [f"{run} (not on {', '.join(lacks)})" for run, lacks in _absent_runs(entries).items()]
+
+
+def _absent_runs(entries: Iterable[p.Entry]) -> dict[str, list[str]]:
+    lacks: dict[str, list[str]] = {}
+    for entry in entries:
+        for run in (run for of in entry.runs_there for run in of.lacking):
+            lacks.setdefault(run.name, []).append(entry.test_set.name)
+    return lacks
+
+
+def _runs_notes(entries: Iterable[p.Entry]) -> Iterator[str]:
+    """Whose means are over how many runs, where these differ or runs are not there; the fewest first."""
+    for entry in entries:
+        numbers = {of.number for of in entry.runs_there}
+        lacking = any(of.lacking for of in entry.runs_there)
+        if len(numbers) < 2 and not lacking:
+            continue
+        counts = [
+            f"{of.number:,} for {of.system}"
+            + (f" (without {some([run.name for run in of.lacking])})" if of.lacking else "")
+            for of in sorted(entry.runs_there, key=lambda of: of.number)
+            if of.lacking or len(numbers) > 1
+        ]
+        what = "not all systems have as many runs" if len(numbers) > 1 else "not every run is there"
+        yield f"{entry.test_set.name}: {what}: {some(counts)}"
 
 
 def left_out(entries: Sequence[p.Entry]) -> dict[str, str]:
     """What an answer leaves out, by the name of the column that says so: systems with the test sets that they lack, and
-    test sets that have nothing that was asked for.
+    where they have rows of another kind, what these are; and test sets that have nothing that was asked for.
     """
     lacks = _absent([entry for entry in entries if not entry.units.filled])
+    for entry in entries:
+        for name, rows in _others(entry).items():
+            lacks.setdefault(name, []).append(f"{entry.test_set.name} ({rows})")
+    lacks |= _absent_runs(entries)
     said = {
         "left_out": "; ".join(f"{name}: {', '.join(test_sets)}" for name, test_sets in lacks.items()),
         "test_sets_left_out": ", ".join(dict.fromkeys(name for entry in entries for name in entry.passed_over)),
@@ -164,7 +234,7 @@ def left_out_notes(entries: Sequence[p.Entry]) -> list[str]:
             are, what = ("is", what_of_one) if len(named) == 1 else ("are", what_of_several)
             of = f"{len(named):,} of {quantity(systems, 'system')} {are} not on every test set"
             notes.append(f"{' '.join(filter(None, (of, what)))}: {some(named)}")
-    return notes
+    return [*notes, *_others_notes(entries), *_runs_notes(entries)]
 
 
 def missing_caption(missing: str | None, entries: Sequence[p.Entry]) -> str:

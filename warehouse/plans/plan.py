@@ -220,6 +220,8 @@ class Units(Struct, frozen=True):
     """Whether documents are wanted one by one and by their names, however many there are."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
+    complete: bool = False
+    """Whether every system must have every document of the test set, as `missing error` says where it is written."""
     incomplete: Incomplete = "averaged"
     """What becomes of a document that some runs of a system have and others lack."""
     runs_chosen: bool = False
@@ -329,6 +331,16 @@ class Units(Struct, frozen=True):
         return replace(self, exchange=Dimension("document"), cluster="", listed=True)
 
 
+class RunsThere(Struct, frozen=True):
+    """How many runs of a system a test set has, and which others of its runs it lacks, though another test set has
+    them.
+    """
+
+    system: str
+    number: int
+    lacking: tuple[StoredSystem, ...] = ()
+
+
 class Entry(Struct, frozen=True):
     """The systems of one test set and the statistics to compute for them, all of one task.
 
@@ -356,6 +368,11 @@ class Entry(Struct, frozen=True):
     """The one of its systems that all others are compared with; None where every pair is compared."""
     absent: tuple[str, ...] = ()
     """The systems of the question that have no rows on this test set, but have some on another of its test sets."""
+    of_other_kinds: tuple[tuple[str, str], ...] = ()
+    """The systems that the question means and that have rows of other kinds alone on this test set, each with what
+    those are called."""
+    runs_there: tuple[RunsThere, ...] = ()
+    """The systems that are means over the runs of a model, with the runs that this test set lacks."""
     passed_over: tuple[str, ...] = ()
     """The test sets that the question leaves out because they have nothing that answers it; the same in all entries."""
     shared_by: Entry | None = None
@@ -382,6 +399,17 @@ class Entry(Struct, frozen=True):
     def as_stored(self) -> Entry:
         """The same with the documents that each system has, and no others."""
         return replace(self, units=replace(self.units, filled=False), shared_by=None)
+
+    def as_filled(self) -> Entry:
+        """The same with all documents of the test set, as if what a system lacks counted as nothing."""
+        return replace(self, units=replace(self.units, filled=True), shared_by=None)
+
+    def of_anyone(self) -> Entry:
+        """The same with the rows of all systems of the test set, each as it is stored, where no key says which
+        documents there are.
+        """
+        units = self.units if self.units.attempts is not None else replace(self.units, replication=None)
+        return replace(self, units=units, stored=len(self.stored_systems), shared_by=None)
 
     def of_shared(self) -> Entry:
         """The same with the documents alone that all its systems have."""

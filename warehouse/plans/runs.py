@@ -254,14 +254,9 @@ def _choose(
     """The runs that meet what a condition says of systems. Raises QueryError where it says something of systems and of
     documents in one.
     """
-    parts = where.conditions if isinstance(where, n.And) else () if where is None else (where,)
     conditions = []
-    for part in parts:
-        condition = filter_of(scope, part, kind)
-        spoken_of = {dimension.of for dimension in dimensions(condition)}
-        if condition is None or "system" not in spoken_of:
-            continue
-        if len(spoken_of) > 1:
+    for condition, part, alone in _of_systems(where, scope, kind):
+        if not alone:
             raise QueryError(
                 "a condition on systems must stand alone or be joined by 'and', where systems have several runs",
                 part.span,
@@ -281,15 +276,71 @@ def _choose(
         names = [scope.catalog.run_names.get(run, "") for _, many in replicates.runs for run in many]
         known = listing([name for name in names if name], "runs")
         raise QueryError(f"no run on {scope.catalog.short_name(test_set)} meets the condition", where.span, known)
-    return replace(chosen, names=tuple(_names_of_chosen(chosen, scope)))
+    if where is None:
+        return chosen
+    return replace(chosen, names=tuple(_names_of_chosen(chosen, where, scope, kind, test_set)))
 
 
-def _names_of_chosen(chosen: p.Replicates, scope: Scope) -> Iterator[str]:
+def _of_systems(where: n.Condition | None, scope: Scope, kind: Kind) -> Iterator[tuple[p.Filter, n.Condition, bool]]:
+    """The parts of a condition that say something of systems, and whether each says it of systems alone."""
+    for part in where.conditions if isinstance(where, n.And) else () if where is None else (where,):
+        condition = filter_of(scope, part, kind)
+        spoken_of = {dimension.of for dimension in dimensions(condition)}
+        if condition is not None and "system" in spoken_of:
+            yield condition, part, len(spoken_of) == 1
+
+
+def meeting(
+    systems: Iterable[int], where: n.Condition | None, scope: Scope, kind: Kind, test_set: KnownTestSet
+) -> list[int]:
+    """Those of some stored systems that meet what a condition says of systems alone."""
+    conditions = [condition for condition, _, alone in _of_systems(where, scope, kind) if alone]
+    return [
+        system
+        for system in systems
+        if all(
+            _meets(condition, system, scope.catalog.names_of([system])[0], scope, test_set) for condition in conditions
+        )
+    ]
+
+
+def _names_of_chosen(
+    chosen: p.Replicates, where: n.Condition, scope: Scope, kind: Kind, test_set: KnownTestSet
+) -> Iterator[str]:
     """The names of systems of which conditions have chosen runs: where a single one is left of a model that has
-    several, it is that run, and not the model.
+    several, it is that run, and not the model. Runs of other test sets count, so that names are the same on all.
     """
-    for name, (_, many) in zip(chosen.names, chosen.runs, strict=True):
+    everywhere = scope.catalog.replicates("", scope.catalog.system_names)
+    for name in chosen.names:
+        many = meeting(everywhere[name], where, scope, kind, test_set)
         yield scope.catalog.run_names.get(many[0], name) if len(many) == 1 else name
+
+
+def runs_there(
+    systems: Iterable[p.StoredSystem],
+    replicates: p.Replicates,
+    excepted: Collection[int],
+    where: n.Condition | None,
+    scope: Scope,
+    kind: Kind,
+    test_set: KnownTestSet,
+) -> tuple[p.RunsThere, ...]:
+    """The systems that are made of the runs of a model, without single runs that were named, and which other runs of
+    theirs there are on any test set.
+    """
+    of_models: dict[str, list[int]] = {}
+    for run, model in scope.catalog.models.items():
+        of_models.setdefault(model, []).append(run)
+    here, found = dict(replicates.runs), []
+    for system in systems:
+        own = here.get(system.id, ())
+        if len(of_models.get(scope.catalog.models.get(system.id, ""), ())) > 1:
+            continue
+        others = [run for run in of_models.get(system.name, ()) if run not in own and run not in excepted]
+        lacking = meeting(others, where, scope, kind, test_set) if others else []
+        named = tuple(p.StoredSystem(run, scope.catalog.run_names[run]) for run in lacking)
+        found.append(p.RunsThere(system.name, len(own), tuple(sorted(named, key=lambda run: _order(run.name)))))
+    return tuple(found)
 
 
 def _meets(condition: p.Filter, run: int, system: str, scope: Scope, test_set: KnownTestSet) -> bool:

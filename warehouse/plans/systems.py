@@ -12,16 +12,28 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief, hints, listing, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
-from evalhouse.warehouse.kinds import Kind
+from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.measures import Measure, Statistic
 from evalhouse.warehouse.measures.filtering import ALL, BOUNDS, CONVENTIONS, EXTREMES, OPTIONAL
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.names import Scope, like, matching, synonym_of, text_of
-from evalhouse.warehouse.plans.runs import NOTHING_SAID, Present, SaidOfRuns, present_on, with_runs, without_runs
+from evalhouse.warehouse.plans.runs import (
+    NOTHING_SAID,
+    Present,
+    SaidOfRuns,
+    meeting,
+    present_on,
+    runs_there,
+    with_runs,
+    without_runs,
+)
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
 # === systems and baselines ============================================================================================
+
+ALLREL = "allrel"
+"""The baseline that judges every document relevant."""
 
 
 class Chosen(Struct, frozen=True):
@@ -34,6 +46,7 @@ class Chosen(Struct, frozen=True):
     replicates: p.Replicates | None = None
     stored: int = 0
     runs_chosen: bool = False
+    runs_there: tuple[p.RunsThere, ...] = ()
 
 
 def systems_of(
@@ -52,16 +65,16 @@ def systems_of(
     """
     items: tuple[Any, ...] = node.items if node else (n.All(),)
     beside = (against,) if isinstance(against, n.Name | n.Text) else ()
-    present = present_on(scope, task, test_set, said, (*items, *(node.excepted if node else ()), *beside))
+    present = present_on(scope, task, test_set, said, (*items, *_excepted(node), *beside))
     known = _names_anywhere(scope, present)
     excepted: dict[str, p.System] = {}
-    for item in node.excepted if node else ():
+    for item in _excepted(node):
         if elsewhere and _only_elsewhere(known, item, present.names):
             continue
         excepted |= {system.name: system for system in _find_systems(scope, item, item, task, test_set, present)}
     by_name: dict[str, p.System] = {}
     for item in items:
-        baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == "allrel"
+        baseline_meant = task.has_key and isinstance(item, n.Name) and item.text.casefold() == ALLREL
         if elsewhere and not baseline_meant and _only_elsewhere(known, item, present.names):
             continue
         for system in _find_systems(scope, item, item, task, test_set, present):
@@ -83,7 +96,54 @@ def systems_of(
         runs = dict(replicates.runs)
         numbers = {len(runs.get(system.id, ())) for system in wanted} - {0}
         replicates = replace(replicates, fewest=min(numbers, default=0), most=max(numbers, default=0))
-    return replace(chosen, replicates=replicates, runs_chosen=replicates.of_models)
+    # A run that is left out by name is not missing where it has no rows.
+    left_out |= {run for run, name in scope.catalog.run_names.items() for item in _excepted(node) if means(item, name)}
+    there = runs_there(wanted, replicates, left_out, said.where, scope, task, test_set) if replicates.of_models else ()
+    return replace(chosen, replicates=replicates, runs_chosen=replicates.of_models, runs_there=there)
+
+
+def of_other_kinds(
+    scope: Scope, node: n.Systems | None, kind: Kind, test_set: KnownTestSet, said: SaidOfRuns, chosen: Chosen
+) -> tuple[tuple[str, str], ...]:
+    """The systems that a question means and that have rows on a test set, but none of its kind: their names, and what
+    their rows are called.
+    """
+    catalog = scope.catalog
+    attribute = chosen.replicates.attribute if said.replicates is not None and chosen.replicates is not None else ""
+
+    def called(systems: Iterable[int]) -> set[str]:
+        if said.apart:
+            return {catalog.run_names.get(system, catalog.system_names[system]) for system in systems}
+        return set(catalog.replicates(attribute, list(systems)))
+
+    others = catalog.other_kinds(kind.name, test_set.id)
+    known = called(catalog.systems_with(kind.name, test_set.id)) if others else set()
+    found: dict[str, str] = {}
+    for other, systems in others.items():
+        apart = [system for system in systems if not known & called((system,))]
+        for name in sorted(called(meeting(apart, said.where, scope, kind, test_set) if apart else ())):
+            # A baseline of which figures were printed is no system that anything is missing of.
+            if name.casefold() != ALLREL and meant_by(node, name):
+                found.setdefault(name, KINDS[other].rows)
+    return tuple(sorted(found.items()))
+
+
+def _excepted(node: n.Systems | None) -> tuple[Any, ...]:
+    return node.excepted if node else ()
+
+
+def meant_by(node: n.Systems | None, name: str) -> bool:
+    """Whether a list of systems means the system of a name; all are meant where there is no list."""
+    if node is None:
+        return True
+    return any(means(item, name) for item in node.items) and not any(means(item, name) for item in node.excepted)
+
+
+def means(item: object, name: str) -> bool:
+    """Whether an item of a list of systems means the system of a name."""
+    if isinstance(item, n.Pattern):
+        return like(name, item.text)
+    return isinstance(item, n.All) or (isinstance(item, n.Name | n.Text) and item.text.casefold() == name.casefold())
 
 
 def _check_parts(wanted: Sequence[p.StoredSystem], replicates: p.Replicates, node: n.Systems | None) -> None:
@@ -146,8 +206,8 @@ def find_system(
     if len(systems) > 1:
         names = " or ".join(sorted(system.name for system in systems))
         raise QueryError(f"'{text}' could be {names}", place.span, ("write it with the same capitals",))
-    if text.casefold() == "allrel":
-        return baseline(scope, n.BaselineCall("allrel", span=place.span), task)
+    if text.casefold() == ALLREL:
+        return baseline(scope, n.BaselineCall(ALLREL, span=place.span), task)
     if text.casefold() == "random":
         raise QueryError("random needs a share", place.span, ("write random(s=0.7)",))
     elsewhere = matching(text, [(name, name) for name in _names_anywhere(scope, present)])
@@ -170,7 +230,7 @@ def find_system(
 def baseline(scope: Scope, node: n.BaselineCall, task: Kind) -> p.Baseline:
     """allrel or random(s=…), which stand among systems of filtering."""
     name = node.name.casefold()
-    if name not in ("allrel", "random"):
+    if name not in (ALLREL, "random"):
         raise QueryError(
             f"unknown baseline '{node.name}'", node.span, hints(name, ("allrel", "random(s=0.5)"), "baselines")
         )
@@ -178,10 +238,10 @@ def baseline(scope: Scope, node: n.BaselineCall, task: Kind) -> p.Baseline:
         raise QueryError(
             f"{name} judges relevance, so it is not a system of {task.name}", node.span, ("add of filtering",)
         )
-    if name == "allrel":
+    if name == ALLREL:
         if node.parameters:
             raise QueryError("allrel has no parameters", node.parameters[0].span)
-        return p.Baseline("allrel", Decimal(1))
+        return p.Baseline(ALLREL, Decimal(1))
     share = None
     for parameter in node.parameters:
         if parameter.name.casefold() != "s":

@@ -27,7 +27,7 @@ from evalhouse.warehouse.plans.entries import (
     without_confidence,
 )
 from evalhouse.warehouse.plans.fact_rows import dimensions
-from evalhouse.warehouse.plans.labels import lacking_test_sets, some
+from evalhouse.warehouse.plans.labels import having_others, lacking_test_sets, some
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
 from evalhouse.warehouse.plans.systems import baseline, find_system
@@ -538,7 +538,7 @@ def on_every_test_set(word: str, entries: tuple[p.Entry, ...], place: Span) -> t
     common = [name for name in by_name[0] if all(name in known for known in by_name)]
     if len(common) < 2:
         have = f"only {common[0]} is" if common else "none of them is"
-        lacking = lacking_test_sets(entries)
+        lacking = [*lacking_test_sets(entries), *having_others(entries)]
         raise QueryError(
             f"{word} needs two systems that are on all test sets, but {have}",
             place,

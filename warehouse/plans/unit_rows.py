@@ -70,6 +70,16 @@ def names_of_incomplete(entry: p.Entry, where: p.Filter | None) -> Sql:
     return named + " order by d.name"
 
 
+def names_of_absent(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The names of the documents of the test set that not every system of an entry has, in their order."""
+    columns = f"select distinct f.document_id as document, {_measure(entry)}"
+    every = " group by all having count(distinct f.system_id) = " + value(len(entry.stored_systems))
+    there = columns + _single_documents(entry.as_filled(), where)[1]
+    of_every = f"select f.document_id, {_measure(entry)}" + _single_documents(entry.as_stored(), where)[1] + every
+    named = "select distinct d.name from document d join (" + there + " except " + of_every + ") l on l.document = d.id"
+    return named + " order by d.name"
+
+
 def documents_of_each(entry: p.Entry, where: p.Filter | None) -> Sql:
     """System id, measure (empty unless values have rows of their own for each), and how many documents there are."""
     _, tail = _single_documents(entry, where)

@@ -22,7 +22,6 @@ from evalhouse.warehouse.results import (
     Cell,
     CellKind,
     Column,
-    Grid,
     GridMeasure,
     Result,
     Table,
@@ -65,10 +64,12 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
     headings = [*([""] if lettered else []), grid.system_heading]
     columns: list[list[Figure]] = []
     for test_set, heading in grid.test_sets:
-        if test_set in grid.counted:
-            headings.append(f"{heading}\n{grid.count_heading}")
-            columns.append([_count(rows, name, test_set, grid) for name in grid.systems])
-        for measure in grid.measures:
+        counts = [[_count(rows, name, test_set, measure) for name in grid.systems] for measure in grid.measures]
+        apart = any(of_measure != counts[0] for of_measure in counts)
+        for place, measure in enumerate(grid.measures):
+            if test_set in grid.counted and (apart or place == 0):
+                headings.append(f"{heading}\n{grid.count_heading}")
+                columns.append(counts[place])
             headings.append(f"{heading}\n{measure.heading}{' ↓' if measure.lower_is_better else ''}")
             of_systems = [rows.get((name, test_set, measure.label), {}) for name in grid.systems]
             digits = grid.digits if style.digits is None else style.digits
@@ -89,10 +90,9 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
     )
 
 
-def _count(rows: Mapping[tuple[Cell, Cell, Cell], Row], system: str, test_set: str, grid: Grid) -> Figure:
-    """The number of documents that a system was scored on."""
-    known = (rows.get((system, test_set, measure.label), {}).get("documents") for measure in grid.measures)
-    return Figure(cell("count", next((count for count in known if count is not None), None)))
+def _count(rows: Mapping[tuple[Cell, Cell, Cell], Row], system: str, test_set: str, measure: GridMeasure) -> Figure:
+    """The number of documents that a system was scored on by a measure."""
+    return Figure(cell("count", rows.get((system, test_set, measure.label), {}).get("documents")))
 
 
 def figures(rows: Sequence[Row], measure: GridMeasure, digits: int | None, uneven: bool = False) -> list[Figure]:

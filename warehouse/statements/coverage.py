@@ -19,10 +19,10 @@ from evalhouse.warehouse.plans import fact_rows
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.entries import are_named
 from evalhouse.warehouse.plans.labels import noun_of, on, some
-from evalhouse.warehouse.plans.names import Scope, like
+from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.runs import SaidOfRuns, with_runs
-from evalhouse.warehouse.plans.systems import Chosen, systems_of
+from evalhouse.warehouse.plans.systems import Chosen, means, meant_by, systems_of
 from evalhouse.warehouse.results import Column, Result, TableRows
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
@@ -118,14 +118,7 @@ def _failing(scope: Scope, test_set: KnownTestSet, apart: bool) -> tuple[p.Store
 
 def _match_systems(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> tuple[p.StoredSystem, ...]:
     """Those of some systems that a list means."""
-    if node is None:
-        return systems
-    return tuple(
-        system
-        for system in systems
-        if any(_means(item, system.name) for item in node.items)
-        and not any(_means(item, system.name) for item in node.excepted)
-    )
+    return tuple(system for system in systems if meant_by(node, system.name))
 
 
 def _without(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> n.Systems:
@@ -138,14 +131,7 @@ def _without(node: n.Systems | None, systems: tuple[p.StoredSystem, ...]) -> n.S
 
 def _names(item: object, systems: tuple[p.StoredSystem, ...]) -> bool:
     """Whether an item of a list names one of some systems."""
-    return isinstance(item, n.Name | n.Text) and any(_means(item, system.name) for system in systems)
-
-
-def _means(item: object, name: str) -> bool:
-    """Whether an item of a list of systems means the system of a name."""
-    if isinstance(item, n.Pattern):
-        return like(name, item.text)
-    return isinstance(item, n.All) or (isinstance(item, n.Name | n.Text) and item.text.casefold() == name.casefold())
+    return isinstance(item, n.Name | n.Text) and any(means(item, system.name) for system in systems)
 
 
 def _entry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import fsum
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,11 +17,13 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_intervals
 from evalhouse.warehouse.comparing.lacking import (
+    documents_by,
     documents_queries,
     missing_notes,
     refuse_lacking,
     unlike,
     unlike_notes,
+    whole_notes,
 )
 from evalhouse.warehouse.comparing.some_runs import averaged_note, check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
@@ -51,7 +53,17 @@ from evalhouse.warehouse.plans.labels import (
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_replicates
-from evalhouse.warehouse.results import EMPTY, Cell, CellKind, Column, Result, SideBySide, Table, TableRows
+from evalhouse.warehouse.results import (
+    EMPTY,
+    Cell,
+    CellKind,
+    Column,
+    Result,
+    SideBySide,
+    Table,
+    TableRows,
+    documents_behind,
+)
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
 from evalhouse.warehouse.statements.score_corrected import (
     CORRECTED_EXECUTOR,
@@ -274,11 +286,13 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
             check_runs(entry, of_runs, plan.missing)
             refuse_lacking(entry, facts)
         lines = _lines(valued, facts)
-        known += ((entry.test_set.name, Size.of(entry, line.documents)) for line in lines if line.documents)
+        counts = {documents_by(entry, line, place) for line in lines for place in range(len(entry.statistics))}
+        known += ((entry.test_set.name, Size.of(entry, count)) for count in counts if count)
         notes += [*_note_undefined(entry, lines, plan.by), *_undefined_units(entry, lines)]
         notes += _left_out(entry, lines) if plan.missing is None else ()
         notes += [*averaged_note(entry, of_runs), *missing_note_of_runs(entry, of_runs, plan.missing)]
         notes += missing_notes(valued, plan.missing, facts)
+        notes += whole_notes(valued, lines, facts, plan.missing)
         on_unlike = unlike(valued, lines, facts)
         notes += unlike_notes(entry, on_unlike, plan.by)
         # Runs that lack documents make a mean over other ones, too.
@@ -298,15 +312,18 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
             lines, standards = standardize(lines, everyone or lines, plan.by, entry)
             notes += standards
         for line in _order_lines(lines, plan, entry):
-            rows.add(**_cells(line, entry, replicated), **_intervals(line, entry, spreads))
+            apart = {name: documents_by(entry, line, place) for place, name in enumerate(_documents_apart(plan))}
+            rows.add(**_cells(line, entry, replicated), **apart, **_intervals(line, entry, spreads))
     keys = list(zip(rows.cells("system"), *(rows.cells(name) for name in _split(plan)), strict=True))
     kept = _limit_keys(plan, list(dict.fromkeys(keys)))
     shown = set(kept)
     if not plan.by:
         notes += conventions.of_the_best(plan.entries, rows, {test_set for test_set, _ in uneven})
     names = ("system", *(dimension.name for dimension in plan.by))
-    columns = _columns(plan, labels, kinds, replicated, bool(uneven))
-    spread = (*(("documents",) if uneven else ()), *labels)
+    counted = _counted(plan, rows) if uneven else "not"
+    columns = _columns(plan, labels, kinds, replicated, counted)
+    beside = [(documents_behind(label), label) if counted == "apart" else (label,) for label in labels]
+    spread = (*(("documents",) if counted == "together" else ()), *(name for names in beside for name in names))
     test_sets = tuple((entry.test_set.name, headed(entry, plan.entries)) for entry in plan.entries)
     side_by_side = SideBySide(names, tuple(kept), "test_set", test_sets, spread)
     return result_of(
@@ -323,23 +340,35 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     )
 
 
+Counted = Literal["not", "together", "apart"]
+"""Whether a screen shows how many documents there are, and whether for each measure by itself."""
+
+
+def _counted(plan: ScorePlan, rows: TableRows) -> Counted:
+    """How the numbers of documents are shown: apart where the measures of a system rest on different ones."""
+    names = _documents_apart(plan)
+    return "apart" if any(len({row[name] for name in names}) > 1 for row in rows.records()) else "together"
+
+
 def _columns(
-    plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], replicated: bool, counted: bool
+    plan: ScorePlan, labels: Sequence[str], kinds: Sequence[Any], replicated: bool, counted: Counted
 ) -> tuple[Column, ...]:
     """The columns; `counted` puts the numbers of documents on screen."""
     alone = len(plan.entries) == 1
     values = list(zip(labels, kinds, strict=True))
+    apart, noun = bool(_documents_apart(plan)), plural(noun_of(plan.entries))
     headings = conventions.headings(plan.entries[0].statistics, "\n" if alone else " ")
     return (
         Column("test_set", "name", on_screen=not alone),
         Column("task", "text", on_screen=False),
         Column("system", "name"),
         *(Column(dimension.name, "name", _heading(dimension, plan)) for dimension in plan.by),
-        Column("documents", "count", plural(noun_of(plan.entries)), on_screen=counted),
+        Column("documents", "count", noun, on_screen=counted == "together"),
         *(
             column
             for label, kind in values
             for column in (
+                *((Column(documents_behind(label), "count", noun, on_screen=counted == "apart"),) if apart else ()),
                 Column(label, kind, headings.get(label, "")),
                 *(interval_columns(label, kind, plan.how) if plan.interval else ()),
             )
@@ -379,12 +408,21 @@ def _values(plan: ScorePlan) -> list[str]:
     return [f"value {place}" for place in range(len(plan.entries[0].statistics))]
 
 
+def _documents_apart(plan: ScorePlan) -> list[str]:
+    """What the cells are called that say on how many documents each of several measures rests, where these have values
+    of their own.
+    """
+    several = len(_values(plan)) > 1 and any(entry.kind.by_measure for entry in plan.entries)
+    return [f"documents of {name}" for name in _values(plan)] if several else []
+
+
 def _names(plan: ScorePlan, replicated: bool) -> list[str]:
     deviations = ["replicates", *(f"sd of {name}" for name in _values(plan))] if replicated else []
+    apart = _documents_apart(plan)
     values = [
         cell
         for place, name in enumerate(_values(plan))
-        for cell in (name, *(interval_names(place) if plan.interval else ()))
+        for cell in (*apart[place : place + 1], name, *(interval_names(place) if plan.interval else ()))
     ]
     return ["test_set", "task", "system", *_split(plan), "documents", *values, *deviations, "source"]
 

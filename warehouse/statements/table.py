@@ -25,7 +25,17 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import headed, missing_caption, noun_of, on, unit_of
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
-from evalhouse.warehouse.results import UNEVEN, Cell, CellKind, Column, Grid, GridMeasure, Result, TableRows
+from evalhouse.warehouse.results import (
+    UNEVEN,
+    Cell,
+    CellKind,
+    Column,
+    Grid,
+    GridMeasure,
+    Result,
+    TableRows,
+    count_behind,
+)
 from evalhouse.warehouse.statements.compare import COMPARE, ComparePlan
 from evalhouse.warehouse.statements.rank import RANK, RankPlan
 from evalhouse.warehouse.statements.score import SCORE, ScorePlan, executor
@@ -325,7 +335,8 @@ def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iter
                 continue
             for label in plan.score.column_labels():
                 yield {
-                    **{name: row[name] for name in ("test_set", "task", "system", "documents", "source")},
+                    **{name: row[name] for name in ("test_set", "task", "system", "source")},
+                    "documents": count_behind(row, label),
                     **({RUNS: row[RUNS]} if RUNS in row else {}),
                     "measure": label,
                     "value": row[label],

@@ -229,6 +229,18 @@ class Catalog:
             self._has_rows[key] = bool(self._database.rows(there))
         return self._has_rows[key]
 
+    def other_kinds(self, task: str, test_set: int) -> dict[str, frozenset[int]]:
+        """The systems that have rows on a test set of each kind but one, where any have."""
+        others = (kind for kind in self._kinds_stored if kind != task and self.has_rows(kind, test_set))
+        return {kind: self.systems_with(kind, test_set) for kind in others}
+
+    @cached_property
+    def _kinds_stored(self) -> tuple[str, ...]:
+        """The kinds of which there are rows on any test set. Most warehouses have one or two."""
+        there = ", ".join(f"exists (select 1 from {kind.facts})" for kind in KINDS.values())
+        [found] = self._database.rows(Sql(f"select {there}"))
+        return tuple(kind for kind, exists in zip(KINDS, found, strict=True) if exists)
+
     def systems_failing(self, test_set: int) -> frozenset[int]:
         """The ids of the systems that failed on some document of a test set."""
         rows = self._database.rows("select distinct system_id from failure where test_set_id = " + value(test_set))

@@ -21,7 +21,7 @@ from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.labels import SIMULATED
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
-from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, Result
+from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, Result, count_behind
 from evalhouse.warehouse.significance.groups import letters
 from evalhouse.warehouse.statements.pictures.picture import (
     Drawn,
@@ -182,7 +182,7 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
                 unit, spans = unit_in(result, label), intervals_of(label, known)
                 panel = ranking(of_part, label, unit, named, spans, expected_systems(entry))
                 uneven = (entry.test_set.name, label) in result.uneven
-                panels.append(_say_documents(panel, entry, rows, plan.by) if uneven else panel)
+                panels.append(_say_documents(panel, entry, rows, plan.by, [label]) if uneven else panel)
     legend = (*hollow(plan.entries), *_uneven_means(result))
     if any(spread.intervals for spread in spreads):
         legend = (f"lines: {lines_of(plan.how, plan.entries, spreads)}", *legend)
@@ -193,12 +193,16 @@ def _uneven_means(result: Result) -> tuple[str, ...]:
     return (UNEVEN_MEANS,) if result.uneven else ()
 
 
-def _say_documents(panel: Panel, entry: p.Entry, rows: Sequence[dict[str, Cell]], by: Sequence[p.Dimension]) -> Panel:
-    """The panel with a mark behind the name of each system, and on how many documents it was scored."""
+def _say_documents(
+    panel: Panel, entry: p.Entry, rows: Sequence[dict[str, Cell]], by: Sequence[p.Dimension], labels: Sequence[str]
+) -> Panel:
+    """The panel with a mark behind the name of each system, and on how many documents it was scored by each measure."""
     shown: dict[str, str] = {}
     for row in rows:
-        if isinstance(documents := row["documents"], int):
-            many = f" {UNEVEN} {quantity(documents, entry.units.noun)}"
+        counts = [count for label in labels if isinstance(count := count_behind(row, label), int)]
+        if counts:
+            fewest, most = min(counts), max(counts)
+            many = f" {UNEVEN} {f'{fewest:,} to ' if fewest < most else ''}{quantity(most, entry.units.noun)}"
             for name in (str(row["system"]), ", ".join(filter(None, (str(row["system"]), _part(row, by))))):
                 shown[name] = name + many
     if panel.y.nominal:
@@ -288,7 +292,7 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
         panel = plane(title, names, units, points, expected_systems(entry), line, recall_precision)
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         uneven = any((entry.test_set.name, name) in result.uneven for name in names)
-        panels.append(_say_documents(panel, entry, rows, plan.by) if uneven else panel)
+        panels.append(_say_documents(panel, entry, rows, plan.by, names) if uneven else panel)
         if line:
             legend.append(f"dashed: judging a random share s of the {plural(entry.units.noun)} relevant")
         if recall_precision:

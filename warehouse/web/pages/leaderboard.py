@@ -22,7 +22,7 @@ from evalhouse.warehouse.render.site.contents import (
     Views,
 )
 from evalhouse.warehouse.render.style import cell
-from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result
+from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result, count_behind
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, Offer, offer_of, offers, typed_name
@@ -257,7 +257,7 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
         if ranks:
             cells.insert(0, _ranks(ranks.get(system, {})))
         if counted:
-            cells.append(cell("count", row.get("documents")))
+            cells.append(cell("count", count_behind(row, first.name)))
         cells.append(first.shown(row))
         if first.has_interval:
             cells.append(interval(row, first, extent))

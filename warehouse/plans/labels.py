@@ -159,10 +159,10 @@ def _others_notes(entries: Iterable[p.Entry]) -> Iterator[str]:
             named.setdefault(rows, []).append(name)
         for rows, names in named.items():
             found.setdefault((rows, entry.kind.rows, tuple(names)), []).append(entry.test_set.name)
-    for (rows, wanted, names), test_sets in found.items():
-        have, are = ("has", "is") if len(names) == 1 else ("have", "are")
-        which = f"{quantity(len(names), 'system')} {have} {rows} on {some(test_sets)} but no {wanted}"
-        yield f"{which}, and {are} left out there: {some(names)}"
+    for (rows, wanted, systems), test_sets in found.items():
+        have, are = ("has", "is") if len(systems) == 1 else ("have", "are")
+        which = f"{quantity(len(systems), 'system')} {have} {rows} on {some(test_sets)} but no {wanted}"
+        yield f"{which}, and {are} left out there: {some(systems)}"
 
 
 def lacking_runs(entries: Iterable[p.Entry]) -> list[str]:

@@ -69,7 +69,8 @@ def systems_of(
     known = _names_anywhere(scope, present)
     excepted: dict[str, p.System] = {}
     for item in _excepted(node):
-        if elsewhere and _only_elsewhere(known, item, present.names):
+        # Whoever has rows of another kind alone is not among the systems anyway.
+        if (elsewhere or _of_another_kind(scope, item, task, test_set)) and _only_elsewhere(known, item, present.names):
             continue
         excepted |= {system.name: system for system in _find_systems(scope, item, item, task, test_set, present)}
     by_name: dict[str, p.System] = {}
@@ -130,6 +131,12 @@ def of_other_kinds(
 
 def _excepted(node: n.Systems | None) -> tuple[Any, ...]:
     return node.excepted if node else ()
+
+
+def _of_another_kind(scope: Scope, item: Any, kind: Kind, test_set: KnownTestSet) -> bool:
+    """Whether an item of a list of systems means one that has rows of another kind on a test set."""
+    others = scope.catalog.other_kinds(kind.name, test_set.id).values()
+    return any(means(item, name) for systems in others for name in scope.catalog.names_of(systems))
 
 
 def meant_by(node: n.Systems | None, name: str) -> bool:

@@ -293,7 +293,7 @@ def _with_runs_there(entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
     that a test set lacks together with all others of the question.
     """
     runs = [entry.units.made_of.runs if entry.units.made_of is not None else () for entry in entries]
-    asked = {run for of_entry in runs for _, many in of_entry for run in many}
+    of_question = {run for of_entry in runs for _, many in of_entry for run in many}
     there = {of.system for entry in entries for of in entry.runs_there if of.number}
     found = []
     for entry in entries:
@@ -303,7 +303,8 @@ def _with_runs_there(entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
         most = max((of.number for of in known), default=0)
         # Of runs that only other test sets have which nobody asks about, those of systems with fewer runs are missing.
         kept = tuple(
-            replace(of, lacking=tuple(run for run in of.lacking if of.number < most or run.id in asked)) for of in known
+            replace(of, lacking=tuple(run for run in of.lacking if of.number < most or run.id in of_question))
+            for of in known
         )
         found.append(replace(entry, systems=systems, runs_there=kept))
     return tuple(found)

@@ -128,7 +128,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
                 "insert into document_text select test_set_id, document_id, 'input', 1, 1, 5, 'What?', import_id "
                 "from score limit 1; "
                 "insert into system_text select test_set_id, system_id, document_id, 'output', 1, 1, 4, 'This', "
-                "import_id from score limit 1"
+                "import_id from score limit 1; "
+                "insert into document_identity select test_set_id, document_id, 'question', 'What?', 'd1', import_id "
+                "from score limit 1"
             )
         )
         fingerprints.keep(database, (1,))

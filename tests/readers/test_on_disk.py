@@ -46,7 +46,7 @@ def examples() -> Iterator[tuple[dict[str, str], list[str]]]:
             words = shlex.split(command)
             if words[0] == "cat":
                 files.setdefault(words[1], shown)
-            elif words[:2] != ["evalhouse", "load"] or "auto" in words or shown.startswith("error: "):
+            elif words[:2] != ["evalhouse", "load"] or "auto" in words or "\nerror: " in f"\n{shown}":
                 continue
             elif named := {word: files[word] for word in words if word in files}:
                 yield named, words[1:-2]

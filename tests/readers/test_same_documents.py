@@ -102,7 +102,7 @@ def _every_eval_ever(folder: Path, system: str, questions: Texts) -> Path:
             "evaluation_name": "t",
             "sample_id": str(place),
             "interaction_type": "single_turn",
-            "input": {"raw": text, "reference": ["x"]},
+            "input": {"raw": f"{system}: {text}", "reference": [text]},
             "output": {"raw": ["x"]},
             "evaluation": {"score": 1.0, "is_correct": True},
         }

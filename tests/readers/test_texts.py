@@ -57,8 +57,10 @@ TEXTS: list[Text] = [
 ]
 
 
-def samples(load_text: Load, text: str = SAMPLES, *, texts: bool = True, **of: str) -> Loaded:
-    return load_text(text, "lm-eval", "samples.jsonl", fields=ON | of, texts=texts)
+def samples(
+    load_text: Load, text: str = SAMPLES, *, texts: bool = True, same_documents: bool = False, **of: str
+) -> Loaded:
+    return load_text(text, "lm-eval", "samples.jsonl", fields=ON | of, texts=texts, same_documents=same_documents)
 
 
 def test_prompts_targets_and_answers_of_lm_eval(database: Database, load_text: Load) -> None:
@@ -115,13 +117,13 @@ def test_chosen_continuations_are_the_output_and_the_reference(database: Databas
 def test_a_system_that_was_given_another_input_keeps_it(database: Database, load_text: Load) -> None:
     samples(load_text)
     other = lm_eval(asked("<user>2 + 2?", "4", "4"), asked("Q: 3 + 3?", ["6", "VI"], "6"))
-    notes = samples(load_text, other, system="n").notes
+    notes = samples(load_text, other, system="n", same_documents=True).notes
     inputs = [row for row in stored(database) if row[2] == "input"]
     assert inputs == [(None, *TEXTS[0][1:]), ("n", "0", "input", 1, "<user>2 + 2?"), (None, *TEXTS[3][1:])]
     assert "left out, because other texts are stored in their place: 1 text" in notes
     assert "kept with their system, because the documents have other inputs: 1 text" in notes
     assert check(database) == ()
-    again = samples(load_text, other, system="n")
+    again = samples(load_text, other, system="n", same_documents=True)
     assert (again.texts_new, again.import_id) == (0, None)
 
 
@@ -187,10 +189,10 @@ def test_texts_in_pieces_come_out_whole(database: Database, load_text: Load, len
     assert rows == [(-(-length // 8_000),)]
     [query] = database.rows(texts(1, [1], ["0"], longest=8_001).sql)[:1]
     assert query == ("0", None, "input", text[:8_001], length)
-    again = samples(load_text, lm_eval(asked(text, other, text)), system="n")
+    again = samples(load_text, lm_eval(asked(text, other, text)), system="n", same_documents=True)
     assert (again.texts_new, again.texts_read) == (1, 3)
     assert "left out, because other texts are stored in their place: 1 text" in again.notes
-    shorter = samples(load_text, lm_eval(asked(other, text[:100], text)), system="o")
+    shorter = samples(load_text, lm_eval(asked(other, text[:100], text)), system="o", same_documents=True)
     assert ("o", "0", "input", 1, other) in stored(database)
     assert "left out, because other texts are stored in their place: 1 text" in shorter.notes
     assert check(database) == ()

@@ -237,7 +237,9 @@ def _fill(source: Sql, entry: p.Entry) -> Sql:
     together = dict(entry.units.runs_of) if entry.units.incomplete == "averaged" else {}
     wanted = ", ".join(f"({system}, {together.get(system, system)})" for system in systems)
     counts = [column(count) for count in (entry.counts if kind.is_counted else ("value",))]
-    named = (*([kind.apart] if kind.apart else []), *(["confidence"] if kind.has_key else []))
+    # An average over runs has no confidence.
+    confidence = ["confidence"] if kind.has_key and entry.units.grouped is None else []
+    named = (*([kind.apart] if kind.apart else []), *confidence)
     of_row: list[Sql] = [*map(Sql, named), *counts]
     measure = ["measure"] if kind.by_measure else []
     own = join(", ", ["f.system_id", "f.document_id", *("f." + name for name in of_row)])

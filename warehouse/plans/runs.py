@@ -308,12 +308,25 @@ def _names_of_chosen(
     chosen: p.Replicates, where: n.Condition, scope: Scope, kind: Kind, test_set: KnownTestSet
 ) -> Iterator[str]:
     """The names of systems of which conditions have chosen runs: where a single one is left of a model that has
-    several, it is that run, and not the model. Runs of other test sets count, so that names are the same on all.
+    several, it is that run, and not the model. Runs of other test sets count, so that names are the same on all; but
+    the latest run is that of each test set.
     """
     everywhere = scope.catalog.replicates("", scope.catalog.system_names)
-    for name in chosen.names:
-        many = meeting(everywhere[name], where, scope, kind, test_set)
+    of_test_set = _asks_for_latest(where)
+    for name, (_, here) in zip(chosen.names, chosen.runs, strict=True):
+        many = here if of_test_set else meeting(everywhere[name], where, scope, kind, test_set)
         yield scope.catalog.run_names.get(many[0], name) if len(many) == 1 else name
+
+
+def _asks_for_latest(where: n.Condition) -> bool:
+    """Whether a condition is true of other runs on another test set."""
+    match where:
+        case n.Not(condition=condition):
+            return _asks_for_latest(condition)
+        case n.And(conditions=conditions) | n.Or(conditions=conditions):
+            return any(map(_asks_for_latest, conditions))
+        case _:
+            return isinstance(where, n.IsLatest)
 
 
 def runs_there(

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
-from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
+from evalhouse.warehouse.loading.staging.identity import ANSWER
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start, as_text
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
@@ -270,8 +270,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             for measure, value in _values(result, score):
                 values.add(number, test_set, system, name, measure, value, member=document.member)
             given = sample["input"] if isinstance(sample.get("input"), dict) else {}
-            said = {QUESTION: _one(given.get("raw")), ANSWER: "\n".join(_texts(given.get("reference")))}
-            sheets.identify(number, said, member=document.member, test_set=test_set, document=name)
+            # The raw input is what the system was given, and no question: prompts may differ between systems.
+            answer = {ANSWER: "\n".join(_texts(given.get("reference")))}
+            sheets.identify(number, answer, member=document.member, test_set=test_set, document=name)
             _add_texts(sheets.texts, document.member, number, sample, test_set, system)
             if error := sample.get("error"):
                 failures.add(number, test_set, system, name, _reason(str(error)), member=document.member)

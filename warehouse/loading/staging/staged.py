@@ -125,7 +125,8 @@ def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
     """The name that the run already has, on its test set, or on another test set if that name is free here; otherwise
     the next free name.
 
-    With `numbered`, the first run gets a number too.
+    With `numbered`, the first run gets a number too, unless it has the name of the model on another test set: it is
+    `model#1` then, whatever it is stored as.
     """
     runs = [other for other in runs if other.model == run.model]
     here = {other.system: other for other in runs if other.test_set == run.test_set}
@@ -133,7 +134,9 @@ def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
     for other in sorted(same, key=lambda other: other.test_set != run.test_set):
         if other.test_set == run.test_set or other.system not in here:
             return other.system
-    first = f"{run.model}#1" if numbered or any(other.system == f"{run.model}#1" for other in runs) else run.model
+    known = {other.system for other in runs}
+    with_number = (numbered and run.model not in known) or f"{run.model}#1" in known
+    first = f"{run.model}#1" if with_number else run.model
     names = (f"{run.model}#{number}" if number > 1 else first for number in count(1))
     return next(name for name in names if name not in here)
 

@@ -29,20 +29,33 @@ if TYPE_CHECKING:
 Sides = Literal["two-sided", "one-sided"]
 """One-sided asks whether the first system is better: it counts signed differences, first minus second."""
 
-Method = Literal["exact", "approximate", "analytic"]
+Method = Literal["exact", "approximate", "analytic", "anytime", "planned"]
 
 SMALLEST = float_info.min
 """The smallest p: a p-value below the range of floating point is set to this, because p is never 0."""
+
+
+class Looked(Struct, frozen=True):
+    """What a test that looks more than once found besides p: the number of looks so far, and the largest e-value, or
+    the boundary of a plan: the p of its last look alone at or below which it stops. A plan `goes_on` before all planned
+    units have come, unless it has stopped.
+    """
+
+    looks: int
+    e_value: float | None = None
+    boundary: float | None = None
+    goes_on: bool = False
 
 
 class Outcome(Struct, frozen=True):
     """The p-value of one comparison and how it was found.
 
     `p` lies in (0, 1]; a smaller value is set to SMALLEST, and a value that rounding puts above 1 is set to 1. `method`
-    is exact (every exchange was counted), approximate (random shuffles) or analytic (a formula with a known
-    distribution). `shuffles` is the number of shuffles, and `nge` the number of those that are at least as extreme as
-    the observed data; both are None if nothing was shuffled. `statistic` is the test's own statistic, None if it has
-    none besides the difference itself. Raises ValueError if p is NaN.
+    is exact (every exchange was counted), approximate (random shuffles), analytic (a formula with a known
+    distribution), anytime (an e-value) or planned (shuffles over several looks). `shuffles` is the number of shuffles,
+    and `nge` the number of those that are at least as extreme as the observed data; both are None if nothing was
+    shuffled. `statistic` is the test's own statistic, None if it has none besides the difference itself; after several
+    looks, it is the difference where p was reached. Raises ValueError if p is NaN.
     """
 
     p: float
@@ -50,6 +63,7 @@ class Outcome(Struct, frozen=True):
     shuffles: int | None = None
     nge: int | None = None
     statistic: float | None = None
+    looked: Looked | None = None
 
     def __post_init__(self) -> None:
         if isnan(self.p):

@@ -281,7 +281,18 @@ class Sums(Struct, frozen=True, eq=False):
         """Whether the documents of all systems are right or wrong."""
         return bool(np.all(self.counted))
 
-    # --- some of the systems
+    # --- some of the units, or of the systems
+
+    def of_units(self, places: Sequence[int] | Integers | slice) -> Sums:
+        """Those of some exchange units, in this order, as tests take them: without what numerators were rounded
+        from.
+        """
+        some = tuple(column[:, places] for column in self.columns)
+        return replace(self, columns=some, measured=None)
+
+    def first(self, units: int) -> Sums:
+        """Those of the first exchange units."""
+        return self.of_units(slice(units))
 
     def only(self, places: Sequence[int]) -> Sums:
         """Those of some systems."""

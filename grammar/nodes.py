@@ -297,6 +297,9 @@ IntervalWord = Literal["studentized", "percentile", "bca"]
 INTERVAL_WORDS: tuple[IntervalWord, ...] = get_args(IntervalWord)
 """The same; the first is the meaning of `interval` alone."""
 
+SpendingWord = Literal["obrien", "pocock"]
+"""How the level is spent over the looks of a plan."""
+
 _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
@@ -400,6 +403,10 @@ class Compare(Tested, frozen=True):
     interval: IntervalWord | None = None
     over: bool = False
     margin: Number | Variable | Part | None = None
+    anytime: bool = False
+    planned: Number | Variable | None = None
+    spending: SpendingWord | None = None
+    in_order: Attribute | None = None
 
 
 class Group(Tested, frozen=True):

@@ -162,6 +162,10 @@ compares = st.builds(
     over=st.booleans(),
     **tested,
     margin=perhaps(differences),
+    anytime=st.booleans(),
+    planned=perhaps(amounts),
+    spending=st.sampled_from([None, "obrien", "pocock"]),
+    in_order=perhaps(attributes),
 )
 question_kinds = (
     scores,

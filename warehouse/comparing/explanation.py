@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evalhouse.warehouse.comparing.decisions import most_shuffles
 from evalhouse.warehouse.comparing.intervals import RESAMPLES, percent
+from evalhouse.warehouse.comparing.looking import looks_line
 from evalhouse.warehouse.comparing.margins import margin_line
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.comparing.procedures import choose, paired_sums, together
@@ -38,6 +39,9 @@ def explain_tests(batches: Iterable[Sequence[Comparison]], how: p.Testing) -> It
     test = how.test
     yield "test", f"{test.name}: {test.meaning} ({test.source})"
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in entries.values()))
+    if how.looks is not None:
+        yield "seed", str(how.seed)
+        return
     if False in ordered:
         most = "at most " if how.interval.studentizes else ""
         resamples = f"{most}{RESAMPLES:,} resamples of {units}"
@@ -63,6 +67,9 @@ def _executor(comparison: Comparison) -> Iterator[Line]:
     """How the pairs of one statistic would be tested, why, and at what cost."""
     label, pairs = comparison.statistic.label, len(comparison.pairs)
     head = f"{label}: {pairs:,} pairs" if pairs > 1 else label
+    if comparison.how.looks is not None:
+        yield "executor", f"{head}, {looks_line(comparison.how.looks)}"
+        return
     if not comparison.how.test.exchanges:
         drawn = f", {_shuffles(comparison)}" if comparison.how.test.draws else ""
         yield "executor", f"{head}, the {comparison.how.test_name} test of each{drawn.rstrip(',')}"

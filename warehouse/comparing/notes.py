@@ -21,12 +21,12 @@ from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import Size, missing_caption, sizes, some, undefined_units
+from evalhouse.warehouse.plans.labels import Size, missing_caption, noun_of, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
 from evalhouse.warehouse.significance.areas import LEAST, Ranked
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS
 from evalhouse.warehouse.significance.distributions import normal_tail
-from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.draws import Draws, Method
 from evalhouse.warehouse.significance.replicates import smallest
 from evalhouse.warehouse.significance.shuffles.sequential import confidence
 from evalhouse.warehouse.significance.standardized import RatioPairs, centred
@@ -83,7 +83,8 @@ def testing_caption(
     joined = " " if draws == "resamples" else ", "
     level = f"{as_typed('level', how.spoken)} {how.level}"
     method = _method(draws if how.drawn == "shuffles" else how.drawn, families)
-    test = f"{how.test_name} test, {method}{joined}{size}, {how.sides}, {level}"
+    looks = f", {looks_caption(how.looks, entries)}" if how.looks is not None else ""
+    test = f"{how.test_name} test, {method}{joined}{size}{looks}, {how.sides}, {level}"
     drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
     if resamples or _shuffles(families):
         drawn.append(f"seed {how.seed}")
@@ -91,11 +92,22 @@ def testing_caption(
     return "; ".join(filter(None, (test, missing_caption(how.missing, entries), adjusted, ", ".join(drawn))))
 
 
+def looks_caption(looks: p.Looks, entries: Sequence[p.Entry]) -> str:
+    """in the order of imports; planned for 2,000 documents, spending obrien."""
+    if looks.planned is None:
+        return f"in the order of {looks.order.name if looks.order is not None else 'imports'}"
+    return f"planned for {quantity(looks.planned, noun_of(entries))}, spending {looks.spending.name}"
+
+
+WITHOUT_SHUFFLES: tuple[Method, ...] = ("exact", "analytic", "anytime")
+"""The methods that draw no shuffles."""
+
+
 def _method(drawn: str | None, families: Sequence[ComparedPairs]) -> str:
     """exact; 9,999 shuffles; 10,000 to 40,000 shuffles; or several, where the rows differ. `drawn` is what shuffles are
     called."""
     methods = frozenset[str]().union(*(family.methods for family in families))
-    named: list[str] = [name for name in ("exact", "analytic") if name in methods]
+    named: list[str] = [name for name in WITHOUT_SHUFFLES if name in methods]
     if counts := _shuffles(families):
         named.append(f"{' to '.join(f'{count:,}' for count in counts)} {drawn}")
     return " and ".join(named)
@@ -139,7 +151,7 @@ def test_settings(how: p.Testing, entries: Sequence[p.Entry], families: Sequence
 def _by_formula(families: Sequence[ComparedPairs]) -> str:
     """exact, analytic, or both, where nothing was shuffled."""
     methods = frozenset[str]().union(*(family.methods for family in families))
-    return " and ".join(name for name in ("exact", "analytic") if name in methods) or "exact"
+    return " and ".join(name for name in WITHOUT_SHUFFLES if name in methods) or "exact"
 
 
 def _exchange_unit(entries: Sequence[p.Entry]) -> str:
@@ -225,7 +237,7 @@ class PairNotes(Struct, frozen=True):
         """Looks for pairs whose measures may be equal though the test calls their systems different, or the other way
         round.
         """
-        if not self.how.test.of_exchangeability:
+        if not self.how.test.of_exchangeability or self.how.looks is not None:
             return
         for pair, level in decided_otherwise(comparison, decisions):
             self._otherwise.append((who(comparison, pair), level))

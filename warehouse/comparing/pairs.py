@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.comparing.arrivals import Came, arrival_queries, came
 from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observe, read_columns
 from evalhouse.warehouse.comparing.sums import Orders, average_of, sums
 from evalhouse.warehouse.kinds.kind import plural
@@ -62,6 +63,8 @@ class Comparison(Struct, frozen=True, dict=True):
     """Whether documents of one cluster, which are not independent, are exchanged separately."""
     over: tuple[Comparison, ...] = ()
     """Of an average over test sets, the comparison on each."""
+    came: Came | None = None
+    """How its documents came, where it is asked again while they come."""
     of_uneven: bool = False
     """Whether it is part of a comparison that is uneven: the systems left may be alike, but share its digits."""
 
@@ -255,7 +258,7 @@ def comparison_queries(how: p.Testing, entry: p.Entry, over: bool = False) -> Qu
     _refuse_what_cannot_fit(entry, _count(entry))
     if not entry.units.exchanges_runs:
         split = (Query(_split_name(entry), unit_rows.split_clusters(entry)),) if entry.units.may_split_clusters else ()
-        return (*observation_queries(how, entry, partial(_in_order, how, over)), *split)
+        return (*observation_queries(how, entry, partial(_in_order, how, over)), *split, *arrival_queries(how, entry))
     from evalhouse.warehouse.comparing.values import Valued
 
     of_runs = (query for part in entry.observed_apart for query in Valued(part, where=how.where).of_runs().queries())
@@ -326,7 +329,7 @@ def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = Fal
     `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, for a
     statistic that is undefined.
     """
-    pairs = _pairs(entry)
+    pairs = pairs_of_systems(entry)
     splits = entry.units.may_split_clusters and bool(facts[_split_name(entry)])
     of_runs = entry.units.exchanges_runs
     for part in entry.observed_apart:
@@ -346,6 +349,7 @@ def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = Fal
                     pairs,
                     _run_values(statistic, how, part, facts) if of_runs else (),
                     splits_clusters=splits,
+                    came=came(how, part, counted, facts),
                 )
             except OverflowError:
                 raise QueryError(f"{statistic.label} has too many digits for so many counts") from None
@@ -355,7 +359,7 @@ def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = Fal
         yield tuple(batch)
 
 
-def _pairs(entry: p.Entry) -> tuple[Pair, ...]:
+def pairs_of_systems(entry: p.Entry) -> tuple[Pair, ...]:
     """Every pair once, or each system against the one named."""
     places = range(len(entry.systems))
     if entry.against is None:

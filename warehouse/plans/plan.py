@@ -18,6 +18,7 @@ from evalhouse.warehouse.kinds import KINDS, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind
+from evalhouse.warehouse.significance.spending import Spending
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS, Adjustment, Test
 
 AS_PRINTED = "figures as printed"
@@ -528,6 +529,16 @@ class Margin(Struct, frozen=True):
         )
 
 
+class Looks(Struct, frozen=True):
+    """How a question is asked again while documents come: at any time, or by a plan until so many are there."""
+
+    planned: int | None
+    """How many documents there will be; None at any time."""
+    spending: Spending
+    order: Dimension | None
+    """The attribute that says in which order documents came; None for the order of imports."""
+
+
 class Testing(Struct, frozen=True):
     """How pairs of systems are tested. It holds the test, the adjustment and the kind of interval, not their names."""
 
@@ -545,6 +556,8 @@ class Testing(Struct, frozen=True):
     missing: Literal["error", "drop", "zero", "bounds"]
     interval: IntervalKind = INTERVALS[0]
     margin: Margin | None = None
+    looks: Looks | None = None
+    """How the question is asked again while documents come; None where it is asked once."""
     spoken: tuple[str, ...] = ()
     """The synonyms by which clauses, tests and adjustments were written, for captions: permutations, alpha, fdr."""
 

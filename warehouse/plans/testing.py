@@ -32,6 +32,7 @@ from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
 from evalhouse.warehouse.plans.systems import baseline, find_system
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalKind, find_interval
+from evalhouse.warehouse.significance.spending import find_spending
 from evalhouse.warehouse.significance.tests import (
     ADJUSTMENTS,
     DRAWING,
@@ -49,6 +50,8 @@ from evalhouse.warehouse.significance.tests import (
 # === tests of pairs ===================================================================================================
 
 MOST_SHUFFLES = 10**9
+
+MOST_DOCUMENTS = 10**9
 
 
 def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Scope) -> tuple[p.Entry, ...]:
@@ -369,7 +372,7 @@ def _check_printed(statement: n.Change | n.Replicate, source: p.Entry, target: p
 
 
 # === what only compare may ask ========================================================================================
-# An average over test sets, a margin, a kind of interval, and bounds over what is missing.
+# An average over test sets, a margin, a kind of interval, looks while documents come, and bounds over what is missing.
 
 
 def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
@@ -383,7 +386,95 @@ def comparing(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) ->
         others = " or ".join(kind.name for kind in INTERVALS if not kind.corrects)
         place = statement.exchange.span if statement.exchange else statement.span
         raise QueryError(f"exchange by system works only with interval {others}", place)
-    return replace(how, interval=interval, margin=_margin(statement, entries, how, scope))
+    margin = _margin(statement, entries, how, scope)
+    return replace(how, interval=interval, margin=margin, looks=_looks(statement, entries, how, scope))
+
+
+def _looks(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, scope: Scope) -> p.Looks | None:
+    """How the question is asked again, its clauses checked against the others; None where it is asked once."""
+    if not statement.anytime and statement.planned is None:
+        for word, node, belongs in (
+            ("in order of", statement.in_order, "anytime"),
+            ("spending", statement.spending, "planned N"),
+        ):
+            if node is not None:
+                place = node.span if isinstance(node, n.Node) else statement.span
+                raise QueryError(f"{word} says nothing without {belongs}", place, (f"add {belongs}, or leave it out",))
+        return None
+    word = "anytime" if statement.anytime else "planned"
+    if statement.anytime and statement.planned is not None:
+        wrong = "anytime and planned are two ways to look more than once"
+        raise QueryError(wrong, statement.planned.span, ("leave out one of the two",))
+    _check_looks(statement, entries, how, word)
+    if statement.anytime:
+        return p.Looks(None, find_spending(None), _order_of(statement, entries, scope))
+    return p.Looks(
+        scope.whole(statement.planned, "planned", 1, MOST_DOCUMENTS), find_spending(statement.spending), None
+    )
+
+
+def _check_looks(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testing, word: str) -> None:
+    """What cannot be looked at more than once."""
+    first = TESTS[0].name
+    if statement.test is not None and how.test != TESTS[0]:
+        raise QueryError(
+            f"{word} goes with test {first}, not with {how.test.name}", statement.test.span, ("leave out test",)
+        )
+    for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
+        if statistic.ordered:
+            wrong = f"{word} takes units one after another, and {statistic.label} depends on the order of all"
+            raise QueryError(wrong, node.span, (f"leave out {word}",))
+    by_plan = statement.planned is not None
+    adjust = f"adjust {how.adjustment.name}"
+    refused: tuple[tuple[bool, str, str, n.Node | None], ...] = (
+        (statement.over, "over test sets", "the weight of what came first changes with what comes", None),
+        (
+            statement.margin is not None,
+            "margin",
+            "it is decided by an interval, which holds for one look",
+            statement.margin,
+        ),
+        (statement.interval is not None, "interval", "those shown hold for one look", None),
+        (statement.missing == "bounds", "missing bounds", "bounds are those of one look", None),
+        (
+            any(is_bounded(of) for entry in entries for of in entry.statistics),
+            "optional=bounds",
+            "bounds are those of one look",
+            statement.measures[0],
+        ),
+        (
+            any(entry.units.exchanges_runs for entry in entries),
+            "exchange by system",
+            "runs come in no order of documents",
+            statement.exchange,
+        ),
+        (statement.exact, "exact", "it is not known yet which documents will come", None),
+        (not by_plan and statement.shuffles is not None, "shuffles", "it draws none", statement.shuffles),
+        (not by_plan and how.adjustment.by_shuffles, adjust, "it draws no shuffles", statement.adjust),
+        (not by_plan and statement.spending is not None, "spending", "that is for planned N", None),
+        (by_plan and statement.in_order is not None, "in order of", "it looks after each import", statement.in_order),
+    )
+    for there, clause, why, written in refused:
+        if there:
+            place = written.span if written is not None else statement.span
+            raise QueryError(f"{word} cannot be combined with {clause}, as {why}", place, (f"leave out {clause}",))
+    if by_plan and how.adjustment.adjusts:
+        raise QueryError(
+            f"planned cannot be combined with {adjust}, as each pair stops by itself",
+            statement.adjust.span if statement.adjust else statement.span,
+            (f"divide the level {how.level} by the number of pairs and write it with level", "anytime can be adjusted"),
+        )
+
+
+def _order_of(statement: n.Compare, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension | None:
+    """The attribute that says in which order documents came."""
+    node = statement.in_order
+    if node is None:
+        return None
+    order = dimension_of(scope, node, entries[0].kind)
+    if order.of != "document" or not order.attribute:
+        raise QueryError(f"{order.name} says no order of documents", node.span, ("write in order of document.NAME",))
+    return order
 
 
 _DIFFERENCES = {"margin": "a margin", "detect": "a difference to detect"}

@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
+from evalhouse.warehouse.comparing.arrivals import growth_queries, looks_so_far
 from evalhouse.warehouse.comparing.bounds import Bounds, bounds_of
 from evalhouse.warehouse.comparing.decisions import decisions
 from evalhouse.warehouse.comparing.intervals import Intervals, interval_heading, intervals
+from evalhouse.warehouse.comparing.looking import decide_looks, look_notes
 from evalhouse.warehouse.comparing.margins import (
     FAMILIES,
     INTERVAL,
@@ -27,8 +29,16 @@ from evalhouse.warehouse.comparing.margins import (
     margin_of,
 )
 from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions
-from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
+from evalhouse.warehouse.comparing.pairs import (
+    Comparison,
+    Pair,
+    batches,
+    comparison_queries,
+    count_of_pairs,
+    pairs_of_systems,
+)
 from evalhouse.warehouse.comparing.procedures import statistics
+from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conventions import is_bounded
@@ -37,6 +47,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, holding_against, tested_entries
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
+from evalhouse.warehouse.significance.draws import Looked
 
 # === the columns ======================================================================================================
 
@@ -60,6 +71,9 @@ COLUMNS = (
     Column("p_low", "probability", "bounds\nof p"),
     Column("p_high", "probability", "to", upper=True),
     Column("p_adjusted", "probability", on_screen=False),
+    Column("looks", "count"),
+    Column("e_value", "number", "e-value"),
+    Column("boundary", "probability", "boundary\nof p"),
     Column("confidence", "number", "MC confidence", on_screen=False, spare=6),
     Column("level", "number", on_screen=False),
     Column("margin", "difference", on_screen=False),
@@ -85,9 +99,17 @@ MARGIN = ("margin", "p_not_worse", "p_not_better")
 """The columns of `margin`."""
 
 
-def own_columns(bounds: bool, margin: bool) -> tuple[Column, ...]:
-    """The columns; those of bounds and of a margin are there where they were asked for."""
-    unasked = {*(() if bounds else BOUNDS), *(() if margin else MARGIN)}
+LOOKS = ("looks", "e_value", "boundary")
+"""The columns of `anytime` and `planned`."""
+
+
+def own_columns(bounds: bool, how: p.Testing) -> tuple[Column, ...]:
+    """The columns; those of bounds, of a margin and of looks are there where they were asked for."""
+    unasked = {
+        *(() if bounds else BOUNDS),
+        *(() if how.margin is not None else MARGIN),
+        *(() if how.looks is not None else LOOKS),
+    }
     return tuple(column for column in COLUMNS if column.name not in unasked)
 
 
@@ -161,6 +183,7 @@ class Batch(Struct, frozen=True, eq=False):
         for comparison in self.comparisons:
             tested.add(comparison, self.bounds.decided, margin_notes(comparison, self.margins))
             tested.look_at_pairs(comparison, self.bounds.decided)
+            tested.noted.extend(look_notes(comparison, self.bounds.decided))
             if self.limits:
                 tested.noted.extend(comparison_interval_notes(comparison, self.limits))
 
@@ -177,6 +200,7 @@ class Batch(Struct, frozen=True, eq=False):
                     **_of_systems(comparison, pair),
                     **self._of_verdict(comparison, pair, test_statistics.get(pair)),
                     **(self._of_bounds(comparison, pair) if BOUNDS[0] in rows.names else {}),
+                    **_of_looks(self.bounds.decided[comparison.statistic.label, pair].outcome.looked),
                     units=units,
                     differing=unlike,
                     correlation=r,
@@ -215,11 +239,17 @@ def batch_of(
 
     Raises QueryError where a test refuses a pair.
     """
-    bounds = bounds_of(comparisons, decisions(comparisons, workforce, pairs), facts, workforce, pairs)
+    decide = decide_looks if comparisons and comparisons[0].how.looks is not None else decisions
+    bounds = bounds_of(comparisons, decide(comparisons, workforce, pairs), facts, workforce, pairs)
     if comparisons and comparisons[0].how.margin is not None:
         limits = margin_intervals(comparisons, bounds.decided, workforce)
         return Batch(comparisons, bounds, decide_margins(comparisons, bounds.decided, limits, workforce, pairs), limits)
     return Batch(comparisons, bounds, {}, intervals(comparisons, workforce) if with_intervals else {})
+
+
+def _of_looks(looked: Looked | None) -> dict[str, Cell]:
+    """The cells of `anytime` and `planned`, none where the question is asked once."""
+    return {} if looked is None else {name: getattr(looked, name) for name in LOOKS}
 
 
 def _of_all(comparison: Comparison) -> dict[str, Cell]:
@@ -305,11 +335,20 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
         entries = tuple(replace(entry, also=entry.kind.completed_from) for entry in entries)
     if statement.over:
         entries = averaged_entries(statement, entries)
-    return ComparePlan(to_text(statement), entries, comparing(statement, entries, scope), statement.over)
+    how = comparing(statement, entries, scope)
+    if how.looks is not None:
+        # Documents have an order then, however many there are. Intervals hold for one look.
+        entries = tuple(replace(entry, units=replace(entry.units, listed=True)) for entry in entries)
+    return ComparePlan(to_text(statement), entries, how, statement.over, with_intervals=how.looks is None)
 
 
 def compile(plan: ComparePlan) -> Queries:
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.over))
+    how = plan.how
+    return tuple(
+        query
+        for entry in plan.entries
+        for query in (*comparison_queries(how, entry, plan.over), *growth_queries(how, entry))
+    )
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -319,7 +358,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per pair of systems, measure and test set."""
     with_bounds = plan.how.missing == "bounds" or plan.over_labellings
     all_pairs, entries = plan.all_pairs, plan.compared_entries
-    own = own_columns(with_bounds, plan.how.margin is not None)
+    own = own_columns(with_bounds, plan.how)
     rows, tested = TableRows.of(own), TestedPairs.by(plan.how)
     pairs = count_of_pairs(entries) * (1 if plan.how.margin is None else FAMILIES)
     margins: Margins = {}
@@ -348,7 +387,9 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=(
             *conventions.notes(entries, verdicts, "verdict", "verdicts"),
             *tested.notes,
-            *(() if with_bounds else _note_undecided(plan.how, table, enough)),  # bounds decide, not shuffles
+            # Bounds decide, or looks, and not shuffles.
+            *(() if with_bounds or plan.how.looks else _note_undecided(plan.how, table, enough)),
+            *(note for entry in plan.entries for note in _note_looks(plan.how, entry, facts)),
             *contradictions(plan.how, table),
         ),
         triangle=triangle_of(plan, table) if all_pairs else None,
@@ -410,11 +451,13 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
         spare["p"] = 4  # it is the adjusted one that decides
-    if plan.how.confidence_asked or _in_doubt(rows):
+    if plan.how.confidence_asked or (plan.how.looks is None and _in_doubt(rows)):
         shown.add("confidence")
     if plan.over_labellings and len(set(rows.cells("measure"))) == 1:
         hidden.add("measure")  # it is in the caption, and bounds need the room
-    hidden |= {column for column in MARGIN if column in rows.names and set(rows.cells(column)) == {None}}
+    if not plan.with_intervals:
+        hidden |= {"ci_low", "ci_high"}
+    hidden |= {column for column in (*MARGIN, *LOOKS) if column in rows.names and set(rows.cells(column)) == {None}}
     values = {"value_a", "value_b", "difference", "difference_low", "difference_high", "ci_low", "ci_high", "margin"}
     numbers = unit_of(plan.entries) == "number"
     return tuple(
@@ -457,6 +500,26 @@ def _note_undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) 
         ways = [f"{max(decidable):,} {how.drawn} would decide {len(decidable):,} of them"] if decidable else []
         ways += ["exact would decide all"] if exact else []
         yield f"{len(undecided):,} pairs are undecided, as {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
+
+
+def _note_looks(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[str]:
+    """How many looks there may have been at pairs whose documents came with several imports."""
+    if how.looks is not None:
+        return
+    pairs = pairs_of_systems(entry)
+    of_parts = [list(looks_so_far(part, pairs, facts)) for part in entry.observed_apart]
+    looks = [max(of_pair) for of_pair in zip(*of_parts, strict=True)]
+    again = [(number, pair) for number, pair in zip(looks, pairs, strict=True) if number > 1]
+    if not again:
+        return
+    most, (a, b) = max(again)
+    names = f"{entry.systems[a].name} and {entry.systems[b].name}" if len(again) == 1 else f"{len(again):,} pairs"
+    up_to = "up to " if len({number for number, _ in again}) > 1 else ""
+    yield (
+        f"{entry.test_set.name}: the {plural(entry.units.noun)} of {names} came with {up_to}{most} imports, so this "
+        f"may be look number {most}; who looks after each import finds a difference that is not there more often than "
+        f"the level {how.level} says, unless with anytime or planned N"
+    )
 
 
 def _who(row: Mapping[str, Cell]) -> str:

@@ -6,7 +6,7 @@ expected. Nothing is tested again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +23,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import check_percentage
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
+from evalhouse.warehouse.statements.compare import LOOKS
 from evalhouse.warehouse.statements.questions import question
 from evalhouse.warehouse.statements.score import ScorePlan
 
@@ -36,6 +37,9 @@ COMPARED = (
     Column("met", "text"),
     Column("difference", "difference"),
     Column("p", "probability", spare=3),
+    Column("looks", "count"),
+    Column("e_value", "number"),
+    Column("boundary", "probability"),
     Column("ci_low", "difference", "CI", spare=2),
     Column("ci_high", "difference", "to", upper=True),
     Column("margin", "difference", on_screen=False),
@@ -110,16 +114,30 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
     if not outcomes:
         raise QueryError("there is nothing to check: no system has any rows")
     worst = min(outcomes, key=_GRAVEST.index)
-    columns = _compared_columns(answered) if plan.expected is not None else _valued_columns(plan, answered)
+    columns = _compared_columns(plan, answered) if plan.expected is not None else _valued_columns(plan, answered)
     return Result(
         statement=plan.text,
         caption=f"{_count_outcomes(outcomes)}: {answered.caption}",
         signature=answered.signature.replace(answered.statement, plan.text, 1),
         table=rows.table(columns),
-        notes=answered.notes,
+        notes=(*answered.notes, *(_asking_again(plan) if worst == "undecided" else ())),
         how=answered.how,
         outcome=worst,
         p_values=answered.p_values,
+    )
+
+
+def _asking_again(plan: ExpectPlan) -> Iterator[str]:
+    """What it takes to ask an undecided comparison again after more documents were loaded."""
+    if plan.expected is None or plan.question.how.looks is not None:
+        return
+    how = plan.question.how
+    margin = ""
+    if how.margin is not None:
+        margin = "; neither takes a margin, for which the number of documents is to be settled before"
+    yield (
+        "asking again after adding documents is another look, and with each the chance of a wrong answer grows; "
+        f"anytime and planned N keep the level {how.level} over all looks{margin}"
     )
 
 
@@ -140,19 +158,26 @@ def _count_outcomes(outcomes: Sequence[Met]) -> str:
 
 
 def _of_pairs(plan: ExpectPlan, answered: Result) -> TableRows:
-    rows = TableRows.of(COMPARED)
+    columns = _own_columns(plan)
+    rows = TableRows.of(columns)
     for row in answered.table.records():
-        pair = {column.name: row.get(column.name) for column in COMPARED}
+        pair = {column.name: row.get(column.name) for column in columns}
         met, why = _judge_pair(plan, row)
         rows.add(**{**pair, "expected": plan.expected, "met": met, "why": why})
     return rows
+
+
+def _own_columns(plan: ExpectPlan) -> tuple[Column, ...]:
+    """The columns; those of looks are there where more than one was asked for."""
+    looks = plan.question.how.looks is not None
+    return tuple(column for column in COMPARED if looks or column.name not in LOOKS)
 
 
 def _judge_pair(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None, str]:
     """Whether the test of a pair shows what is expected, and why. None where it leaves that open."""
     how, verdict = plan.question.how, str(row["verdict"])
     if verdict == "undecided":
-        return None, f"undecided by the shuffles; {_level(plan, row)}"
+        return None, f"{'the plan goes on' if how.looks else 'undecided by the shuffles'}; {_level(plan, row)}"
     if plan.expected in NEEDS_MARGIN:
         return _against_margin(str(plan.expected), verdict), _margin_reason(plan, row)
     said = float(row["p_adjusted" if how.adjustment.adjusts else "p"] or 0.0)
@@ -202,17 +227,24 @@ def _first_is_better(plan: ExpectPlan, row: Mapping[str, Cell]) -> bool:
         for entry in plan.question.entries
         for statistic in entry.statistics
     )
-    difference = float(row["difference"] or 0.0)
+    # Of several looks, the one that decided counts, whatever came since.
+    difference = float(row["statistic" if plan.question.how.looks else "difference"] or 0.0)
     return difference < 0 if lower else difference > 0
 
 
-def _compared_columns(answered: Result) -> list[Column]:
+def _compared_columns(plan: ExpectPlan, answered: Result) -> list[Column]:
     """The columns; what the comparison has too is drawn as there."""
     drawn = {column.name: column for column in answered.table.columns}
-    as_there = ("difference", "ci_low", "ci_high")
+    shown = {"difference", *(("ci_low", "ci_high") if plan.question.with_intervals else LOOKS)}
+    as_there = {"difference", "ci_low", "ci_high", *LOOKS}
     columns = [
-        replace(drawn[column.name], on_screen=True) if column.name in as_there else column for column in COMPARED
+        replace(drawn[column.name], on_screen=column.name in shown) if column.name in as_there else column
+        for column in _own_columns(plan)
     ]
+    empty = {
+        column.name for column in columns if column.name in LOOKS and set(answered.table.column(column.name)) == {None}
+    }
+    columns = [replace(column, on_screen=False) if column.name in empty else column for column in columns]
     return _without_the_only(columns, answered)
 
 

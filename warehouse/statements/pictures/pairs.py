@@ -52,7 +52,8 @@ def draw_comparison(plan: ComparePlan, result: Result, facts: Facts, workforce: 
     for row in result.rows:
         contests.setdefault((row["test_set"], row["measure"]), []).append(row)
     one = all(len(rows) == 1 for rows in contests.values())
-    if one and plan.how.margin is None and plan.how.test.shuffles_differences:
+    once = plan.how.margin is None and plan.how.looks is None
+    if one and once and plan.how.test.shuffles_differences:
         return _null(plan, result, contests, facts, workforce)
     if result.triangle:
         return _matrices(plan, result, contests)
@@ -117,9 +118,11 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
         return _against_margin(plan, result, panels)
     significant = sum(row["verdict"] == "significant" for row in result.rows)
     found = f"{significant:,} of {len(result.rows):,} are significant"
+    dots = "filled dots are significant, hollow ones are not"
+    if not plan.with_intervals:
+        return Drawn(plan.entries, tuple(panels), f"Differences: {found}.", (dots,))
     alternative = f"Differences with {percent(plan.how.level)} intervals: {found}."
-    legend = (f"lines are {_lines(plan)}; filled dots are significant, hollow ones are not",)
-    return Drawn(plan.entries, tuple(panels), alternative, legend)
+    return Drawn(plan.entries, tuple(panels), alternative, (f"lines are {_lines(plan)}; {dots}",))
 
 
 def _against_margin(plan: ComparePlan, result: Result, panels: Sequence[Panel]) -> Drawn:

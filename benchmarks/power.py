@@ -1,11 +1,12 @@
 """How long power takes, compared with the same simulations in SciPy, and how close its results are to the true power.
 
-    python benchmarks/power.py [--samples 400]
+    python benchmarks/power.py [--samples 400] [--pilots 0]
 
-prints two Markdown tables. The first has processor time, in one run: a statement in an open session that simulates 50
-powers of F of two systems and searches for five numbers of documents, with 2,000 simulations each; and the same number
-of samples of its 100 documents, each tested with SciPy's permutation test. Only a few of the latter are run, and their
-time is multiplied.
+prints two Markdown tables, or with --pilots a third alone: how often the interval of `documents_needed` holds the
+number that the population needs, over so many pilots of few documents. The first has processor time, in one run: a
+statement in an open session that simulates 50 powers of F of two systems and searches for five numbers of documents,
+with 2,000 simulations each; and the same number of samples of its 100 documents, each tested with SciPy's permutation
+test. Only a few of the latter are run, and their time is multiplied.
 
 In the second, a test set of a few hundred documents is drawn from a known population and predicts the power for other
 numbers of documents. Beside it is the share of `--samples` samples of the population in which the exact test does find
@@ -35,6 +36,7 @@ from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.exact.counting import exact_test
+from evalhouse.warehouse.significance.power.pilots import limits_of_variance
 from evalhouse.warehouse.significance.power.populations import Oriented, population_of
 from evalhouse.warehouse.significance.power.simulation import Criterion, Simulation
 from evalhouse.warehouse.significance.sums import Sums, Valuation
@@ -173,6 +175,44 @@ def said(known: Known, there: int, documents: int, amount: float, chance: Chance
     return powers
 
 
+# --- the number of documents that are needed --------------------------------------------------------------------------
+
+TRUTH = 100_000
+"""The number of documents that stands for the population."""
+
+
+def needed_by(known: Known, there: int, amount: float, chance: Chance, stream: int) -> tuple[float, float, float]:
+    """The documents that a pilot says are needed, and the limits; NaN where the systems never differ in it."""
+    population = population_of(Sums.of_ratios(*known.draw(chance, there)), known.factor, known.shifted)
+    if population is None:
+        return np.nan, np.nan, np.nan
+    criterion = Criterion(0.05, "two-sided")
+    needed = Simulation(population, criterion, Draws(SIMULATIONS, 1992, stream)).needed(amount, 0.8)
+    low, high = limits_of_variance(there, population.kurtosis)
+    return (np.nan,) * 3 if needed is None else (needed, needed * low, needed * high)
+
+
+def print_pilots(pilots: int) -> None:
+    """How often the interval of `documents_needed` holds what the population needs, and how wide it is."""
+    chance = np.random.default_rng(1992)
+    print(
+        "| population | documents there | needed | told, from | to | held | limits apart by a factor of | no number |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for known in KNOWN:
+        amount = difference_of(known, chance)
+        true, _, _ = needed_by(known, TRUTH, amount, chance, 0)
+        for there in (10, 20, 50, 100, 400):
+            found = np.array([needed_by(known, there, amount, chance, stream) for stream in range(pilots)])
+            told = found[~np.isnan(found[:, 0])]
+            held = np.mean((told[:, 1] <= true) & (true <= told[:, 2]))
+            low, high = np.quantile(told[:, 0], (0.05, 0.95))
+            apart = np.median(told[:, 2] / told[:, 1])
+            lost = 1 - len(told) / len(found)
+            numbers = f"{true:.0f} | {low:.0f} | {high:.0f} | {held:.3f} | {apart:.1f} | {lost:.0%}"
+            print(f"| {known.name} | {there} | {numbers} |", flush=True)
+
+
 # --- BLEU -------------------------------------------------------------------------------------------------------------
 
 
@@ -229,7 +269,12 @@ def with_the_variance(wanted: float) -> Sums:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=400)
-    samples = parser.parse_args().samples
+    parser.add_argument("--pilots", type=int, default=0, help="pilots of each size, for the table of these alone")
+    args = parser.parse_args()
+    samples = args.samples
+    if args.pilots:
+        print_pilots(args.pilots)
+        return
 
     with Session.open() as session:
         session.run("power F for GE, UMASS on TST3 detect 5% documents 50")

@@ -8,6 +8,8 @@ from math import comb, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
@@ -15,6 +17,7 @@ from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.draws import Draws, Sides
 from evalhouse.warehouse.significance.exact.counting import exact_test
 from evalhouse.warehouse.significance.exact.dynamic import exact_functional_test
+from evalhouse.warehouse.significance.power.pilots import LEAST_UNITS, limits_of_variance
 from evalhouse.warehouse.significance.power.populations import (
     Oriented,
     Population,
@@ -399,3 +402,35 @@ def test_systems_that_never_differ_are_no_population() -> None:
     one_size = many([[3, 0, 1, 1], [1, 0, 1, 1]], [[1, 1, 1, 1], [1, 1, 1, 1]])
     assert isinstance(population_of(one_size, 1.0, shifted=True), RightOrWrong)
     assert population_of(many([[2, 3], [2, 3]], [[4, 5], [4, 5]]), 1.0, shifted=False) is None
+
+
+# === how well a pilot determines the number ===========================================================================
+
+
+def test_fewer_than_eight_units_leave_a_variance_uncertain_by_a_factor_of_ten() -> None:
+    """The limits that χ² gives to a variance of normally distributed differences."""
+    apart = [stats.chi2.ppf(0.975, units - 1) / stats.chi2.ppf(0.025, units - 1) for units in (7, LEAST_UNITS)]
+    assert apart[0] > 10 > apart[1]
+    with pytest.raises(ValueError, match="at least 8 are needed"):
+        limits_of_variance(7, 3.0)
+
+
+@pytest.mark.parametrize("units", [20, 100, 1000])
+def test_for_normal_differences_its_limits_are_near_those_of_chi_square(units: int) -> None:
+    low, high = limits_of_variance(units, 3.0 * (units - 1) / (units + 1))
+    freedom = units - 1
+    expected = freedom / stats.chi2.ppf(0.975, freedom), freedom / stats.chi2.ppf(0.025, freedom)
+    assert (low, high) == pytest.approx(expected, rel=1.2 / sqrt(units))
+
+
+@given(st.integers(LEAST_UNITS, 10_000), st.floats(1, 500), st.floats(1, 500))
+def test_the_observed_variance_lies_within_and_more_units_or_lighter_tails_tell_more(
+    units: int, one: float, other: float
+) -> None:
+    lighter, heavier = sorted((one, other))
+    low, high = limits_of_variance(units, heavier)
+    narrow = limits_of_variance(units, lighter)
+    more = limits_of_variance(2 * units, heavier)
+    assert 0 < low <= narrow[0] <= narrow[1] <= high
+    assert high / low >= more[1] / more[0]
+    assert narrow[1] >= 1

@@ -9,14 +9,17 @@ from math import sqrt
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
+import evalhouse as eh
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.charts import Path as Line
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.power.pilots import limits_of_variance
 from tests.conftest import WithValues
 
 Open = Callable[..., Session]
@@ -169,7 +172,7 @@ def test_the_picture_has_a_curve_for_each_difference_and_marks_what_there_is(ope
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-80])
 def test_the_unit_of_values_does_not_matter(with_values: WithValues, scale: float) -> None:
     """However small they are: fourth powers of such values are 0."""
-    systems = {"A": [2, 3, 1, 6, 4, 8, 5], "B": [0, 1, 1, 0, 3, 0, 2]}
+    systems = {"A": [2, 3, 1, 6, 4, 8, 5, 3], "B": [0, 1, 1, 0, 3, 0, 2, 1]}
     rows = [
         (test_set, system, f"d{place}", "m", value * unit)
         for test_set, unit in (("plain", 1.0), ("scaled", scale))
@@ -183,3 +186,33 @@ def test_the_unit_of_values_does_not_matter(with_values: WithValues, scale: floa
         assert float(other["detect"] or 0) == pytest.approx(float(one["detect"] or 0) * scale)
         assert float(other["power"] or 0) == pytest.approx(float(one["power"] or 0), abs=0.05)
     assert not any("observed difference" in note for note in scaled.notes)
+
+
+def test_whole_clusters_are_resampled() -> None:
+    """The power of ten passages with three questions each, all of them right or wrong, is that of ten documents."""
+    right = {"new": "1110111011", "base": "0110001010"}
+    rows = [
+        {"system": system, "document": f"d{place}-{k}", "passage": f"p{place}", "accuracy": int(mark)}
+        for system, marks in right.items()
+        for place, mark in enumerate(marks)
+        for k in range(3)
+    ]
+    clustered = eh.power(rows, "accuracy", "new", "base", cluster="passage", detect=0.2, documents=30)
+    single = [row for row in rows if str(row["document"]).endswith("-0")]
+    alone = eh.power(single, "accuracy", "new", "base", detect=0.2, documents=10)
+    assert "10 passages (30 documents) resampled" in clustered.caption
+    assert [row["power"] for row in clustered.rows] == pytest.approx([row["power"] for row in alone.rows], abs=0.05)
+
+
+def test_the_number_that_is_needed_has_limits(opened: Open) -> None:
+    """Those of a variance; nothing is told of fewer than eight documents."""
+    with opened({"A": [2, 3, 1, 6, 4, 8, 5, 3], "B": [0, 1, 0, 0, 3, 0, 2, 1]}) as session:
+        (row,) = session.run("power m for A, B on t detect 1").summary
+        differences = np.array([2, 2, 1, 6, 1, 8, 3, 2])
+        centred = differences - differences.mean()
+        low, high = limits_of_variance(8, float(np.mean(centred**4) / np.mean(centred**2) ** 2))
+        needed = float(row["documents_needed"])  # type: ignore[arg-type]
+        limits = row["documents_needed_low"], row["documents_needed_high"]
+        assert limits == pytest.approx((low * needed, high * needed), abs=1)
+        with pytest.raises(QueryError, match="t has 7 documents, and power needs at least 8"):
+            session.run('power m for A, B on t detect 1 where document != "d0000"')

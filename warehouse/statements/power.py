@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from math import log10
+from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -33,6 +33,7 @@ from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usag
 from evalhouse.warehouse.plans.testing import check_two, difference_after, holding_against, tested_entries, testing_of
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.power.pilots import LEAST_UNITS, limits_of_variance
 from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 
@@ -131,6 +132,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
     _check_shuffles(plan)
     for place, (comparison, pair) in enumerate(pairs):
         known.append((comparison.entry.test_set.name, _size(comparison)))
+        _check_pilot(comparison)
         population = population_of_pair(comparison, pair)
         if population is None:
             notes.append(_never_differ(plan, comparison, pair, len(pairs)))
@@ -157,6 +159,16 @@ def _pairs(plan: PowerPlan, facts: Facts) -> Iterator[tuple[Comparison, Pair]]:
         for batch in comparisons(plan.how, entry, facts):
             for comparison in batch:
                 yield from ((comparison, pair) for pair in comparison.pairs)
+
+
+def _check_pilot(comparison: Comparison) -> None:
+    """Raises QueryError for so few documents that they do not tell how much differences vary."""
+    units, noun = comparison.observations.units, comparison.entry.units.exchange_noun
+    if units < LEAST_UNITS:
+        raise QueryError(
+            f"{comparison.entry.test_set.name} has {quantity(units, noun)}, and power needs at least {LEAST_UNITS}: "
+            "fewer do not tell how much differences vary, not even to a factor of ten"
+        )
 
 
 def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
@@ -231,12 +243,18 @@ def _add(
                 exaggeration=None if power is None else power.exaggeration,
                 simulations=SIMULATIONS,
             )
+    fewest, most = limits_of_variance(observations.units, population.kurtosis)
     for amount, needed in zip(detect, needs, strict=True):
+        documents_needed, low, high = (
+            None if needed is None else ceil(needed * times * there / observations.units) for times in (1, fewest, most)
+        )
         summary.add(
             **of_pair,
             detect=amount,
             documents=there,
-            documents_needed=None if needed is None else -(-needed * there // observations.units),
+            documents_needed=documents_needed,
+            documents_needed_low=low,
+            documents_needed_high=high,
             detectable=None if detectable is None else _times_ten_to(exponent, detectable),
         )
     reach = _times_ten_to(exponent, population.reach)
@@ -416,6 +434,8 @@ def _summary_columns(plan: PowerPlan) -> tuple[Column, ...]:
         Column("detect", _unit(plan), "difference"),
         Column("documents", "count", noun),
         Column("documents_needed", "count", f"{noun} for {wanted}"),
+        Column("documents_needed_low", "count", "from"),
+        Column("documents_needed_high", "count", "to"),
         Column("detectable", _unit(plan), f"found with {wanted}", spare=1),
     )
 

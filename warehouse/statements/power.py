@@ -167,7 +167,7 @@ def _check_pilot(comparison: Comparison) -> None:
     if units < LEAST_UNITS:
         raise QueryError(
             f"{comparison.entry.test_set.name} has {quantity(units, noun)}, and power needs at least {LEAST_UNITS}: "
-            "fewer do not tell how much differences vary, not even to a factor of ten"
+            "fewer do not tell how much differences vary, not even to a factor of twenty"
         )
 
 

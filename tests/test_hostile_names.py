@@ -130,7 +130,7 @@ QUESTIONS = (
     'table F for all except "--" on "<i>T|1</i> _$&" letters shuffles 9 columns F as "\\newline{x} #eval(""1"") <b>" '
     'caption "#{1}\\end{table} \u202e </figcaption>"',
     'change F for all from "<i>T|1</i> _$&" to "\u202eT2 [b]"',
-    'power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 9',
+    "power F for all on documents detect 1% documents 9",
     "score F for all on documents by document",
     "documents F for all on documents limit 100",
     "differ F for all on documents by document.kind shuffles 9",
@@ -145,7 +145,7 @@ PICTURES = (
     'plot score F, recall for all on "<i>T|1</i> _$&"',
     'plot compare F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" shuffles 9',
     'plot group recall for all on "<i>T|1</i> _$&" shuffles 9 level 0.2',
-    'plot power F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&" detect 1% documents 4, 9',
+    "plot power F for all on documents detect 1% documents 4, 9",
     'plot documents F for "=1+1", "<script>alert(1)</script>" on "<i>T|1</i> _$&"',
     "plot documents F for all on documents limit 40",
     "plot differ F for all on documents by document.kind shuffles 9",
@@ -177,7 +177,11 @@ def fill_with_hostile_names(database: Database, folder: Path) -> list[str]:
         for k in range(2)
         for test_set in (TEST_SET, OTHER)
     ]
-    rows += [("documents", system, name, 1, 1, 1, 0) for name in written for system in written[:2]]
+    rows += [
+        ("documents", system, name, 1, 1, int(place % 2 == number), 0)
+        for place, name in enumerate(written)
+        for number, system in enumerate(written[:2])
+    ]
     values = [(TEST_SET, name, "d0", MEASURE, place) for place, name in enumerate(written)]
     header = "test_set system document possible actual correct partial"
     load(database, write_csv(folder / "<b>=a.csv", header, rows), "scores")

@@ -120,7 +120,6 @@ def test_a_condition_chooses_documents_before_they_are_put_together(session: Ses
         "group mean(T11SU by document.topic) for A, B on t",
         "rank mean(T11SU by document.topic) for A, B on t",
         "table mean(T11SU by document.topic), T11U for A, B on t",
-        "power mean(F by document.topic) for A, B on t detect 10% documents 5, 50",
         "score mean(T11F by document.topic) for A, B on t interval percentile",
         "plot compare mean(T11SU by document.topic) for A, B on t",
         "compare mean(F(optional=all) by document.topic) for A, B on t",
@@ -129,6 +128,11 @@ def test_a_condition_chooses_documents_before_they_are_put_together(session: Ses
 )
 def test_other_statements_take_it(session: Session, statement: str) -> None:
     assert session.run(statement).rows
+
+
+def test_power_resamples_topics_of_which_it_needs_six(session: Session) -> None:
+    with pytest.raises(QueryError, match="t has 5 topics, and power needs at least 6"):
+        session.run("power mean(F by document.topic) for A, B on t detect 10% documents 5, 50")
 
 
 def test_documents_without_a_topic_are_left_out_and_counted(tmp_path_factory: pytest.TempPathFactory) -> None:

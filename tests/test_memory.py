@@ -201,7 +201,7 @@ STATEMENTS = (
     "compare m for all on T test studentized shuffles 9999",
     "compare m for all on T interval percentile shuffles 999",
     "compare m for all on T adjust maxt shuffles 999",
-    "compare m for all on T margin 1% shuffles 999",
+    "compare m for all on T margin 0.01 shuffles 999",
     "compare m for all against S1 on T shuffles 100000",
     "compare m for S1, S2 on T exact",
     "group m for all on T shuffles 999",

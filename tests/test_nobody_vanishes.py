@@ -25,7 +25,7 @@ from evalhouse.warehouse.statements.questions import QUESTIONS
 from tests.conftest import write_csv
 from tests.empty import create
 
-DOCUMENTS = [f"d{number}" for number in range(4)]
+DOCUMENTS = [f"d{number}" for number in range(6)]
 
 MEASURED: Mapping[str, str] = {
     "extraction": "F of extraction",

@@ -41,8 +41,8 @@ def test_others_may_load_before_a_load_is_stored(lake: LakePlace, tmp_path: Path
     done, moved = loaded(lake, first, partial(loaded, lake, other))
     assert (done.rows_new, moved) == (3, 1)
     assert answer(lake, "score F for all on T") == [
-        ("T", "extraction", "B", 5, 0.7, "documents"),
-        ("T", "extraction", "A", 3, 0.5, "documents"),
+        ("T", "extraction", "B", 5, 0.7, "documents", "≠"),
+        ("T", "extraction", "A", 3, 0.5, "documents", "≠"),
     ]
     with open_lake(lake) as database:
         # Both loads name the documents d0, d1 and d2, which are there once.

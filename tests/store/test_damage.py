@@ -21,6 +21,7 @@ from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.store.catalog import store_definition
 from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.replacement import create, making, replacing
+from evalhouse.warehouse.store.schema import SCHEMA_VERSION
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check
 from tests.counting import Count
@@ -57,7 +58,7 @@ def _sqlite(path: Path, whole: Path) -> None:
 def _newer_schema(path: Path, whole: Path) -> None:
     path.unlink(missing_ok=True)
     with create(path) as database:
-        database.run(Sql("update meta set value = '10' where key = 'schema_version'"))
+        database.run(Sql(f"update meta set value = '{SCHEMA_VERSION + 1}' where key = 'schema_version'"))
 
 
 def _checksum(content: bytes | bytearray) -> bytes:
@@ -116,7 +117,7 @@ BAD = {
     "a part of a header": (_header, "is cut off"),
     "an SQLite database": (_sqlite, "is an SQLite database, not a warehouse"),
     "a folder": (_folder, "is a folder"),
-    "a newer schema": (_newer_schema, "has schema version 10"),
+    "a newer schema": (_newer_schema, f"has schema version {SCHEMA_VERSION + 1}"),
     "a newer DuckDB": (_version(12345, b"v99.0.0"), "was written by DuckDB 99.0.0"),
     "an older DuckDB": (_version(51, b"v0.8.1"), "was written by DuckDB 0.8.1"),
     "noise behind the header": (_noise_behind_the_header, "is damaged"),

@@ -17,6 +17,7 @@ from evalhouse.warehouse.session.storage import open_warehouse
 from evalhouse.warehouse.store.catalog import Catalog
 from evalhouse.warehouse.store.connecting import in_memory, open_database, open_to_export
 from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.schema import SCHEMA_VERSION
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check, upgrade
 from tests.empty import create
@@ -111,7 +112,7 @@ def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp
     with create(path) as database:
         load(database, file, "values")
         make_older(database, 3)
-    assert upgrade(path) == (3, 9)
+    assert upgrade(path) == (3, SCHEMA_VERSION)
     with open_database(path) as database:
         assert (directions(database), check(database)) == ({}, ())
     assert cli.main(["load", str(file), "--as", "values", "--lower-is-better", "effort", "--db", str(path)]) == 0

@@ -14,6 +14,7 @@ import pytest
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.render import Style, render
 from evalhouse.warehouse.session.session import Session
+from tests.conftest import write_csv
 from tests.empty import create
 from tests.web.conftest import Visit
 
@@ -274,6 +275,17 @@ def test_a_system_has_all_its_test_sets(visit: Visit) -> None:
     one_by_one = read(visit, page.links["100"])
     assert one_by_one.statements == ["score F of filtering for UMASS on TST4 by document"]
     assert one_by_one.links["SIM4-001"] == "/test-set/TST4/document/SIM4-001"
+
+
+def test_a_system_that_lacks_the_first_measure_has_a_page_with_the_others(visit: Visit, tmp_path: Path) -> None:
+    rows = [("t", "lark", f"q{k}", measure, k % 2) for k in range(8) for measure in ("accuracy", "grader")]
+    rows += [("t", "wren", f"q{k}", "grader", 1) for k in range(6)]
+    path = write_csv(tmp_path / "v.csv", "test_set system document measure value", rows)
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, path, "values")
+    page = read(visit, "/system/wren", tmp_path / "w.duckdb")
+    assert ["t", "6", "–", "", "1.0000"] in [[text.strip() for text in row] for row in page.rows]
+    assert "no accuracy on t for wren" in page.html
 
 
 def test_any_statement_has_a_page(visit: Visit) -> None:

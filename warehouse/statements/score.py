@@ -636,7 +636,9 @@ def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.D
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
         why = "; they have no list for a judged topic" if entry.kind.of_lists else ""
-        notes.append(f"no rows on {entry.test_set.name} for {some(missing)}{why}")
+        labels = [statistic.label for statistic in entry.statistics]
+        what = " or ".join(labels) if entry.kind.by_measure and labels else "rows"
+        notes.append(f"no {what} on {entry.test_set.name} for {some(missing)}{why}")
     return notes
 
 

@@ -17,6 +17,7 @@ from evalhouse.warehouse.render.site.contents import (
     PageBlock,
     PageHeading,
 )
+from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed_name
 from evalhouse.warehouse.web.pages.leaderboard import caption_of, extent_of, interval, measured_columns
@@ -82,10 +83,12 @@ def _values(
             return
     results = [result for result in (values, more) if result is not None and not isinstance(result, Failure)]
     column, *rest = [one for result in results for one in measured_columns(result)]
-    rows = {str(row["test_set"]): dict(row) for row in results[0].rows}
-    for result in results[1:]:
+    rows: dict[str, dict[str, Cell]] = {}
+    for result in results:
         for row in result.rows:
-            rows[str(row["test_set"])] |= row
+            # The system may lack the first measure on a test set. Where it has it, its documents are counted.
+            known = rows.setdefault(str(row["test_set"]), {})
+            rows[str(row["test_set"])] = {**row, **known}
     extent = extent_of(rows.values(), column)
     columns = [ListColumn("test set", "name"), ListColumn("documents", "number"), ListColumn(column.name, "number")]
     columns += [ListColumn("95% CI", "interval")] * column.has_interval

@@ -370,6 +370,27 @@ def test_a_run_with_another_number_of_examples_is_a_system_of_its_own(tmp_path: 
     assert [own in done.notes for done in loaded] == [False, True, True, False]
 
 
+def test_the_figure_of_a_group_is_of_runs_with_as_many_examples_as_its_tasks(
+    tmp_path: Path, database: Database
+) -> None:
+    shots_of_tasks = ({"t": 0, "u": 0}, {"t": 5, "u": 5}, {"t": 0, "u": 5}, {"t": 5, "u": 5})
+    for day, shots in enumerate(shots_of_tasks, start=1):
+        results = {task: {"acc,none": 0.5} for task in ("t", "u", "inner", "outer")}
+        around = {"inner": ["t", "u"], "outer": ["inner"]}
+        said = {"model_name": "acme/m", "results": results, "group_subtasks": around, "n-shot": shots}
+        load(database, _write(tmp_path / f"results_2026-01-0{day}T00-00-00.json", json.dumps(said)), "lm-eval")
+    of_groups = database.rows(
+        Sql(
+            "select f.test_set, r.model, count(*) from published_figures f "
+            "join runs r on r.test_set = f.test_set and r.system = f.system group by all order by all"
+        )
+    )
+    zero, mixed, five = "acme/m", "acme/m(n_shot=0/5)", "acme/m(n_shot=5)"
+    assert [row for row in of_groups if row[0] in ("inner", "outer")] == [
+        (group, model, times) for group in ("inner", "outer") for model, times in ((zero, 1), (mixed, 1), (five, 2))
+    ]
+
+
 def test_settings_in_which_runs_differ_are_said(tmp_path: Path, database: Database) -> None:
     rows = [f"wren,{seed},{shots},{number},1" for seed, shots in ((1, 0), (2, 5)) for number in range(3)]
     file = _write(tmp_path / "own.csv", "\n".join(["model,seed,n_shot,id,correct", *rows]))

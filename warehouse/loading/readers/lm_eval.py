@@ -137,7 +137,8 @@ class TaskFigure(Struct, frozen=True):
 class Results(Struct, frozen=True):
     """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans,
     those whose figure is another function of the samples than their mean, its groups, the outermost first, and how many
-    examples were shown before each sample; and for each metric, whether lower is better.
+    examples were shown before each sample, which for a group may be several numbers; and for each metric, whether lower
+    is better.
     """
 
     model: str | None = None
@@ -145,12 +146,12 @@ class Results(Struct, frozen=True):
     spans: Mapping[str, frozenset[str]] = field(default_factory=dict)
     not_means: Mapping[str, frozenset[str]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    shots: Mapping[str, int] = field(default_factory=dict)
+    shots: Mapping[str, frozenset[int]] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
 
     def settings(self, task: str) -> str:
         """The settings of a task with which its runs have a common mean: n_shot=5. Empty if the file states none."""
-        return f"n_shot={self.shots[task]}" if task in self.shots else ""
+        return f"n_shot={'/'.join(map(str, sorted(self.shots[task])))}" if task in self.shots else ""
 
     def of(self, task: str) -> tuple[TaskFigure, ...]:
         """The figures of one task."""
@@ -173,10 +174,18 @@ def parse_results(said: Any) -> Results:
     )
 
 
-def _shots(said: Mapping[str, Any]) -> dict[str, int]:
-    """For each task, how many examples were shown before each sample, if the file says so."""
+def _shots(said: Mapping[str, Any]) -> dict[str, frozenset[int]]:
+    """For each task, how many examples were shown before each sample, if the file says so; for a group, whose number
+    the file does not say, those of its tasks.
+    """
     there = said.get("n-shot")
-    return {str(task): n for task, n in there.items() if isinstance(n, int)} if isinstance(there, dict) else {}
+    stated = {str(task): n for task, n in there.items() if isinstance(n, int)} if isinstance(there, dict) else {}
+    shots = {task: {n} for task, n in stated.items()}
+    for task, groups in _groups(said).items():
+        for group in groups:
+            if group not in stated and task in stated:
+                shots.setdefault(group, set()).add(stated[task])
+    return {task: frozenset(numbers) for task, numbers in shots.items()}
 
 
 def _objects(said: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:

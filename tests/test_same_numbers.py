@@ -94,8 +94,8 @@ def _answers(folder: Path, documents: int, threads: int, order: random.Random | 
                 order.shuffle(rows)
             load(database, write_csv(folder / "rows.csv", header, rows), reader)
         session = Session(database)
-        # Which files the rows were in is another question, which the signature answers in its own part, and with how many
-        # imports they came, a note.
+        # Which files the rows were in is another question, which the signature answers in its own part; with how many
+        # imports they came, a note says.
         answered = [session.run(question) for question in QUESTIONS]
         return [
             re.sub(r"[|] data [0-9a-f+]+ ", "", replace(result, notes=_but_looks(result.notes)).to_json())

@@ -451,3 +451,27 @@ def test_a_table_of_classes_that_names_systems_is_named_after_its_file(tmp_path:
     request = LoadRequest([str(tmp_path / "own")])
     done = carry_out(database, request, plan(request, database, tmp_path))
     assert [loaded.test_sets for _, loaded in done.loaded] == [("moods",), ("topics",)]
+
+
+@pytest.mark.parametrize("order", [("many", "two"), ("two", "many")])
+def test_a_table_of_two_classes_is_not_of_the_test_set_of_one_with_others(
+    database: Database, load_text: Load, order: tuple[str, str]
+) -> None:
+    """Two classes such as 0 and 1 are decisions, and several are counts: these tables share nothing but row numbers."""
+    keys = {"many": ("x", "y", "z", "x", "y", "z"), "two": ("0", "1", "0", "1", "0", "1")}
+    texts = {
+        name: "\n".join(["id,y_true,y_pred", *(f"{place},{kind},{kind}" for place, kind in enumerate(key))])
+        for name, key in keys.items()
+    }
+    first, second = order
+    load_text(texts[first], "sklearn", f"{first}.csv", fields={"test_set": "t", "system": first})
+    with pytest.raises(DataError, match="have both classes in another key"):
+        load_text(texts[second], "sklearn", f"{second}.csv", fields={"test_set": "t", "system": second})
+
+
+def test_one_that_answers_with_a_third_class_is_of_the_same_test_set(database: Database, load_text: Load) -> None:
+    for system, answers in (("careful", "0101"), ("wild", "0121")):
+        rows = [f"{place},{place % 2},{answer}" for place, answer in enumerate(answers)]
+        text = "\n".join(["id,y_true,y_pred", *rows])
+        load_text(text, "sklearn", f"{system}.csv", fields={"test_set": "t", "system": system})
+    assert check(database) == ()

@@ -49,6 +49,26 @@ join test_set t on t.id = a.test_set_id where not list_has_any(a.kinds, b.kinds)
 """Two systems of a test set that are judged by keys without a common class or type, and these."""
 
 
+MIXED = """
+with brought as (
+    select test_set_id from score where import_id = $1 union select test_set_id from decision where import_id = $1
+), classed as (
+    select test_set_id, document_id, u.name as class, s.name as system
+    from score join unit u on u.id = unit_id join system s on s.id = system_id left join import i on i.id = import_id
+    where possible > 0 and (import_id = $1 or i.reader = $2) and test_set_id in (select test_set_id from brought)
+), labelled as (
+    select test_set_id, document_id, label from key_label left join import i on i.id = import_id
+    where annotator_id = 0 and (import_id = $1 or i.reader = $2)
+)
+select t.name, class, min(system)
+from classed join labelled using (test_set_id, document_id) join test_set t on t.id = test_set_id
+group by t.name, class having count(distinct label) > 1 order by all limit 1
+"""
+"""A class of a key with several classes, with a system that is judged by it, the documents of which a key with two
+classes puts into both.
+"""
+
+
 STRANGERS = """
 with held as (
     select test_set_id, system_id, document_id, import_id from score
@@ -92,6 +112,12 @@ def check_keys(
     for test_set, one, kinds, other, others in apart:
         said = f"the key of {one} on {test_set} has {some(kinds)}, and that of {other} has {some(others)}"
         raise DataError((Fault(called, None, f"{said}: nothing in common"),), hints=(*_hints(reader), SAME_DOCUMENTS))
+    mixed = () if same_documents else database.rows(Sql(MIXED, (number, reader.name)))
+    for test_set, kind, system in mixed:
+        said = (
+            f"the documents of {test_set} whose class is {kind} in the key of {system} have both classes in another key"
+        )
+        raise DataError((Fault(called, None, said),), hints=(*_hints(reader), SAME_DOCUMENTS))
     strangers = database.rows(Sql(STRANGERS, (number, reader.name))) if by_folder and not same_documents else ()
     for test_set, system, other in strangers:
         said = f"{system} has no document in common with {other}, although both files are in the folder {test_set}"

@@ -361,7 +361,7 @@ def test_an_expression_printed_within_a_definition_is_read_again(expression: nod
 def test_random_statements_hold_nodes_of_every_class() -> None:
     seen: set[type[nodes.Node]] = set()
 
-    @settings(max_examples=30, derandomize=True, database=None, phases=[Phase.generate], deadline=None)
+    @settings(max_examples=90, derandomize=True, database=None, phases=[Phase.generate], deadline=None)
     @given(st.tuples(*question_kinds, *other_kinds))
     def collect(one_of_each: tuple[nodes.AnyStatement, ...]) -> None:
         seen.update(type(part) for statement in one_of_each for part in parts(statement))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -130,9 +131,26 @@ def test_other_statements_take_it(session: Session, statement: str) -> None:
     assert session.run(statement).rows
 
 
-def test_power_resamples_topics_of_which_it_needs_six(session: Session) -> None:
+def test_power_resamples_topics_of_which_it_needs_six(session: Session, tmp_path: Path) -> None:
+    question = "power mean(F by document.topic) for A, B on t detect 10% documents 5, 50"
     with pytest.raises(QueryError, match="t has 5 topics, and power needs at least 6"):
-        session.run("power mean(F by document.topic) for A, B on t detect 10% documents 5, 50")
+        session.run(question)
+    documents = [(f"t{topic}", f"t{topic}-{place}") for topic in range(7) for place in range(4)]
+    decisions = [
+        ("t", system, name, "yes" if (place * step) % 5 < 3 else "no")
+        for system, step in (("A", 2), ("B", 3))
+        for place, (_, name) in enumerate(documents)
+    ]
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, write_csv(tmp_path / "d.csv", "test_set system document decision", decisions), "decisions")
+        labels = [("t", name, "relevant" if name[-1] in "01" else "nonrelevant") for _, name in documents]
+        load(database, write_csv(tmp_path / "l.csv", "test_set document label", labels), "labels")
+        topics = [("t", name, topic) for topic, name in documents]
+        load(database, write_csv(tmp_path / "a.csv", "test_set document topic", topics), "documents")
+    with Session.open(tmp_path / "w.duckdb") as opened:
+        result = opened.run(question)
+    assert "7 topics resampled" in result.caption
+    assert [row["documents"] for row in result.rows] == [5, 50]
 
 
 def test_documents_without_a_topic_are_left_out_and_counted(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -21,10 +21,12 @@ _SAME = " and ".join(f"a.{column} = b.{column}" for column in IDENTITIES.key_col
 
 _IN_FILE = (
     "fact as a join (select {keys}, min(place) as place from fact group by all having count(distinct digest) > 1) "
-    "as first using ({keys}) join fact as b on b.place = first.place and {same} where a.digest <> b.digest"
+    "as first using ({keys}) join fact as b on b.place = first.place and {same} and a.digest <> b.digest"
 ).format(keys=", ".join(IDENTITIES.key_columns), same=_SAME)
+"""What a file says of its documents, beside the first other thing that it says of them."""
 
-_STORED = f"fact as a join {IDENTITIES.table} as b on {_SAME} where a.digest <> b.digest"
+_STORED = f"fact as a join {IDENTITIES.table} as b on {_SAME} and a.digest <> b.digest"
+"""What a file says of its documents, beside another thing that is stored."""
 
 SAME_DOCUMENTS = "--same-documents takes documents of one name for the same, whatever files say of them"
 """The hint for somebody who knows better."""
@@ -57,16 +59,13 @@ def _refusal(part: FilePart, documents: int) -> DataError:
     said = (
         "select distinct on (a.document_id) a.place, d.name, t.name, a.name, a.begins, b.begins, {origin}, "
         "(select source from import where import.id = {origin}) "
-        "from {pairs_and} order by a.document_id, a.place limit " + str(MOST_FAULTS)
+        "from {pairs} join document d on d.id = a.document_id join test_set t on t.id = a.test_set_id "
+        "order by a.document_id, a.place limit " + str(MOST_FAULTS)
     )
-    of_names = " join document d on d.id = a.document_id join test_set t on t.id = a.test_set_id where"
-    rows, in_file = [], False
-    for pairs, origin in ((_IN_FILE, "b.place"), (_STORED, "b.import_id")):
-        pairs_and = pairs.replace(" where", of_names)
-        rows = database.rows(Sql(said.format(origin=origin, pairs_and=pairs_and)))
-        in_file = origin == "b.place"
-        if rows:
-            break
+    rows = database.rows(Sql(said.format(origin="b.place", pairs=_IN_FILE)))
+    in_file = bool(rows)
+    if not in_file:
+        rows = database.rows(Sql(said.format(origin="b.import_id", pairs=_STORED)))
     lines = staged.lines({row[6] for row in rows}) if staged.lines and in_file else {}
     complaints = []
     for place, document, test_set, name, here, there, origin, source in sorted(rows):

@@ -6,6 +6,8 @@ is refused, since its values could not be compared with those that are there. No
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.loading.identities import SAME_DOCUMENTS
 from evalhouse.warehouse.loading.planning import some
@@ -108,20 +110,20 @@ def check_keys(
     )
     if faults:
         raise DataError(faults, int(found[0][-1]), _hints(reader))
-    apart = () if same_documents else database.rows(Sql(APART, (number, reader.name, number)))
-    for test_set, one, kinds, other, others in apart:
-        said = f"the key of {one} on {test_set} has {some(kinds)}, and that of {other} has {some(others)}"
-        raise DataError((Fault(called, None, f"{said}: nothing in common"),), hints=(*_hints(reader), SAME_DOCUMENTS))
-    mixed = () if same_documents else database.rows(Sql(MIXED, (number, reader.name)))
-    for test_set, kind, system in mixed:
-        said = (
-            f"the documents of {test_set} whose class is {kind} in the key of {system} have both classes in another key"
-        )
-        raise DataError((Fault(called, None, said),), hints=(*_hints(reader), SAME_DOCUMENTS))
-    strangers = database.rows(Sql(STRANGERS, (number, reader.name))) if by_folder and not same_documents else ()
-    for test_set, system, other in strangers:
-        said = f"{system} has no document in common with {other}, although both files are in the folder {test_set}"
-        raise DataError((Fault(called, None, said),), hints=(*_hints(reader), SAME_DOCUMENTS))
+    for wrong in () if same_documents else _foreign(database, reader, number, by_folder):
+        raise DataError((Fault(called, None, wrong),), hints=(*_hints(reader), SAME_DOCUMENTS))
+
+
+def _foreign(database: Database, reader: Reader, number: int, by_folder: bool) -> Iterator[str]:
+    """Why systems seem to be of different test sets: by all of their keys, or because they share no document."""
+    for test_set, one, kinds, other, others in database.rows(Sql(APART, (number, reader.name, number))):
+        key = f"the key of {one} on {test_set} has {some(kinds)}"
+        yield f"{key}, and that of {other} has {some(others)}: nothing in common"
+    for test_set, kind, system in database.rows(Sql(MIXED, (number, reader.name))):
+        key = f"the documents of {test_set} whose class is {kind} in the key of {system}"
+        yield f"{key} have both classes in another key"
+    for test_set, system, other in database.rows(Sql(STRANGERS, (number, reader.name))) if by_folder else ():
+        yield f"{system} has no document in common with {other}, although both files are in the folder {test_set}"
 
 
 def _hints(reader: Reader) -> tuple[str, ...]:

@@ -27,13 +27,13 @@ from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES, SYSTEMS
 from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import (
-    PARTS,
-    QUESTIONS,
     REPLICATES,
     CellColumn,
     UnclearError,
-    plain,
+    parts_of,
     roles_of,
+    tells_document,
+    words_apart,
 )
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start, filled
@@ -126,12 +126,9 @@ def _identify(sheets: Sheets, said_of: _SaidOfSystems) -> None:
     for line, row in _rows(said_of.staging):
         if not telling:
             free = [heading for heading in row if heading not in (*NAMED, *said_of.columns)]
-            telling = [heading for heading in free if plain(heading) in (*QUESTIONS, *PARTS)]
-            sheets.told_apart |= {
-                heading: f"--map {quote(f'test_set={heading}')}"
-                for heading in telling
-                if plain(heading) in PARTS and "test_set" not in said_of.fields
-            }
+            telling = list(filter(tells_document, free))
+            if "test_set" not in said_of.fields:
+                sheets.told_apart |= {heading: words_apart("test_set", heading) for heading in parts_of(telling)}
             if not telling:
                 return
         on, _ = said_of.row(row)

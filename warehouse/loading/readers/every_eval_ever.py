@@ -329,10 +329,6 @@ def _add_texts(
     texts.outputs(line, _texts(outputs), member=member, test_set=test_set, system=system, document=document)
 
 
-def _one(said: object) -> str | None:
-    return said if isinstance(said, str) else None
-
-
 def _texts(said: object) -> list[str]:
     """The texts in a list, or a single text as a list."""
     return [text for text in (said if isinstance(said, list) else [said]) if isinstance(text, str)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,7 +38,6 @@ from evalhouse.warehouse.loading.readers.counts import sure_counts
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import (
     PARTS,
-    QUESTIONS,
     REPLICATES,
     CellColumn,
     Findings,
@@ -50,6 +48,8 @@ from evalhouse.warehouse.loading.staging.columns import (
     noun_of,
     plain,
     roles_of,
+    tells_document,
+    words_apart,
 )
 from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Start
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
@@ -191,7 +191,7 @@ def _telling_columns(roles: Roles, clusters: Collection[str]) -> list[CellColumn
     """The columns that say what a document is, beside its name: its question, or the split that it is from."""
     free = [*roles.others, *(column for of_kind in roles.texts.values() for column in of_kind)]
     free = [column for column in free if column.heading not in clusters]
-    return [column for column in free if plain(column.heading) in (*QUESTIONS, *PARTS)]
+    return [column for column in free if tells_document(column.heading)]
 
 
 def _words_apart(roles: Roles, telling: Sequence[CellColumn]) -> dict[str, str]:
@@ -201,7 +201,7 @@ def _words_apart(roles: Roles, telling: Sequence[CellColumn]) -> dict[str, str]:
         field = "test_set" if plain(column.heading) in PARTS else "document"
         if (field == "document" and column.is_text) or (field == "test_set" and field in roles.fields):
             continue
-        words[column.heading] = f"--map {quote(f'{field}={column.heading}')}"
+        words[column.heading] = words_apart(field, column.heading)
     return words
 
 

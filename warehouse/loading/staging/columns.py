@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
 
 from msgspec import Struct
 from msgspec import field as struct_field
@@ -165,6 +166,16 @@ def text_kind(heading: str) -> str:
 def parts_of(headings: Iterable[str]) -> list[str]:
     """The headings that say which part or form of a test set a document is from."""
     return [heading for heading in headings if plain(heading) in PARTS]
+
+
+def tells_document(heading: str) -> bool:
+    """Whether a column of this heading says what a document is, beside its name: its question, or its part."""
+    return plain(heading) in (*QUESTIONS, *PARTS)
+
+
+def words_apart(field: str, heading: str) -> str:
+    """The words of the command line that keep documents apart by a column."""
+    return f"--map {quote(f'{field}={heading}')}"
 
 
 def is_place(heading: str) -> bool:

@@ -6,13 +6,12 @@ Which columns these are is decided by their names. Nothing is compared here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from shlex import quote
 
 from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, IDENTITIES, TEST_SET, FactForm
 from evalhouse.warehouse.loading.staging import tabular
-from evalhouse.warehouse.loading.staging.columns import PARTS, QUESTIONS, parts_of, plain
+from evalhouse.warehouse.loading.staging.columns import parts_of, tells_document, words_apart
 from evalhouse.warehouse.loading.staging.identity import identities_in
 from evalhouse.warehouse.loading.staging.staged import Matching, Staged, Staging, match
 from evalhouse.warehouse.store.sql import join, name, value, values
@@ -34,7 +33,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     staged = tabular.stage_table(staging, matching)
     [header] = headers
     free = [place for place, column in enumerate(header) if column not in staged.columns.values()]
-    telling = tuple(place for place in free if plain(header[place]) in (*QUESTIONS, *PARTS))
+    telling = tuple(place for place in free if tells_document(header[place]))
     if staging.form.attributes or DOCUMENT not in staging.form.key or not telling:
         return (staged,)
     return staged, _stage_identities(staging, staged, header, telling)
@@ -71,5 +70,5 @@ def _stage_identities(staging: Staging, staged: Staged, header: tuple[str, ...],
 
     columns = {field: field for field in (*key, "name", "begins", "digest") if field not in fields}
     parts = [] if staged.columns.get(TEST_SET.name) in header else parts_of(cells.attributes)
-    apart = {column: f"--map {quote(f'test_set={column}')}" for column in parts}
+    apart = {column: words_apart("test_set", column) for column in parts}
     return Staged(IDENTITIES, columns, (), (), lines if cells.lines else None, told_apart=apart)

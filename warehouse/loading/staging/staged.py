@@ -85,8 +85,10 @@ def system_of(database: Database, brought: Brought, run: Run) -> str:
         return run.model
     key = run.test_set, run.model, run.told_by
     if key not in brought:
-        there = [*_runs_stored(database), *brought.values()]
+        there = [*_runs_stored(database, run.model), *brought.values()]
         own = replace(run, model=_model_with_settings(there, run))
+        if own.model != run.model:
+            there += _runs_stored(database, own.model)
         brought[key] = replace(own, system=_free(there, own))
     return brought[key].system
 

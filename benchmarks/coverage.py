@@ -190,7 +190,7 @@ def coverage(design: Design, documents: int, sets: int) -> list[str]:
             plan = IntervalPlan(LEVEL, kind)
             limits = bootstrap.differences(many, [(0, 1)], plan)
             if design.within is not None:
-                limits = allow_for_constants(limits, many, 1.0, [(0, 1)], plan, design.within)
+                limits = allow_for_constants(limits, [(many, 1.0)], [(0, 1)], plan, design.within)
             given[place] += limits.low[0] == limits.low[0]
             held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
     return shares(held, given, sets)

@@ -18,6 +18,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.planning import LoadRequest
 from evalhouse.warehouse.results import UNEVEN, Result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.statements.pictures import PICTURES
@@ -368,6 +369,27 @@ def test_the_count_beside_a_measure_is_that_of_the_measure(
             marks = {row.get(f"mark({measure})") for row in scored.rows}
             assert marks == ({UNEVEN} if uneven else {None})
             assert {row["mark"] for row in tabled.rows if row["measure"] == measure} == marks
+
+
+@pytest.mark.parametrize("kind", [kind for kind, of in KINDS.items() if of.by_document])
+def test_runs_are_answered_whatever_becomes_of_what_they_lack(tmp_path: Path, kind: str) -> None:
+    """Two runs of a model, the second of which lacks a document, beside another system; all documents but one."""
+    runs = [rows_of(kind, "t", system) for system in ("wren#1", "lark")]
+    shorter = rows_of(kind, "t", "wren#2")
+    keys = {"labels", "judgments"}
+    runs += [{r: v if r in keys else [line for line in v if DOCUMENTS[-1] not in line] for r, v in shorter.items()}]
+    with filled(tmp_path / "w.duckdb", *runs) as session:
+        path = tmp_path / "runs.csv"
+        of_model = [("t", f"wren#{number}", "wren", str(number), f"2026-01-0{number}") for number in (1, 2)]
+        write_csv(path, "test_set system model run date", of_model)
+        session.load(LoadRequest([str(path)], "runs"))
+        for word in ("score", "table", "compare", "rank", "group"):
+            for missing in ("zero", "drop"):
+                for condition in ("", f" where document != {DOCUMENTS[0]}"):
+                    asked = f"{word} {MEASURED[kind]} for all on t missing {missing}{condition}"
+                    result = session.run(asked)
+                    systems = {str(row[name]) for row in result.rows for name in row if name.startswith("system")}
+                    assert systems == {"wren", "lark"}, asked
 
 
 # --- a system alone ---------------------------------------------------------------------------------------------------

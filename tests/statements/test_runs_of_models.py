@@ -9,9 +9,10 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import evalhouse as eh
@@ -280,3 +281,38 @@ def test_over_test_sets_a_model_is_one_system_whatever_its_runs_are_called(tmp_p
         assert (row["value_a"], row["value_b"]) == pytest.approx((means["wren"], means["lark"]))
         rank = opened.run("rank accuracy for all over test sets").rows
         assert {row["system"] for row in rank} == {"wren", "lark"}
+
+
+seeds = st.sets(st.integers(0, 3), max_size=3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from("tu"), seeds, min_size=1), min_size=1, max_size=3))
+def test_each_run_has_one_name_and_is_found_by_it(files: list[dict[str, set[int]]]) -> None:
+    """Whatever seeds of a model a file brings on which test sets, and in how many files they come: a model with several
+    runs is shown as model#1, model#2 and so on, and never by its own name beside these.
+    """
+    with TemporaryDirectory() as folder, create(Path(folder) / "w.duckdb") as database:
+        for number, brought in enumerate(files):
+            rows = [
+                (test_set, "wren", seed, f"q{k}", (seed * 7 + k + (test_set == "u")) % 5)
+                for test_set, of in brought.items()
+                for seed in sorted(of)
+                for k in range(4)
+            ]
+            if rows:
+                header = "test_set system seed document m"
+                load(database, write_csv(Path(folder) / f"{number}.csv", header, rows), "wide")
+        stored = {(t, seed) for of_file in files for t, of in of_file.items() for seed in of}
+        assume(stored)
+        session = Session(database)
+        found = session.run("score m for all runs apart").rows
+        assert len(found) == len(stored)
+        several = {test_set for test_set, _ in stored if sum(of == test_set for of, _ in stored) > 1}
+        for row in found:
+            name = str(row["system"])
+            assert name.startswith("wren#") or row["test_set"] not in several
+            if name.startswith("wren#"):
+                (alone,) = session.run(f"score m for {name} on {row['test_set']}").rows
+                assert (alone["system"], alone["m"]) == (name, row["m"])
+        assert len({(row["test_set"], row["system"]) for row in found}) == len(found)

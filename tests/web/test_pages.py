@@ -352,8 +352,34 @@ def test_pages_of_an_empty_warehouse_say_so(visit: Visit, warehouses: dict[str, 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["worked", "clustered", "imported", "replicated", "sample"])
 def test_every_link_of_every_page_leads_to_a_page(kind: str, visit: Visit, warehouses: dict[str, Path]) -> None:
-    """From the first page on, all pages but those of too many pairs and documents."""
-    client = visit(warehouses[kind])
+    assert crawled(visit, warehouses[kind]) > 5
+
+
+@pytest.mark.long
+def test_pages_of_systems_that_each_lack_something_are_all_there(visit: Visit, tmp_path: Path) -> None:
+    """Each system has other measures, on other documents and test sets, and one has nothing but printed figures."""
+    lacking = {"lark": ("a", "t"), "wren": ("b", "u"), "finch": ("c", "")}
+    rows = [
+        (test_set, system, f"q{k}", measure, (k + place) % 2)
+        for place, (system, (without, not_on)) in enumerate(lacking.items())
+        for test_set in "tu"
+        for measure in "abc"
+        for k in range(place, 8)
+        if measure != without and test_set != not_on
+    ]
+    printed = [(test_set, "robin", "values", measure, 0.5, 0.01) for test_set in "tu" for measure in "ab"]
+    header = "test_set system task measure value resolution"
+    with create(tmp_path / "w.duckdb") as database:
+        load(database, write_csv(tmp_path / "v.csv", "test_set system document measure value", rows), "values")
+        load(database, write_csv(tmp_path / "p.csv", header, printed), "published")
+    assert crawled(visit, tmp_path / "w.duckdb") > 5
+
+
+def crawled(visit: Visit, warehouse: Path) -> int:
+    """How many pages there are from the first page on, without those of too many pairs and documents; all of them must
+    be there.
+    """
+    client = visit(warehouse)
     known, waiting, visited = {"/"}, ["/"], 0
     of_a_kind: dict[str, int] = {}
     while waiting:
@@ -368,4 +394,4 @@ def test_every_link_of_every_page_leads_to_a_page(kind: str, visit: Visit, wareh
             if href.startswith("/") and href not in known and of_a_kind[kind_of_page] <= limit:
                 known.add(href.partition("#")[0])
                 waiting.append(href.partition("#")[0])
-    assert visited > 5
+    return visited

@@ -109,19 +109,20 @@ def intervals_by(
         else:
             limits = _limits(_Some(comparison, plan(comparison)), bootstrap)
         within = comparison.statistic.measure.within
-        if within is not None and may_be_constant(comparison):
-            limits = allow_for_constants(
-                limits, comparison.ratios, comparison.factor, comparison.pairs, plan(comparison), within
-            )
+        if within is not None and (ratios := ratios_in(comparison)):
+            limits = allow_for_constants(limits, ratios, comparison.pairs, plan(comparison), within)
         lowest, highest = within or (-inf, inf)
         found = zip(comparison.pairs, single(limits, (lowest - highest, highest - lowest)), strict=True)
         by_pair |= {(comparison.statistic.label, pair): interval for pair, interval in found}
     return by_pair
 
 
-def may_be_constant(comparison: Comparison) -> bool:
-    """Whether it is a ratio that a system may have the same value of on every unit."""
-    return not comparison.over and not comparison.replicates and comparison.sums.is_ratio
+def ratios_in(comparison: Comparison) -> list[tuple[Sums, float]]:
+    """The sums of a ratio with the factor of its values, on each test set that is averaged over; none for others."""
+    parts = comparison.over or (comparison,)
+    if comparison.replicates or not all(part.sums.is_ratio for part in parts):
+        return []
+    return [(part.ratios, part.factor) for part in parts]
 
 
 class _Some(Struct, frozen=True, eq=False):

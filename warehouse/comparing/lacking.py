@@ -268,8 +268,7 @@ def whole_notes(valued: Valued, lines: Sequence[ValueLine], facts: Facts, missin
         if statistic.label not in said and counts and max(count for _, count in counts) < whole:
             labels.setdefault((whole, counts), []).append(statistic.label)
     for (whole, counts), of_counts in labels.items():
-        listed = some([f"{count:,} for {system}" for system, count in sorted(counts, key=lambda one: one[1])])
-        scored = f"scored on fewer than the {quantity(whole, entry.units.noun)} that there are: {listed}"
+        scored = f"scored on fewer than the {quantity(whole, entry.units.noun)} that there are: {_fewest_first(counts)}"
         way = "" if missing or entry.ordered else "; missing zero counts them as nothing"
         yield f"{', '.join(of_counts)} on {entry.test_set.name}: {scored}; coverage lists the absent ones{way}"
 
@@ -288,8 +287,7 @@ def unlike_notes(
     for counts, of_counts in labels.items():
         where = f" for every {', '.join(dimension.name for dimension in by)}" if by else ""
         # Those that have the fewest are named, however many there are.
-        fewest_first = sorted(counts, key=lambda one: (one[1], one[0]))
-        listed = f": {some([f'{count:,} for {system}' for system, count in fewest_first])}" if counts else ""
+        listed = f": {_fewest_first(counts)}" if counts else ""
         if counts and len({count for _, count in counts}) == 1:
             listed = f", though on {counts[0][1]:,} each"
         way = "; missing drop or missing zero makes them comparable" if ways and not entry.units.groups else ""
@@ -298,6 +296,11 @@ def unlike_notes(
             f"{plural(noun)}{where}{listed}; coverage lists the absent ones{way}"
         )
     return notes
+
+
+def _fewest_first(counts: NamedCounts) -> str:
+    """How many documents each system has; those that have as many stand by their names, in whatever order they come."""
+    return some([f"{count:,} for {system}" for system, count in sorted(counts, key=lambda one: (one[1], one[0]))])
 
 
 def missing_notes(valued: Valued, missing: str | None, facts: Facts) -> Iterator[str]:

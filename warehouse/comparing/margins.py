@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, decisions
-from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, may_be_constant, percent
+from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, percent, ratios_in
 from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.sums import Orders, average_of
@@ -317,10 +317,9 @@ def _is_unbounded(comparison: Comparison, pair: Pair) -> bool:
     """Whether a system has the same value on every unit, of a ratio whose range is not known: nothing says how far
     others may be.
     """
-    if comparison.statistic.measure.within is not None or not may_be_constant(comparison):
+    if comparison.statistic.measure.within is not None:
         return False
-    ratios = comparison.ratios
-    return bool(constant_units(ratios)[[*pair]].any()) and are_apart(ratios, pair)
+    return any(constant_units(many)[[*pair]].any() and are_apart(many, pair) for many, _ in ratios_in(comparison))
 
 
 def _is_below_margin(bound: float | None, comparison: Comparison, pair: Pair) -> bool:

@@ -96,8 +96,7 @@ def are_apart(many: Sums, pair: tuple[int, int]) -> bool:
 
 def allow_for_constants(
     limits: ConfidenceLimits,
-    many: Sums,
-    factor: float,
+    parts: Sequence[tuple[Sums, float]],
     pairs: Sequence[tuple[int, int]],
     plan: IntervalPlan,
     within: tuple[float, float],
@@ -105,25 +104,30 @@ def allow_for_constants(
     """The intervals of differences, wider where a system has the same value on every unit on which it has any:
     resamples of it never vary, whatever it may do on other units. As none of so many units has another value, the share
     that has one may be as large as the limit of Clopper and Pearson, and the system's value that share of the measure's
-    range further away. Values are `factor` times those of the sums.
+    range further away.
+
+    `parts` are the sums of a test set, with the factor of their values; or those of each of several test sets, over
+    which differences are averaged.
     """
-    units = constant_units(many)
     level = plan.level if plan.family == "each" else plan.level / len(pairs)
-    values = factor * many.values()
+    missed = level if plan.bounds == "both" else 2 * level
     low, high = limits.low.copy(), limits.high.copy()
-    for place, pair in enumerate(pairs):
-        if not (units[[*pair]].any() and are_apart(many, pair)):
-            continue
-        if units[[*pair]].all():
-            difference = values[pair[0]] - values[pair[1]]
-            low[place] = np.nan if plan.bounds == "upper" else difference
-            high[place] = np.nan if plan.bounds == "lower" else difference
-        for system, sign in zip(pair, (1, -1), strict=True):
-            if units[system]:
-                missed = level if plan.bounds == "both" else 2 * level
-                most = clopper_pearson(0, int(units[system]), missed)[1] * (within[1] - within[0])
-                room = values[system] - within[0], within[1] - values[system]
-                less, more = (max(0.0, min(most, float(one))) for one in room)
-                low[place] -= less if sign > 0 else more
-                high[place] += more if sign > 0 else less
-    return replace(limits, low=low, high=high)
+    unmoved, differences = np.ones(len(pairs), dtype=np.bool_), np.zeros(len(pairs))
+    below, above = np.zeros((2, len(pairs)))
+    for many, factor in parts:
+        units, values = constant_units(many), factor * many.values()
+        for place, pair in enumerate(pairs):
+            there = units[[*pair]] * are_apart(many, pair)
+            unmoved[place] &= there.all()
+            differences[place] += (values[pair[0]] - values[pair[1]]) / len(parts)
+            for system, known, sign in zip(pair, there.tolist(), (1, -1), strict=True):
+                if known:
+                    most = clopper_pearson(0, known, missed)[1] * (within[1] - within[0])
+                    room = values[system] - within[0], within[1] - values[system]
+                    less, more = (max(0.0, min(most, float(one))) / len(parts) for one in room)
+                    below[place] += less if sign > 0 else more
+                    above[place] += more if sign > 0 else less
+    # Where nothing varies at all, there is nothing that could be resampled.
+    low[unmoved & (plan.bounds != "upper")] = differences[unmoved & (plan.bounds != "upper")]
+    high[unmoved & (plan.bounds != "lower")] = differences[unmoved & (plan.bounds != "lower")]
+    return replace(limits, low=low - below, high=high + above)

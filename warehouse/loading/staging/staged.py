@@ -113,7 +113,10 @@ def systems_of(database: Database, runs: Sequence[Run]) -> list[Run]:
     named = []
     for run in runs:
         others = stored.setdefault(run.model, [])
-        others.append(replace(run, system=_free(others, run, several[run.test_set, run.model] > 1)))
+        # A seed is an attribute of its run, so that a run with another one is another system on other test sets, too.
+        taken = {other.system for other in others if other.told_by != run.told_by}
+        numbered = several[run.test_set, run.model] > 1
+        others.append(replace(run, system=_free(others, run, numbered, taken)))
         named.append(others[-1])
     return named
 
@@ -123,9 +126,9 @@ def _name(text: str) -> str:
     return normalize("NFC", text.strip())
 
 
-def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
+def _free(runs: list[Run], run: Run, numbered: bool = False, taken: Collection[str] = ()) -> str:
     """The name that the run already has, on its test set, or on another test set if that name is free here; otherwise
-    the next free name.
+    the next name that is free here and not `taken`.
 
     With `numbered`, the first run gets a number too, unless it has the name of the model on another test set: it is
     `model#1` then, whatever it is stored as.
@@ -140,7 +143,7 @@ def _free(runs: list[Run], run: Run, numbered: bool = False) -> str:
     with_number = (numbered and run.model not in known) or f"{run.model}#1" in known
     first = f"{run.model}#1" if with_number else run.model
     names = (f"{run.model}#{number}" if number > 1 else first for number in count(1))
-    return next(name for name in names if name not in here)
+    return next(name for name in names if name not in here and name not in taken)
 
 
 def _runs_stored(database: Database, model: str | None = None) -> list[Run]:

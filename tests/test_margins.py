@@ -409,7 +409,9 @@ def test_a_percentage_of_what_is_no_share_is_refused_with_both_lines(opened: Ope
             with pytest.raises(QueryError) as raised:
                 session.run(statement)
             assert raised.value.message == "dollars is no share, so 5% of it is not a number"
-            assert [hint.split(",")[0] for hint in raised.value.hints] == ways
+            *hints, declaration = raised.value.hints
+            assert [hint.split(",")[0] for hint in hints] == ways
+            assert declaration == "if dollars is a share, load its file once more with --share dollars"
             assert statement[raised.value.span.start : raised.value.span.end] == "5%"
 
 

@@ -50,6 +50,7 @@ class Change(Struct, frozen=True):
     text: str
     fields: tuple[tuple[str, str], ...] = ()
     lower: bool | None = None
+    share: bool = False
 
     def done(self, database: Database, file: Path) -> object:
         """What came of it: the rows that are new, or that it was refused."""
@@ -61,7 +62,13 @@ class Change(Struct, frozen=True):
                 return forget(database, called[0]).rows if called else None
             declared = {} if self.lower is None else {"M": self.lower}
             loaded = load(
-                database, file, self.reader, fields=dict(self.fields), lower_is_better=declared, called=file.name
+                database,
+                file,
+                self.reader,
+                fields=dict(self.fields),
+                lower_is_better=declared,
+                shares=("M",) if self.share else (),
+                called=file.name,
             )
             return loaded.rows_new, loaded.import_id is not None
         except DataError:
@@ -79,10 +86,11 @@ def loads(draw: st.DrawFn) -> Change:
     test_set, system = draw(one_of("T", "T", "U")), draw(one_of("A", "B"))
     documents = sorted(draw(st.sets(one_of("d1", "d2", "d3"), min_size=1)))
     number, word = draw(one_of("5", "7")), draw(one_of("x", "y"))
+    value = draw(one_of(number, "0.5"))
     rows = {
         "scores": f"{draw(one_of('', '', 'E', 'F'))},{test_set},{system},{{}},{draw(one_of('', 'u'))},9,9,{number},0",
         "counts": f"{test_set},{system},{{}},{draw(one_of('1', '2'))},{draw(one_of('1', '3'))}",
-        "values": f"{test_set},{system},{{}},M,{number}",
+        "values": f"{test_set},{system},{{}},M,{value}",
         "rankings": f"{test_set},{system},t,{{}},RANK",
         "labels": f"{test_set},{{}},{draw(one_of('', 'eve'))},{draw(one_of('relevant', 'nonrelevant'))}",
         "judgments": f"{test_set},t,{{}},1",
@@ -95,7 +103,7 @@ def loads(draw: st.DrawFn) -> Change:
     text = "\n".join([header, *(line.replace("RANK", str(place)) for place, line in enumerate(lines, 1)), ""])
     fields = draw(st.sampled_from([(), (), (("noun", "question"),), (("noun", "pair"),)]))
     has_documents = reader not in ("systems", "runs", "published")
-    return Change(reader, text, fields if has_documents else (), draw(st.none() | st.booleans()))
+    return Change(reader, text, fields if has_documents else (), draw(st.none() | st.booleans()), draw(st.booleans()))
 
 
 CHANGES = loads() | st.just(Change("", "0.csv"))
@@ -137,7 +145,8 @@ def stored(database: Database) -> dict[str, list[str]]:
     names = "(select t.id, e.name || '/' || t.name as name from test_set t join evaluation e on e.id = t.evaluation_id)"
     named = {"test_set": names, "import": "(select id, source as name from import)"}
     tables = {}
-    for table in (*FACT_TABLES, "observed", "direction", "document", "system", "item", "unit", "annotator", "import"):
+    said, named_in = ("observed", "direction", "share"), ("document", "system", "item", "unit", "annotator", "import")
+    for table in (*FACT_TABLES, *said, *named_in):
         columns = [str(row[0]) for row in database.rows(Sql(f"select column_name from (describe {table})"))]
         left_out = ("id", "imported_at", "sha256")
         cells, joins = [], ""
@@ -231,8 +240,12 @@ def scored(row: str) -> Change:
             Change("values", f"{COUNTS},measure,value\n{T},M,1\n", lower=True),
             Change("values", f"{COUNTS},measure,value\nU,B,d,M,1\n", lower=False),
         ),
+        (
+            Change("values", f"{COUNTS},measure,value\n{T},M,1\n", share=True),
+            Change("values", f"{COUNTS},measure,value\nU,B,d,M,7\n"),
+        ),
     ],
-    ids=["evaluation", "evaluation first", "units", "case of counts", "limits", "ranks", "directions"],
+    ids=["evaluation", "evaluation first", "units", "case of counts", "limits", "ranks", "directions", "shares"],
 )
 def test_loads_that_each_read_what_the_other_writes(one: Change, other: Change) -> None:
     same_as_some_order([one, other], 0, nested=True)

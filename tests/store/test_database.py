@@ -24,7 +24,7 @@ from evalhouse.warehouse.store.connecting import in_memory, open_database
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.files import extent_of
 from evalhouse.warehouse.store.replacement import backup, create, in_place, loading_lock, making, replacing
-from evalhouse.warehouse.store.schema import CATALOGUES, DATABASE, catalogue, digest
+from evalhouse.warehouse.store.schema import CATALOGUES, DATABASE, SCHEMA_VERSION, catalogue, digest
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check
 from tests import empty
@@ -135,12 +135,13 @@ class TestOpening:
     def test_a_newer_schema_is_told(self, folder: Path) -> None:
         path = folder / "w.duckdb"
         with replacing(path) as database:
-            database.run(Sql("update meta set value = '11' where key = 'schema_version'"))
-            database.run(Sql("update meta set value = '10' where key = 'schema_version'"))
+            database.run(Sql(f"update meta set value = '{SCHEMA_VERSION + 1}' where key = 'schema_version'"))
+            database.run(Sql(f"update meta set value = '{SCHEMA_VERSION}' where key = 'schema_version'"))
         with create(folder / "newer.duckdb") as database:
-            database.run(Sql("update meta set value = '11' where key = 'schema_version'"))
+            database.run(Sql(f"update meta set value = '{SCHEMA_VERSION + 1}' where key = 'schema_version'"))
         said = refusal(folder / "newer.duckdb")
-        assert said.message == f"{folder / 'newer.duckdb'} has schema version 11, and this evalhouse reads version 10"
+        versions = f"version {SCHEMA_VERSION + 1}, and this evalhouse reads version {SCHEMA_VERSION}"
+        assert said.message == f"{folder / 'newer.duckdb'} has schema {versions}"
         assert said.hints == ("a newer evalhouse reads it",)
 
     def test_a_file_of_a_newer_duckdb_is_told(self, folder: Path) -> None:

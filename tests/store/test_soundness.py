@@ -22,7 +22,7 @@ from evalhouse.warehouse.store.connecting import in_memory, open_database
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.fingerprints import wrong
 from evalhouse.warehouse.store.replacement import unbalanced_imports
-from evalhouse.warehouse.store.schema import EARLIER
+from evalhouse.warehouse.store.schema import EARLIER, SCHEMA_VERSION
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check, upgrade
 from tests.empty import create
@@ -206,6 +206,7 @@ NEW_IN = {
     8: "drop view texts; drop table document_text; drop table system_text;",
     9: "drop table column_role;",
     10: "drop table document_identity;",
+    11: "drop table share;",
 }
 """What takes back what each version of the schema brought."""
 
@@ -220,7 +221,7 @@ def make_older(database: Database, version: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.duckdb"
     with create(path) as database:
@@ -228,9 +229,10 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         make_older(database, version)
     with pytest.raises(WarehouseError) as caught:
         open_database(path)
-    assert caught.value.message == f"{path} has schema version {version}, and this evalhouse reads version 10"
+    versions = f"version {version}, and this evalhouse reads version {SCHEMA_VERSION}"
+    assert caught.value.message == f"{path} has schema {versions}"
     assert caught.value.hints == (f"evalhouse upgrade --db {path} brings it up to date",)
-    assert upgrade(path) == (version, 10)
+    assert upgrade(path) == (version, SCHEMA_VERSION)
     with open_database(path) as database:
         assert check(database) == ()
         database_has = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
@@ -239,7 +241,7 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
         made = database.rows(Sql("select table_name, part, rows, digest from fingerprint order by all"))
     unlike = [("import", 0), ("meta", 0), ("observed", 0)]
     assert [row for row in database_has if row[:2] not in unlike] == [row for row in made if row[:2] not in unlike]
-    assert upgrade(path) == (10, 10)
+    assert upgrade(path) == (SCHEMA_VERSION, SCHEMA_VERSION)
     with Session.open(path) as session:
         # Before version 3 nothing was stored of what its documents are called.
         assert version >= 3 or session.catalog.observed("extraction", 1) == Observed()
@@ -251,9 +253,10 @@ def test_an_older_warehouse_is_brought_up_to_date(tmp_path: Path, version: int) 
 def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "new.duckdb"
     with create(path) as database:
-        database.run(Sql("update meta set value = '11'"))
+        database.run(Sql(f"update meta set value = '{SCHEMA_VERSION + 1}'"))
     before = path.read_bytes()
-    with pytest.raises(WarehouseError, match="has schema version 11, from which nothing leads to 10"):
+    said = f"has schema version {SCHEMA_VERSION + 1}, from which nothing leads to {SCHEMA_VERSION}"
+    with pytest.raises(WarehouseError, match=said):
         upgrade(path)
     assert path.read_bytes() == before
 

@@ -22,6 +22,7 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store import upgrading
 from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.files import RELEASE
+from evalhouse.warehouse.store.schema import SCHEMA_VERSION
 from evalhouse.warehouse.store.upgrading import check, upgrade
 
 HERE = Path(__file__).resolve().parent
@@ -44,7 +45,7 @@ ASKED_NOW = {1: {"agreement": "agree with key on inbox"}, 2: {"agreement": "agre
 key`.
 """
 
-_EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction"}
+_EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction", "share"}
 EMPTY = {8: _EMPTY, 9: _EMPTY | {"column_role"}}
 """By version, tables that have no rows in its warehouse."""
 
@@ -108,7 +109,7 @@ def test_every_command_says_how_an_old_warehouse_is_upgraded(
         said = capsys.readouterr()
         assert said.out == ""
         assert said.err.endswith(
-            f"error: {path} has schema version {version}, and this evalhouse reads version 10\n"
+            f"error: {path} has schema version {version}, and this evalhouse reads version {SCHEMA_VERSION}\n"
             f"  evalhouse upgrade --db {path} brings it up to date\n"
         )
     assert path.read_bytes() == before
@@ -119,14 +120,14 @@ def test_upgrade_brings_every_row_over(version: int, tmp_path: Path, capsys: pyt
     path = old(version, tmp_path)
     before = rows_by_table(path)
     assert cli.main(["upgrade", "--db", str(path)]) == 0
-    assert capsys.readouterr().err == f"note: {path}: schema version {version} is now 10\n"
+    assert capsys.readouterr().err == f"note: {path}: schema version {version} is now {SCHEMA_VERSION}\n"
     after = rows_by_table(path)
     fingerprints = {row[:2]: row[2:] for row in after["fingerprint"][1]}
     for row in before.pop("fingerprint", ([], []))[1]:
         # Version 5 gave published figures more columns, and meta holds the version.
         if row[0] not in ("published", "meta"):
             assert fingerprints[row[:2]] == row[2:]
-    assert dict(before.pop("meta")[1]) | {"schema_version": "10"} == dict(after["meta"][1])
+    assert dict(before.pop("meta")[1]) | {"schema_version": str(SCHEMA_VERSION)} == dict(after["meta"][1])
     for table, (columns, rows) in before.items():
         of_now, now = after[table]
         assert of_now[: len(columns)] == columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -259,6 +259,7 @@ def _request(args: argparse.Namespace) -> LoadRequest:
         columns=pairs(args.map, "--map FIELD=COLUMN"),
         options={key.removeprefix("reader_"): text for key, text in of_readers.items()},
         lower_is_better=_directions(args),
+        shares=tuple(_measures_in(args.share, "--share")),
         simulated=args.simulated,
         skip_bad=args.skip_bad,
         strict=args.strict,
@@ -274,14 +275,23 @@ def _directions(args: argparse.Namespace) -> dict[str, bool]:
     on the command line.
     """
     directions: dict[str, bool] = {}
+    both = "--lower-is-better and --higher-is-better"
     for lower, words in ((True, args.lower_is_better), (False, args.higher_is_better)):
-        for measure in (part.strip() for word in words for part in word.split(",")):
-            if not measure or directions.get(measure, lower) is not lower:
-                wrong = "names no measure" if not measure else f"{measure} is in both"
-                say(f"error: --lower-is-better and --higher-is-better: {wrong}")
+        for measure in _measures_in(words, both):
+            if directions.get(measure, lower) is not lower:
+                say(f"error: {both}: {measure} is in both")
                 raise SystemExit(MISUSED)
             directions[measure] = lower
     return directions
+
+
+def _measures_in(words: Iterable[str], option: str) -> Iterator[str]:
+    """The measures in the words of an option, which are lists with commas."""
+    for measure in (part.strip() for word in words for part in word.split(",")):
+        if not measure:
+            say(f"error: {option}: names no measure")
+            raise SystemExit(MISUSED)
+        yield measure
 
 
 def _change_warehouse(

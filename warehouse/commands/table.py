@@ -84,6 +84,10 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lower-is-better", action="append", default=[], metavar="M[,N]", help=lower)
     higher = "measures of which higher values are better, although their names suggest otherwise"
     parser.add_argument("--higher-is-better", action="append", default=[], metavar="M[,N]", help=higher)
+    share = (
+        "measures between 0 and 1, so that 5%% of them is 0.05; stored with the load (accuracy and the like are known)"
+    )
+    parser.add_argument("--share", action="append", default=[], metavar="M[,N]", help=share)
     simulated = "mark the rows as simulated; captions of results on them say so"
     parser.add_argument("--simulated", action="store_true", help=simulated)
     bad = "skip files that cannot be read, and list them"

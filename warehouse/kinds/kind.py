@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 # === kinds ============================================================================================================
 
 
+class DeclaredMeasure(Struct, frozen=True):
+    """What loads declared about a measure that is a name in the data. `lower_is_better` is None if nothing was declared
+    about that.
+    """
+
+    lower_is_better: bool | None = None
+    is_share: bool = False
+
+
 class Kind(Struct, frozen=True):
     """What a statement can name after `of`: a kind of stored rows.
 
@@ -62,9 +71,9 @@ class Kind(Struct, frozen=True):
     """The note on such a measure in the menu of completions."""
     figures: tuple[tuple[str, str], ...] = ()
     """Short names of such measures, in lower case, with their full names."""
-    imported: Callable[[str, tuple[str, str], bool | None], Measure] | None = None
+    imported: Callable[[str, tuple[str, str], DeclaredMeasure], Measure] | None = None
     """Makes the measure of such a name. Its arguments are the name, the task and the name under which it is stored, and
-    whether lower values were declared to be better (None if nothing was declared).
+    what loads declared about it.
     """
     decide: Decide | None = None
     """Puts some observations of a system into the cells of the decision yes or no. Baselines are computed with it, and

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evalhouse.warehouse.kinds.kind import Kind
+from evalhouse.warehouse.kinds.kind import DeclaredMeasure, Kind
 from evalhouse.warehouse.measures import Measure, find_measure
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.values import ATTEMPT_COUNTS, UNANSWERED, imported_measure, printed_measure
@@ -30,8 +30,9 @@ def complete_values(
     return [{"value": np.where(present, values, extreme)} for extreme in extremes]
 
 
-def _imported_measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
-    return imported_measure(name, lower_by_name(name) if declared is None else declared)
+def _imported_measure(name: str, stored: tuple[str, str], declared: DeclaredMeasure) -> Measure:
+    lower = lower_by_name(name) if declared.lower_is_better is None else declared.lower_is_better
+    return imported_measure(name, lower, declared_share=declared.is_share)
 
 
 VALUES = Kind(
@@ -105,12 +106,12 @@ RANKINGS = Kind(
 # Figures that are known only as printed, without documents.
 
 
-def _printed_measure(name: str, stored: tuple[str, str], declared: bool | None) -> Measure:
+def _printed_measure(name: str, stored: tuple[str, str], declared: DeclaredMeasure) -> Measure:
     """The measure of a printed figure. If the language has this measure, the figure has the same direction."""
     task, figure = stored
     known = find_measure(figure.partition("(")[0], task)
     lower = lower_by_name(figure) if known is None else known.lower_is_better
-    return printed_measure(name, task, figure, lower if declared is None else declared)
+    return printed_measure(name, task, figure, lower if declared.lower_is_better is None else declared.lower_is_better)
 
 
 PUBLISHED = Kind(

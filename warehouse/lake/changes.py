@@ -51,7 +51,7 @@ _NAMED = ("evaluation", "test_set", "system", "unit", "annotator", "item", "docu
 _WITHIN = {"test_set": "evaluation", "document": "test_set"}
 """Tables whose names are unique only within a name of another table: two test sets may both have a document d1."""
 
-_CARRIED = ("import", "observed", "column_role", "direction")
+_CARRIED = ("import", "observed", "column_role", "direction", "share")
 """Imports, and what belongs to them."""
 
 _ABOUT = ("test_set_id", "system_id"), ("document_id",), ("system_id",)
@@ -184,8 +184,14 @@ def _both_about(working: Working, base: LakeState, state: LakeState) -> bool:
             )
             if database.rows("select 1 from (" + both + ") limit 1"):
                 return True
-    directed = "select 1 from theirs.mine_direction semi join before.direction using (measure) limit 1"
-    return bool(database.rows(Sql(directed)))
+    declared = (
+        "select 1 from theirs.mine_direction semi join before.direction using (measure) "
+        # What others stored meanwhile of a share that the load declares is not looked at, so it is loaded again.
+        "union all select 1 from theirs.mine_share "
+        "union all select 1 from main.value as mine semi join before.share using (measure) "
+        "where mine.value not between 0 and 1 limit 1"
+    )
+    return bool(database.rows(Sql(declared)))
 
 
 def _move(working: Working, shift: int) -> None:
@@ -221,6 +227,7 @@ def _move(working: Working, shift: int) -> None:
             f"(import_id + {shift})::integer from theirs.mine_direction"
         )
     )
+    database.run(Sql(f"insert into main.share select measure, (import_id + {shift})::integer from theirs.mine_share"))
     numbers = working.ids("from " + here("import")) - working.ids("from " + before("import"))
     names_from = {table: working.last[table] + 1 for table in fingerprints.LARGE_NAMES}
     fingerprints.keep(database, tuple(sorted(numbers)), names_from)

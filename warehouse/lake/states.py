@@ -34,7 +34,7 @@ LARGE = (*FACT_TABLES, "document", "item")
 
 SMALL = (
     *("meta", "import", "evaluation", "test_set", "observed", "column_role", "system", "unit", "annotator"),
-    *("direction", "definition", "run", "failure", "system_attribute"),
+    *("direction", "share", "definition", "run", "failure", "system_attribute"),
 )
 """The tables that are kept in memory."""
 

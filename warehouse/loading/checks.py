@@ -7,7 +7,7 @@ All checks run before the load is refused. Nothing here stores anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec import field as struct_field
 
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import quantity
-from evalhouse.warehouse.kinds.records import COUNT, SYSTEM, UNIT, Field, Limit
+from evalhouse.warehouse.kinds.records import COUNT, SYSTEM, UNIT, VALUES, Field, Limit
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields
 from evalhouse.warehouse.loading.staging.cells import CHECKS, check_of, complaint, quote_cell
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
@@ -205,6 +205,20 @@ def _notes_on_known(stored: int, in_files: int, *, everything: bool) -> list[str
         return [ALL_STORED if stored else ALL_REPEATED]
     known = {"stored already": stored, "repeated from other files of the load": in_files}
     return [f"{what}: {quantity(many, 'row')}" for what, many in known.items() if many]
+
+
+def complain_of_shares(part: FilePart, shares: Collection[str]) -> None:
+    """Reports values beyond 0 and 1 of measures that are declared to be shares."""
+    if part.staging.form is not VALUES or not shares:
+        return
+    database = part.staging.database
+    beyond = " from fact where measure in " + values(shares) + " and value not between 0 and 1"
+    [(total,)] = database.rows("select count(*)" + beyond)
+    if total:
+        first = database.rows("select place, value" + beyond + f" order by place limit {MOST_FAULTS}")
+        subjects = _subjects(part, [place for place, _ in first])
+        said = "is declared to be a share, which is between 0 and 1"
+        part.complain([(place, f"{subjects[place]} is {number:g}, but it {said}") for place, number in first], total)
 
 
 def _verdicts(staging: Staging, staged: Staged) -> dict[Field, Sql]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -127,6 +127,7 @@ def load(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     lower_is_better: Mapping[str, bool] | None = None,
+    shares: Sequence[str] = (),
     simulated: bool = False,
     dry_run: bool = False,
     called: str | None = None,
@@ -149,8 +150,9 @@ def load(
     has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by,
     and `like` is the file of the load that this one was found to be like.
     `columns` maps fields to the names of their columns. `options` are the reader's options. `door` opens the files.
-    `lower_is_better` declares directions for measures of the file. `texts` also stores inputs, references and outputs,
-    if the reader finds them. `findings` are what was decided about the columns of all tables of the load together.
+    `lower_is_better` declares directions for measures of the file, and `shares` which of them are shares. `texts`
+    also stores inputs, references and outputs, if the reader finds them. `findings` are what was decided about the
+    columns of all tables of the load together.
     `alone` is false if other files of the load may have attributes of these documents.
     `strict` refuses a file that states another figure than its rows have.
     `same_documents` takes documents of one name for the same, also where files say that they are others.
@@ -198,18 +200,21 @@ def load(
             raise DataError(tuple(map(staging.fault, disagreeing)), hints=(kept,))
         notes = [*disagreeing, *notes]
         progress(0.6, staged_rows)
+        measures = planning.measures_of(parts)
+        shares = planning.declared_shares(measures, shares)
         import_id = None
         loaded: list[LoadedPart] = []
         said: list[planning.Said] = []
         with database.transaction(keep=not dry_run):
             number = last_import(database) + 1
             late = LateAnswers(database, reader.name)
+            shares_before = planning.stored_shares(database)
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
                     continue
                 try:
-                    stored, more_notes = _store(part, number, late)
+                    stored, more_notes = _store(part, number, late, shares_before.union(shares))
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
@@ -237,21 +242,23 @@ def load(
             rows_new, texts_new = new_facts, sum(part.new for part in of_texts)
             notes += notes_of(of_texts)
             progress(0.9, staged_rows)
-            measures = planning.measures_of(parts)
             stated = planning.stated_directions(database, parts) | dict(lower_is_better or {})
             directed = planning.declared_directions(measures, stated)
             planning.check_directions(database, called or str(source), directed)
+            planning.check_shares(database, called or str(source), shares)
             if alone:
                 notes += planning.notes_on_declarations(database, said)
             known = planning.knows_declaration(database, said) and planning.knows_direction(database, directed)
-            notes += late.notes
+            known = known and shares_before.issuperset(shares)
             known = known and not late.imports and knows_roles(database, late.roles)
+            notes += late.notes
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = number
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
                 _record_import(staging, reader, import_id, called or str(source), rows_new, simulated, accuracy)
                 planning.store_declarations(database, said, import_id)
                 planning.store_directions(database, directed, import_id)
+                planning.store_shares(database, shares, import_id)
                 store_roles(database, late.roles, import_id)
             if rows_new:
                 notes += planning.notes_on_directions(
@@ -367,9 +374,11 @@ def _with_options(staging: Staging, reader: Reader, options: Mapping[str, str]) 
     return replace(staging, options={option.name: option.default for option in reader.options} | dict(options))
 
 
-def _store(part: FilePart, import_id: int, late: LateAnswers) -> tuple[LoadedPart, tuple[str, ...]]:
-    """Stores the new facts of one form unless something is wrong with them. Returns counts, first rows, and notes.
-    Attributes that turn out to be none are removed.
+def _store(
+    part: FilePart, import_id: int, late: LateAnswers, shares: Collection[str]
+) -> tuple[LoadedPart, tuple[str, ...]]:
+    """Stores the new facts of one form unless something is wrong with them, such as a value of one of the `shares` that
+    is not between 0 and 1. Returns counts, first rows, and notes. Attributes that turn out to be none are removed.
     """
     staging, staged = part.staging, part.staged
     known = checks.last_numbers(staging)
@@ -377,6 +386,7 @@ def _store(part: FilePart, import_id: int, late: LateAnswers) -> tuple[LoadedPar
     checks.check_new_names(part, known)
     make_facts(staging, staged)
     late.recognize(part)
+    checks.complain_of_shares(part, shares)
     systems, test_sets = _named_in_facts(staging, staged)
     compared = checks.leave_only_new(part)
     fields = tuple(field.name for field in given_fields(staging, staged))
@@ -429,7 +439,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
         for table in FACT_TABLES:
             database.remove_facts(table, import_id)
         database.run(Sql("delete from import where id = ?", (import_id,)))
-        planning.forget_directions(database, import_id)
+        planning.forget_declared_measures(database, import_id)
         _prune(database)
         planning.forget_declarations(database, import_id)
         forget_roles(database, import_id)
@@ -514,8 +524,8 @@ def carry_out(
 ) -> CarriedOut:
     """Loads the files of a plan. `tell` is called after each loaded file.
 
-    Raises DataError for the first bad file, unless bad files are skipped. Also raises it if a direction is declared for
-    a measure that no file has.
+    Raises DataError for the first bad file, unless bad files are skipped. Also raises it if something is declared
+    about a measure that no file has.
     """
     [(systems_before,)] = database.rows(Sql("select coalesce(max(id), 0) from system"))
     done: list[tuple[PlannedFile, Loaded]] = []
@@ -530,6 +540,7 @@ def carry_out(
                 file.reader,
                 **_arguments(request, file, plan),
                 lower_is_better=request.lower_is_better,
+                shares=request.shares,
                 simulated=request.simulated,
                 findings=findings.get(place),
                 alone=len(plan.files) == 1,
@@ -615,10 +626,11 @@ def _options(request: LoadRequest, file: PlannedFile, files: int) -> dict[str, s
 
 
 def _check_declared(request: LoadRequest, done: list[Loaded]) -> None:
-    """Raises DataError if a direction is declared for a measure that no file has."""
+    """Raises DataError if something is declared about a measure that no file has."""
     measures = sorted({measure for loaded in done for measure in loaded.measures})
     known = {measure.casefold() for measure in measures}
-    unknown = [measure for measure in request.lower_is_better if measure.casefold() not in known]
+    said = dict.fromkeys((*request.lower_is_better, *request.shares))
+    unknown = [measure for measure in said if measure.casefold() not in known]
     if unknown:
         there_are = f"the measures are {', '.join(measures)}" if measures else "there are no values at all"
         faults = (Fault(done[-1].source, None, f"no values of {measure}; {there_are}") for measure in unknown)

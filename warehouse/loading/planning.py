@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from unicodedata import normalize
@@ -73,6 +73,7 @@ class LoadRequest(Struct, frozen=True):
     columns: Mapping[str, str] = struct_field(default_factory=dict)
     options: Mapping[str, str] = struct_field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = struct_field(default_factory=dict)
+    shares: Sequence[str] = ()
     simulated: bool = False
     skip_bad: bool = False
     strict: bool = False
@@ -454,14 +455,18 @@ def _nearest(file: PlannedFile, keys: Sequence[PlannedFile]) -> list[PlannedFile
     return [key for key, depth in zip(fitting, depths, strict=True) if depth == max(depths)]
 
 
-# === directions of measures ===========================================================================================
-# Whether lower or higher values are better: what was declared, and what the names of the measures imply.
+# === declarations about measures ======================================================================================
+# Whether lower or higher values are better, and what is a share: what was declared, and what the names of the measures
+# imply.
 
 Directions = Mapping[str, bool]
 """Maps the name of a measure to whether lower values are better."""
 
 FLAGS = {True: "--lower-is-better", False: "--higher-is-better"}
 """The options that declare the two directions."""
+
+SHARE_FLAG = "--share"
+"""The option that declares shares."""
 
 
 def measures_of(parts: Iterable[FilePart]) -> tuple[str, ...]:
@@ -520,9 +525,41 @@ def store_directions(database: Database, said: Directions, import_id: int) -> No
         database.run("insert into direction values " + rows)
 
 
-def forget_directions(database: Database, import_id: int) -> None:
-    """Removes the directions that an import declared."""
-    database.run(Sql("delete from direction where import_id = ?", (import_id,)))
+def declared_shares(measures: Iterable[str], declared: Iterable[str]) -> list[str]:
+    """Those of some measures that are declared to be shares, in any case of letters."""
+    folded = {measure.casefold() for measure in declared}
+    return [measure for measure in measures if measure.casefold() in folded]
+
+
+def stored_shares(database: Database) -> set[str]:
+    """The measures that loads declared to be shares."""
+    return {str(measure) for (measure,) in database.rows(Sql("select distinct measure from share"))}
+
+
+def check_shares(database: Database, source: str, shares: Collection[str]) -> None:
+    """Raises DataError if a value beyond 0 and 1 is stored of measures that a load declares to be shares."""
+    if not shares:
+        return
+    beyond = database.rows(
+        "select v.measure, min_by(v.value, v.import_id), min(v.import_id) from value v where v.measure in "
+        + values(shares)
+        + " and v.value not between 0 and 1 group by v.measure order by v.measure"
+    )
+    said = "{} is no share: import {} stored {:g}, which is not between 0 and 1; leave --share {} out"
+    if faults := [Fault(source, None, said.format(measure, number, one, measure)) for measure, one, number in beyond]:
+        raise DataError(tuple(faults))
+
+
+def store_shares(database: Database, shares: Iterable[str], import_id: int) -> None:
+    """Stores which measures an import declares to be shares."""
+    if rows := [values((measure, import_id)) for measure in shares]:
+        database.run("insert into share values " + join(", ", rows))
+
+
+def forget_declared_measures(database: Database, import_id: int) -> None:
+    """Removes what an import declared about measures."""
+    for table in ("direction", "share"):
+        database.run(f"delete from {table} where import_id = " + value(import_id))
 
 
 def notes_on_directions(database: Database, measures: Iterable[str]) -> list[str]:
@@ -536,12 +573,18 @@ def notes_on_directions(database: Database, measures: Iterable[str]) -> list[str
 
 def flags(database: Database, table: str) -> str:
     """The options of `load` that declare again what is declared about the measures in a table, such as
-    --lower-is-better TER,WER; empty if nothing is declared.
+    --lower-is-better TER,WER --share resolved; empty if nothing is declared.
     """
     declared = "select distinct measure, lower_is_better from direction semi join "
     rows = database.rows(Sql(declared) + name(table) + " using (measure) order by 1")
-    of_each = {lower: [str(measure) for measure, stored in rows if stored is lower] for lower in FLAGS}
-    return " ".join(f"{FLAGS[lower]} {','.join(measures)}" for lower, measures in of_each.items() if measures)
+    of_each = {flag: [str(measure) for measure, stored in rows if stored is lower] for lower, flag in FLAGS.items()}
+    of_each[SHARE_FLAG] = sorted(
+        str(measure)
+        for (measure,) in database.rows(
+            Sql("select distinct measure from share semi join ") + name(table) + " using (measure)"
+        )
+    )
+    return " ".join(f"{flag} {','.join(measures)}" for flag, measures in of_each.items() if measures)
 
 
 # === declarations about documents =====================================================================================

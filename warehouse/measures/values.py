@@ -28,8 +28,10 @@ def mean_of_values() -> Ratio:
     return ratio(LinearForm.of("value"), LinearForm.of("documents"))
 
 
-def imported_measure(name: str, lower_is_better: bool = False) -> Measure:
-    """The measure of the imported values of this name: their mean over documents."""
+def imported_measure(name: str, lower_is_better: bool = False, *, declared_share: bool = False) -> Measure:
+    """The measure of the imported values of this name: their mean over documents. Values of a declared share are all
+    between 0 and 1.
+    """
     meaning = "mean of the imported values over documents"
     return Measure(
         name,
@@ -39,6 +41,7 @@ def imported_measure(name: str, lower_is_better: bool = False) -> Measure:
         mean_of_values,
         steady=True,
         lower_is_better=lower_is_better,
+        within=SHARE if declared_share else None,
         named_share=says_share(name),
     )
 

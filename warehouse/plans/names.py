@@ -21,7 +21,7 @@ from evalhouse.grammar.editing.hints import brief, hints, listing, near, number_
 from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import COUNTS, FILTERING, IMPORTED, KINDS, RANKINGS, VALUES, Kind
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, DeclaredMeasure
 from evalhouse.warehouse.measures import (
     CUTOFF,
     MEASURES,
@@ -490,7 +490,7 @@ class Scope(Struct, frozen=True):
         node: n.MeasureCall | n.Mean,
         measure_node: n.MeasureCall,
         task: Kind,
-        imported: Callable[[str, tuple[str, str], bool | None], Measure],
+        imported: Callable[[str, tuple[str, str], DeclaredMeasure], Measure],
         test_set: KnownTestSet,
     ) -> Statistic:
         """The statistic of a measure that is a name in the data."""
@@ -507,7 +507,7 @@ class Scope(Struct, frozen=True):
         if isinstance(node, n.Mean) and node.over_units:
             raise without_units(node, self.catalog.short_name(test_set))
         of_task = self.catalog.stored_as(task.name, test_set.id, stored)
-        statistic = settle(imported(stored, of_task, self.catalog.directions.get(of_task[1])), {})
+        statistic = settle(imported(stored, of_task, self.catalog.declared_measure(of_task[1])), {})
         # In another spelling it is shown as it was asked for, so that test sets with other spellings have one column.
         figure = _figure(measure_node, task)
         typed = figure if measure_node.parameters or measure_node.name.casefold() == "f" else measure_node.name

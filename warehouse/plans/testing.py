@@ -520,10 +520,15 @@ def check_percentage(word: str, node: n.Number | n.Variable, entries: Sequence[p
             if not is_share:
                 percentage = f"{number_text(node.value.scaleb(2))}%"
                 ways = (f"write {other.format(percentage)}, a part of the second system's value",) if other else ()
+                declare = f"if {statistic.label} is a share, load its file once more with --share {statistic.label}"
                 raise QueryError(
                     f"{statistic.label} is no share, so {percentage} of it is not a number",
                     node.span,
-                    (*ways, f"write {word} {number_text(node.value)}, in the unit of {statistic.label}"),
+                    (
+                        *ways,
+                        f"write {word} {number_text(node.value)}, in the unit of {statistic.label}",
+                        *((declare,) if entry.kind.by_measure else ()),
+                    ),
                 )
 
 

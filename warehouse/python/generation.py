@@ -66,6 +66,12 @@ _OF_DATA = (
         "str or sequence of str, optional",
         "Measures whose lower values are better.",
     ),
+    (
+        "share",
+        "NameOrNames | None",
+        "str or sequence of str, optional",
+        "Measures that are shares, between 0 and 1: 5% of them is 0.05.",
+    ),
 )
 
 _ROWS = """\

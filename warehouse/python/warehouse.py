@@ -446,6 +446,7 @@ class Warehouse(OtherStatements):
         set: Mapping[str, str] | None = None,
         lower_is_better: written.NameOrNames = (),
         higher_is_better: written.NameOrNames = (),
+        share: written.NameOrNames = (),
         simulated: bool = False,
         skip_bad: bool = False,
         strict: bool = False,
@@ -474,6 +475,8 @@ class Warehouse(OtherStatements):
             Fields with the same value in every row: `{"test_set": "dev"}`; also `noun` and `cluster`.
         lower_is_better, higher_is_better : str or sequence of str
             Measures whose lower, or higher, values are better, if their names do not show it.
+        share : str or sequence of str
+            Measures that are shares, between 0 and 1, if their names do not show it: 5% of them is 0.05.
         simulated : bool, default False
             Mark the rows as simulated.
         skip_bad : bool, default False
@@ -539,6 +542,7 @@ class Warehouse(OtherStatements):
                 columns=dict(map or {}),
                 options=options,
                 lower_is_better=directions,
+                shares=written.several("share", share) if share else (),
                 simulated=simulated,
                 skip_bad=skip_bad,
                 strict=strict,
@@ -671,7 +675,7 @@ def _make_warehouse(make: Callable[[], Session], *, read_only: bool = False) -> 
 # === one question about a table =======================================================================================
 # Makes a temporary warehouse from a table in memory, asks it, and keeps it with the answer.
 
-_OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better")
+_OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better", "share")
 
 
 def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
@@ -682,7 +686,8 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     fields = dict(given["set"] or {})
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]
-    loaded = warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=given["lower_is_better"] or ())
+    lower, share = given["lower_is_better"] or (), given["share"] or ()
+    loaded = warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=lower, share=share)
     if not warehouse.session.catalog.test_sets:
         in_full(lambda: _refuse_attributes(loaded))
     if "cluster" in fields:

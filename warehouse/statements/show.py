@@ -144,9 +144,10 @@ def _measures(scope: Scope) -> Table:
                 by_name.setdefault(name, []).append(test_set)
         for name, having in sorted(by_name.items()):
             stored = scope.catalog.stored_as(task.name, having[0].id, name)
-            declared = scope.catalog.directions.get(stored[1])
+            declared = scope.catalog.declared_measure(stored[1])
             better = _better(task.imported(name, stored, declared).lower_is_better)
-            said = "" if declared is None else "; declared when it was loaded"
+            said = "" if declared.lower_is_better is None else "; direction declared when it was loaded"
+            said += "; a share, as declared when it was loaded" if declared.is_share else ""
             rows.add(
                 measure=name,
                 task=task.name,

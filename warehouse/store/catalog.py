@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.counted import EXTRACTION
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, Observed
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, DeclaredMeasure, Observed
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.kinds.valued import RANKINGS
 from evalhouse.warehouse.store import fingerprints
@@ -531,6 +531,15 @@ class Catalog:
         """For each imported measure with a declared direction, whether lower values are better."""
         rows = self._database.rows(Sql("select measure, bool_or(lower_is_better) from direction group by measure"))
         return {str(measure): bool(lower) for measure, lower in rows}
+
+    @cached_property
+    def shares(self) -> frozenset[str]:
+        """The imported measures that were declared to be shares."""
+        return frozenset(str(measure) for (measure,) in self._database.rows(Sql("select distinct measure from share")))
+
+    def declared_measure(self, stored: str) -> DeclaredMeasure:
+        """What loads declared about the imported measure of this name."""
+        return DeclaredMeasure(self.directions.get(stored), stored in self.shares)
 
     @cached_property
     def _declarations(self) -> tuple[Declaration, ...]:

@@ -59,6 +59,7 @@ _SMALL = (
     "unit",
     "annotator",
     "direction",
+    "share",
     "definition",
 )
 """Small tables, which have only part 0."""

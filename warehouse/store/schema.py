@@ -21,14 +21,14 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store.files import RELEASE, duckdb
 from evalhouse.warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
 CATALOGUES = (
-    "abb0c0ec546b01cc5f74dde5c1529064",  # as DuckDB 1.4 and 1.5 print it
-    "155bb1f1d1cdd9a76d7f0ca6cddbbdc6",  # as DuckDB 2.0 does
+    "58bef06c6f2223d7b1dafbfe6093d241",  # as DuckDB 1.4 and 1.5 print it
+    "28fb3c936d1bc4af54f7fc9f23cb0404",  # as DuckDB 2.0 does
 )
 """The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.

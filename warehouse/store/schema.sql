@@ -221,6 +221,9 @@ comment on table failure is 'What a system should have been scored on but was no
 create table direction (measure varchar not null, lower_is_better boolean not null, import_id integer not null);
 comment on table direction is 'What loads declared about measures that are names in the data: whether lower values are better. One row per import and measure. For all other measures the name decides.';
 
+create table share (measure varchar not null, import_id integer not null);
+comment on table share is 'The measures that loads declared to be shares, of which values are between 0 and 1 and 5% is 0.05. For all other measures that are names in the data the name decides.';
+
 create table definition (name varchar not null, text varchar not null, defined_at timestamp not null);
 comment on table definition is 'Measures that users defined, each as the text of its define statement.';
 
@@ -375,4 +378,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '10');
+insert into meta values ('schema_version', '11');

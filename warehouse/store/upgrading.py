@@ -30,6 +30,7 @@ _UNIQUE = (
     ("column_role", ("test_set_id", "heading", "role", "import_id")),
     ("document", ("test_set_id", "name")),
     ("direction", ("measure", "import_id")),
+    ("share", ("measure", "import_id")),
     *((form.table, form.key_columns) for form in (*FORMS, IDENTITIES, *TEXT_FORMS)),
 )
 """Tables with the columns that identify a row: no two rows may agree in all of them."""
@@ -66,7 +67,7 @@ def _repetitions(database: Database) -> list[str]:
 
 def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
-    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "column_role", "direction")]
+    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "column_role", "direction", "share")]
     pointers += [("observed", "test_set"), ("column_role", "test_set")]
     return _count_rows(
         database,
@@ -218,6 +219,11 @@ STEPS = {
         "comment on table document_identity is 'What files say that a document is, so that no load pairs it with "
         "another one of its name: its question, its right answer, its split. The text is known by its beginning and "
         "by a digest that takes no account of case and blanks.';"
+    ),
+    10: Sql(
+        "create table share (measure varchar not null, import_id integer not null); "
+        "comment on table share is 'The measures that loads declared to be shares, of which values are between 0 and "
+        "1 and 5% is 0.05. For all other measures that are names in the data the name decides.';"
     ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""

@@ -1,5 +1,5 @@
-"""The directions of measures that loads declare: they are stored with the load, never contradict each other, and move
-with the warehouse.
+"""What loads declare about measures, directions and shares: it is stored with the load, never contradicts what others
+declare or store, and moves with the warehouse.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import cli
+import evalhouse
+from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.export import export_all
 from evalhouse.warehouse.loading.ingest import forget, load
@@ -120,6 +122,90 @@ def test_an_older_warehouse_has_no_declarations_and_takes_some_once_upgraded(tmp
         assert (directions(database), check(database)) == ({"effort": True}, ())
 
 
+# --- shares -----------------------------------------------------------------------------------------------------------
+
+UPTIMES = VALUES + "T,a,d1,uptime,0.9\nT,b,d1,uptime,0.7\nT,a,d2,uptime,0.8\nT,b,d2,uptime,0.75\n"
+PERCENTAGES = VALUES + "T,a,d3,uptime,0.5\nT,b,d3,uptime,97.5\n"
+MARGIN = "compare uptime for a, b on T margin 5%"
+
+
+def shares(database: Database) -> frozenset[str]:
+    return Catalog(database).shares
+
+
+def test_a_declared_share_takes_a_percentage(database: Database, load_text: Load) -> None:
+    load_text(UPTIMES, "values")
+    with pytest.raises(QueryError) as refused:
+        Session(database).run(MARGIN)
+    assert refused.value.hints[-1] == "if uptime is a share, load its file once more with --share uptime"
+    declared = load_text(UPTIMES, "values", shares=("Uptime",))
+    assert (declared.import_id, declared.rows_new) == (2, 0)
+    assert load_text(UPTIMES, "values", shares=("uptime",)).import_id is None
+    [row] = Session(database).run(MARGIN).rows
+    assert row["margin"] == 0.05
+    [meaning] = [row["meaning"] for row in Session(database).run("show measures").rows if row["measure"] == "uptime"]
+    assert str(meaning).endswith("a share, as declared when it was loaded")
+    forget(database, 2)
+    assert shares(database) == frozenset()
+    assert check(database) == ()
+
+
+def test_a_value_beyond_a_declared_share_is_refused_with_its_line(database: Database, load_text: Load) -> None:
+    load_text(UPTIMES, "values", shares=("uptime",))
+    with pytest.raises(DataError) as refused:
+        load_text(PERCENTAGES, "values")
+    [fault] = refused.value.faults
+    said = "T, b, d3, uptime is 97.5, but it is declared to be a share, which is between 0 and 1"
+    assert (fault.line, fault.message) == (3, said)
+    assert database.rows(Sql("select count(*) from value")) == [(4,)]
+
+
+def test_what_is_stored_with_other_values_is_no_share(database: Database, load_text: Load) -> None:
+    load_text(PERCENTAGES, "values")
+    with pytest.raises(DataError) as refused:
+        load_text(UPTIMES, "values", shares=("uptime",))
+    [fault] = refused.value.faults
+    stored = "uptime is no share: import 1 stored 97.5, which is not between 0 and 1"
+    assert fault.message == f"{stored}; leave --share uptime out"
+    assert shares(database) == frozenset()
+    assert database.rows(Sql("select count(*) from value")) == [(2,)]
+
+
+def test_the_limits_of_a_declared_share_stay_between_its_bounds(database: Database, load_text: Load) -> None:
+    rows = "".join(f"T,a,d{place},uptime,{value}\n" for place, value in enumerate((1, 1, 1, 1, 0.2)))
+    load_text(VALUES + rows, "values", shares=("uptime",))
+    [row] = Session(database).run("score uptime for all on T interval").rows
+    assert float(str(row["ci_high(uptime)"])) <= 1
+
+
+def test_lakes_backups_and_exports_keep_which_measures_are_shares(tmp_path: Path) -> None:
+    file, path, lake, folder = (tmp_path / name for name in ("v.csv", "w.duckdb", "lake", "rows"))
+    file.write_text(UPTIMES)
+    folder.mkdir()
+    with create(path) as database:
+        load(database, file, "values", shares=("uptime",))
+    with open_to_export(path, tmp_path) as database:
+        lake_of(database, lake)
+        [exported] = export_all(database, folder)
+    assert exported.directions == "--share uptime"
+    with open_warehouse(lake) as names:
+        assert shares(names) == {"uptime"}
+
+
+def test_a_table_in_memory_declares_shares() -> None:
+    warehouse = evalhouse.create()
+    cells = ((0.9, 0.7), (0.8, 0.6), (0.7, 0.75))
+    rows = [
+        {"model": model, "question": f"q{place}", "uptime": value}
+        for place, values in enumerate(cells)
+        for model, value in zip("ab", values, strict=True)
+    ]
+    warehouse.load(rows, name="dev", share="uptime")
+    assert warehouse.run("compare uptime for a, b on dev margin 5%").rows[0]["margin"] == 0.05
+    compared = evalhouse.compare(rows, "uptime", "a", "b", margin="5%", share="uptime")
+    assert compared.rows[0]["margin"] == 0.05
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +240,9 @@ def test_the_command_declares_several_measures_of_several_files(
         (("--lower-is-better", "speed"), 1, "no values of speed; the measures are WER, effort\nnothing was stored"),
         (("--lower-is-better", "effort", "--higher-is-better", "effort"), 2, "effort is in both"),
         (("--lower-is-better", "effort,"), 2, "names no measure"),
+        (("--share", "speed"), 1, "no values of speed; the measures are WER, effort\nnothing was stored"),
+        (("--share", ""), 2, "--share: names no measure"),
+        (("--share", "effort"), 1, "v.csv:3: T, b, d1, effort is 2, but it is declared to be a share"),
     ],
 )
 def test_the_command_refuses(

@@ -22,11 +22,10 @@ from math import sqrt
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.validity import MATTHEWS, PAIRS_OF_CELLS
+from benchmarks.few_answers import MEASURES
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.arrays import Floats
@@ -74,66 +73,21 @@ def covered(shares: list[float], items: int, sets: int) -> float:
 FIVE = tuple(permutations(range(5), 2))
 
 
-def silent(chance: np.random.Generator, documents: int, share: float) -> NDArray[np.bool_]:
-    """The documents that a system does not answer, of shape (documents,); it answers one at least."""
-    none = chance.random(documents) >= share
-    none[chance.integers(documents)] = False
-    return none
-
-
-def precision(chance: np.random.Generator, documents: int, share: float) -> Sums:
-    """Right answers out of answers, of which a document has one to four; documents are easy or hard for all."""
-    answered = 1 + chance.integers(0, 4, (5, documents))
-    answered[0, silent(chance, documents, share)] = 0
-    ease = chance.beta(4, 4, documents)
-    return Sums.of_ratios(chance.binomial(answered, ease), answered)
-
-
-def f(chance: np.random.Generator, documents: int, share: float) -> Sums:
-    """2·right out of answers and keys: precision and recall of 90% on the share, and both as F for the others."""
-    keys = 1 + chance.poisson(2, documents)
-    value = 1.8 * share / (1 + share)
-    rights = np.array([[0.9]] + [[value]] * 4)
-    right = chance.binomial(keys, np.broadcast_to(rights, (5, documents)))
-    answered = right + chance.poisson(keys * (1 - rights))
-    none = silent(chance, documents, share)
-    right[0, none], answered[0, none] = 0, 0
-    return Sums.of_ratios(2 * right, answered + keys)
-
-
-def mcc(chance: np.random.Generator, documents: int, share: float) -> Sums:
-    """Decisions on documents of which half are relevant: right on 95% of the share and "no" elsewhere, or the same MCC
-    with as many errors of both kinds.
-    """
-    hit, false = 0.95 * share, 0.05 * share
-    decided = (hit + false) / 2
-    value = (hit - false) / 2 / sqrt(decided * (1 - decided))
-    chances = np.full((5, 2), ((1 - value) / 2, (1 + value) / 2))
-    chances[0] = false, hit
-    while True:
-        relevant = chance.random(documents) < 0.5
-        yes = chance.random((5, documents)) < chances[:, relevant.astype(int)]
-        cells = (yes & relevant, yes & ~relevant, ~yes & relevant, ~yes & ~relevant)
-        counts = np.stack(cells, axis=1).astype(np.int64)
-        if (counts.sum(axis=2) @ PAIRS_OF_CELLS > 0).all():
-            return Sums.of_counts(counts, MATTHEWS)
-
-
 def unequal(sets: int) -> None:
     """Coverage of the sets of five systems of the same value, one of which answers a share of the documents."""
     tests = ("studentized", "randomization")
     print(f"| measure, answered, documents | {' | '.join(tests)} |\n|---|---|---|")
-    for kind, sizes in ((precision, (10, 50, 400)), (f, (10, 50, 400)), (mcc, (50, 200))):
+    for measure, (drawn, sizes) in MEASURES.items():
         for share in (1.0, 0.3, 0.1):
             for documents in sizes:
                 held = [0, 0]
                 for place in range(sets):
-                    many = kind(np.random.default_rng((7, documents, round(100 * share), place)), documents, share)
+                    many = drawn(np.random.default_rng((7, documents, round(100 * share), place)), documents, share)
                     draws = Draws(SHUFFLES, 1992, place)
                     for column, test in enumerate(tests):
                         held[column] += not (levels(many, test, draws) <= LEVEL).any()
                 found = " | ".join(f"{count / sets:.3f}" for count in held)
-                print(f"| {kind.__name__}, {100 * share:.0f}%, {documents} | {found} |", flush=True)
+                print(f"| {measure}, {100 * share:.0f}%, {documents} | {found} |", flush=True)
 
 
 def levels(many: Sums, test: str, draws: Draws) -> Floats:

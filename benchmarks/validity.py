@@ -1,6 +1,6 @@
 """How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000] [--only unequal | family | few | mcc | skew | margins]
+    python benchmarks/validity.py [--sets 2000] [--only unequal | family | over | few | mcc | skew | margins]
 
 Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
 test finds is an error; or, for margins, a first system that is worse by just the margin, so that it is an error to find
@@ -15,7 +15,6 @@ import csv
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +26,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.few_answers import MATTHEWS, MEASURES, PAIRS_OF_CELLS
+from evalhouse.warehouse.comparing.sums import average_of
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance import independent, matched, multiple
@@ -39,7 +40,8 @@ from evalhouse.warehouse.significance.shuffles.studentized import (
     studentized_family,
     studentized_test,
 )
-from evalhouse.warehouse.significance.sums import ExactValue, Sums, Valuation
+from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.tests import find_test
 from evalhouse.warehouse.store.replacement import create
 
 LEVEL = 0.05
@@ -237,6 +239,33 @@ def of_family(many: Sums, pairs: list[tuple[int, int]], draws: Draws) -> Iterato
     yield "studentized, maxt", multiple.step_down(family_here, (reached + 1) / (draws.shuffles + 1))
 
 
+def over(sets: int) -> None:
+    """Five systems that are equally good on each of three test sets, the first of which answers a share of the
+    documents: how often any pair differs in the average over the test sets, adjusted by max-T.
+    """
+    tests = ("randomization", "studentized")
+    row("measure", "documents", "answered", *tests)
+    for measure, (drawn, sizes_of) in MEASURES.items():
+        for documents in sizes_of:
+            for share in (1.0, 0.3, 0.1):
+                source = np.random.default_rng([documents, round(1000 * share), *measure.encode()])
+                wrong = dict.fromkeys(tests, 0)
+                for stream in range(sets):
+                    many = average_of([drawn(source, documents, share) for _ in range(3)])
+                    for test in tests:
+                        wrong[test] += lowest_adjusted(many, test, Draws(SHUFFLES, stream=stream)) <= LEVEL
+                row(measure, documents, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong.values()))
+
+
+def lowest_adjusted(many: Sums, test: str, draws: Draws) -> float:
+    """The lowest p-value of all pairs, adjusted by max-T."""
+    exchange = find_test(test).exchange
+    assert exchange is not None
+    of_all = exchange.family(many, list(combinations(range(many.systems), 2)), "two-sided")
+    reached = multiple.count_reached_by_largest(of_all, draws)
+    return float(min(multiple.step_down(of_all, (reached + 1) / (draws.shuffles + 1))))
+
+
 def few(sets: int) -> None:
     """Two systems that answer all of a few documents."""
     row("measure", "documents", *ALL)
@@ -379,9 +408,6 @@ def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Su
 
 RELEVANT = 0.4
 
-PAIRS_OF_CELLS = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
-"""MCC is defined if there are documents of both kinds and answers of both kinds."""
-
 
 @cache
 def detection(share: float) -> tuple[float, float]:
@@ -414,26 +440,10 @@ def bisected(rising: Callable[[float], float], low: float, high: float) -> float
     return low
 
 
-def matthews(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The MCC of sums in the cells a, b, c and d (Matthews 1975), NaN if it is undefined."""
-    a, b, c, d = sums
-    square = (a + b) * (a + c) * (b + d) * (c + d)
-    values = np.full(sums.shape[1], np.nan)
-    np.divide(a * d - b * c, np.sqrt(np.maximum(square, 0)), out=values, where=square > 0)
-    return values
-
-
-def exactly_matthews(sums: tuple[int, ...]) -> ExactValue | None:
-    """The same up to rounding in the last digit. No tie in these tables depends on it."""
-    value = float(matthews(np.array(sums, dtype=np.float64)[:, None])[0])
-    return None if value != value else Fraction(value)
-
-
-MATTHEWS = Valuation(matthews, exactly_matthews)
-
 TABLES: Mapping[str, Callable[[int], None]] = {
     "unequal": unequal,
     "family": family,
+    "over": over,
     "few": few,
     "mcc": mcc,
     "skew": skew,

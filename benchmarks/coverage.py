@@ -36,7 +36,13 @@ from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Boot
 from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from evalhouse.warehouse.significance.draws import Draws
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON, ShareInterval, allow_for_constants
+from evalhouse.warehouse.significance.proportions import (
+    CLOPPER_PEARSON,
+    WILSON,
+    Share,
+    ShareInterval,
+    allow_for_constants,
+)
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.sums import Sums
 
@@ -300,7 +306,7 @@ def _misses(kind: ShareInterval, items: int, true: Floats) -> tuple[Floats, Floa
     above, below = np.zeros((2, len(true)))
     logs = np.log(true), np.log1p(-true)
     for right in range(items + 1):
-        low, high = kind.limits(right, items, LEVEL)
+        low, high = kind.limits(Share(right, items), LEVEL)
         ways = lgamma(items + 1) - lgamma(right + 1) - lgamma(items - right + 1)
         chances = np.exp(ways + right * logs[0] + (items - right) * logs[1])
         above += np.where(low > true, chances, 0.0)

@@ -1,6 +1,7 @@
 """How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000] [--only unequal | family | over | few | mcc | skew | margins]
+    python benchmarks/validity.py [--sets 2000]
+        [--only unequal | family | over | few | mcc | skew | margins | expectations]
 
 Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
 test finds is an error; or, for margins, a first system that is worse by just the margin, so that it is an error to find
@@ -318,8 +319,14 @@ def margins(sets: int) -> None:
 
 
 def verdicts_on(evaluations: Sequence[Sums], margin: str) -> list[str]:
-    """The verdict of `compare … margin` on each evaluation, all of them test sets of one warehouse, in which shares are
-    precision.
+    """The verdict of `compare … margin` on each evaluation."""
+    [rows] = answers_on(evaluations, [f"compare {{measure}} for first, second on all margin {margin}"])
+    return [str(row["verdict"]) for row in rows]
+
+
+def answers_on(evaluations: Sequence[Sums], statements: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """The rows of statements about evaluations, which are the test sets of one warehouse. In these, ratios of at most 1
+    are precision.
     """
     shares = all((sums.numerators <= sums.denominators).all() for sums in evaluations)
     names, measure = (("correct", "actual"), "precision") if shares else (("over", "under"), "ratio")
@@ -329,7 +336,7 @@ def verdicts_on(evaluations: Sequence[Sums], margin: str) -> list[str]:
             rows = csv.writer(file)
             rows.writerow(("test_set", "system", "document", *names, *(["possible", "partial"] if shares else [])))
             for number, sums in enumerate(evaluations):
-                for system, name in enumerate(("first", "second")):
+                for system, name in enumerate(("first", "second")[: sums.systems]):
                     counts = zip(*(column[system].tolist() for column in sums.columns), strict=True)
                     rows.writerows(
                         (f"t{number:05}", name, f"d{place}", *of, *([of[0], 0] if shares else []))
@@ -340,8 +347,22 @@ def verdicts_on(evaluations: Sequence[Sums], margin: str) -> list[str]:
         with Session.open(warehouse) as session:
             if not shares:
                 list(session.results("define measure ratio = over / under"))
-            found = session.run(f"compare {measure} for first, second on all margin {margin}")
-    return [str(row["verdict"]) for row in found.rows]
+            return [list(session.run(statement.format(measure=measure)).rows) for statement in statements]
+
+
+def expectations(sets: int) -> None:
+    """What `expect` was told is false, though by as little as can be: how often it is met."""
+    found = []
+    for design, (expected, drawn) in FALSE.items():
+        shares = []
+        for documents in (5, 10, 20, 50):
+            source = np.random.default_rng([documents, *design.encode(), *expected.encode()])
+            [rows] = answers_on([drawn(source, documents) for _ in range(sets)], [f"expect {expected}"])
+            shares.append(sum(row["met"] is True for row in rows) / sets)
+        found.append((expected.replace("{measure}", "M"), design, shares))
+    row("expected", "true values", "5 documents", "10", "20", "50")
+    for expected, design, shares in sorted(found, key=lambda one: -max(one[2])):
+        row(f"`{expected}`", design, *(f"{share:.3f}" for share in shares))
 
 
 def ratios_apart(first: float, second: float, answers: float, share: float = 1.0) -> Callable[[Source, int], Sums]:
@@ -388,6 +409,46 @@ AT_THE_MARGIN: Mapping[str, tuple[str, Callable[[Source, int], Sums]]] = {
     "precision .76 and .80, the first answers 30%": ("5% of B", ratios_apart(0.76, 0.80, 4, 0.3)),
 }
 """Two systems that differ by just a margin."""
+
+
+def alone(drawn: Callable[[Source, int], Sums]) -> Callable[[Source, int], Sums]:
+    """The first of two systems."""
+
+    def first(source: Source, documents: int) -> Sums:
+        return drawn(source, documents).only([0])
+
+    return first
+
+
+_PAIR = "compare {measure} for first, second on all"
+_SCORE = "score {measure} for all on all at"
+
+FALSE: Mapping[str, tuple[str, Callable[[Source, int], Sums]]] = {
+    "accuracy .80 and .80": (f"different {_PAIR}", right_or_wrong(0.8, 0.8)),
+    "accuracy .80 and .80, the first better": (f"better {_PAIR}", right_or_wrong(0.8, 0.8)),
+    "precision .80 and .80": (f"better {_PAIR}", ratios_apart(0.8, 0.8, 4)),
+    "precision .80 and .80, the first answers 30%": (
+        f"better {_PAIR} test studentized",
+        ratios_apart(0.8, 0.8, 4, 0.3),
+    ),
+    "precision .80 and .80, the first answers 30%, by randomization": (
+        f"better {_PAIR}",
+        ratios_apart(0.8, 0.8, 4, 0.3),
+    ),
+    "precision .80 and .80, the second better": (f"worse {_PAIR}", ratios_apart(0.8, 0.8, 4)),
+    "accuracy .90 and .95": (f"not worse {_PAIR} margin 5%", right_or_wrong(0.90, 0.95)),
+    "accuracy .95 and .95, either by 5 points": (f"equivalent {_PAIR} margin 5%", right_or_wrong(0.90, 0.95)),
+    "precision .93 and .97": (f"not worse {_PAIR} margin 4%", ratios_apart(0.93, 0.97, 4)),
+    "precision .76 and .80": (f"equivalent {_PAIR} margin 5% of B", ratios_apart(0.76, 0.80, 4)),
+    "accuracy .90, above": (f"{_SCORE} least 0.9 interval", alone(right_or_wrong(0.9, 0.9))),
+    "accuracy .99, above": (f"{_SCORE} least 0.99 interval", alone(right_or_wrong(0.99, 0.99))),
+    "accuracy .50, below": (f"{_SCORE} most 0.5 interval", alone(right_or_wrong(0.5, 0.5))),
+    "precision .90, above": (f"{_SCORE} least 0.9 interval", alone(ratios_apart(0.9, 0.9, 4))),
+    "precision .90, below": (f"{_SCORE} most 0.9 interval", alone(ratios_apart(0.9, 0.9, 4))),
+    "precision .90 of few answers, above": (f"{_SCORE} least 0.9 interval", alone(ratios_apart(0.9, 0.9, 0.5))),
+    "precision .50, above": (f"{_SCORE} least 0.5 interval", alone(ratios_apart(0.5, 0.5, 4))),
+}
+"""By true values, something false to expect of them: what holds is at the edge of it."""
 
 
 def decisions(source: Source, documents: int, shares: tuple[float, float]) -> Sums:
@@ -448,6 +509,7 @@ TABLES: Mapping[str, Callable[[int], None]] = {
     "mcc": mcc,
     "skew": skew,
     "margins": margins,
+    "expectations": expectations,
 }
 
 

@@ -43,7 +43,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
     Simultaneous,
 )
 from evalhouse.warehouse.significance.draws import Draws, Work
-from evalhouse.warehouse.significance.proportions import WILSON, ShareInterval, allow_for_constants, right_or_wrong
+from evalhouse.warehouse.significance.proportions import WILSON, Share, ShareInterval, allow_for_constants, shares_of
 from evalhouse.warehouse.significance.replicates import replicate_intervals
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import OF_ORDERS
@@ -340,8 +340,7 @@ def own_intervals(
     of_shares: ShareInterval = WILSON,
 ) -> OwnIntervals:
     """The intervals of the systems with documents of their own, each on the documents that it has, over the same
-    resamples of a test set. The share of items that are right has the interval `of_shares`, where no other kind than
-    the default was asked for.
+    resamples of a test set. A share has the interval `of_shares`, where no other kind than the default was asked for.
 
     Figures that were only printed have none, nor has a measure of an order.
     """
@@ -362,23 +361,22 @@ def own_intervals(
                     # A system paired with itself appears twice.
                     of_systems = single(limits, within)
                     if of.over is None and plan.kind.studentizes:
-                        of_systems = list(_with_shares(of, of_systems, of_shares, plan.level))
+                        shares = shares_of(of.many, of.factor, of_ratios=statistic.measure.is_share)
+                        of_systems = list(_with_shares(shares, of_systems, of_shares, plan.level))
                     by_name = zip(of.names, of_systems, strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in by_name})
     return OwnIntervals(intervals)
 
 
 def _with_shares(
-    of: _Resampled, resampled: Sequence[Interval], kind: ShareInterval, level: float
+    shares: Sequence[Share | None], resampled: Sequence[Interval], kind: ShareInterval, level: float
 ) -> Iterator[Interval]:
-    """The intervals, those of shares of right items by their numbers."""
-    for place, shares in enumerate(right_or_wrong(of.many, of.factor).tolist()):
-        if shares:
-            right, items = (int(column[place].sum()) for column in of.many.columns)
-            low, high = kind.limits(round(of.factor * right), items, level)
-            yield Interval(low, high, resampled[place].error, 0, 0, False, kind.name)
+    """The intervals, those of shares by their numbers."""
+    for share, interval in zip(shares, resampled, strict=False):
+        if share is None:
+            yield interval
         else:
-            yield resampled[place]
+            yield Interval(*kind.limits(share, level), interval.error, 0, 0, False, kind.name)
 
 
 class _Resampled(Struct, frozen=True, eq=False):

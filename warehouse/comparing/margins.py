@@ -33,7 +33,7 @@ from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, are_apart, constant_units
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, Share, are_apart, constant_units
 from evalhouse.warehouse.significance.sums import Sums
 
 FAMILIES = 3
@@ -352,7 +352,7 @@ def bound_of(comparison: Comparison, differing: int) -> float | None:
     else:
         return None
     level, units = float(comparison.how.level), comparison.observations.units
-    share = CLOPPER_PEARSON.limits(differing, units, 2 * level)[1]
+    share = CLOPPER_PEARSON.limits(Share(differing, units), 2 * level)[1]
     return share * (highest - lowest)
 
 

@@ -1,7 +1,7 @@
-"""The interval of a share of items that are right or wrong: Wilson's, and Clopper and Pearson's; and what these say of
-a ratio that is the same on every unit.
+"""The interval of a share, of items that are right or wrong or as a ratio of sums: Wilson's, and Clopper and Pearson's;
+and what these say of a difference of ratios that are the same on every unit.
 
-Nothing is resampled, so items that are all right, or all wrong, have an interval too, and no limit leaves [0, 1].
+Nothing is resampled, so what is all right, or all wrong, has an interval too, and no limit leaves [0, 1].
 """
 
 from __future__ import annotations
@@ -14,51 +14,102 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.significance.arrays import Booleans, Integers
+from evalhouse.warehouse.significance.arrays import Integers
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
-from evalhouse.warehouse.significance.distributions import incomplete
+from evalhouse.warehouse.significance.distributions import incomplete, t_quantile
+from evalhouse.warehouse.significance.standardized import near_ratio
 from evalhouse.warehouse.significance.sums import Sums
 
 
+class Share(Struct, frozen=True):
+    """A share of items, so many of them `right`. Either the items were drawn one by one, or they are effective numbers:
+    as many items drawn one by one would tell as much of the share as the `units` that were drawn.
+    """
+
+    right: float
+    items: float
+    units: int = 0
+    """0 if the items were drawn one by one."""
+
+
 class ShareInterval(Struct, frozen=True):
-    """A kind of interval of a share, and how its two limits follow from the number of right items, the number of items
-    and the probability that it misses.
+    """A kind of interval of a share, and how its two limits follow from the share and the probability that it
+    misses.
     """
 
     name: str
     source: str
-    limits: Callable[[int, int, float], tuple[float, float]]
+    limits: Callable[[Share, float], tuple[float, float]]
 
 
-def right_or_wrong(many: Sums, factor: float) -> Booleans:
-    """For which systems factor · value is a share of items, at most one of them in a unit; of shape (systems,)."""
-    if many.is_function:
-        return np.zeros(many.systems, dtype=np.bool_)
-    right = factor * many.numerators
-    items = np.isin(many.denominators, (0, 1)) & ((right == 0) | ((right == 1) & (many.denominators == 1)))
-    return np.asarray(items.all(axis=1))
-
-
-def wilson(right: int, items: int, level: float) -> tuple[float, float]:
-    """The shares from which the observed one is less than z standard errors away, the standard error being that of the
-    share itself (Wilson 1927, Journal of the American Statistical Association 22, 209-212).
+def shares_of(many: Sums, factor: float, *, of_ratios: bool) -> list[Share | None]:
+    """What factor · value is a share of, for each system. Of right or wrong items, at most one in a unit, it is their
+    number. `of_ratios` says that other ratios are shares too, if none of a unit is below 0 or above 1; these have the
+    effective number of items, p·(1 − p) / var(p) with the linearized variance between units (Korn and Graubard 1998,
+    Survey Methodology 24, 193-201), or the number of units if these are all alike. It is None for what is no share, and
+    if there are fewer than two units.
     """
-    square = NormalDist().inv_cdf(1 - level / 2) ** 2
+    if many.is_function:
+        return [None] * many.systems
+    right, under = factor * many.numerators, many.denominators
+    single = np.isin(under, (0, 1)) & ((right == 0) | ((right == 1) & (under == 1)))
+    bounded = (right >= 0) & (right <= under)
+    found: list[Share | None] = []
+    for place in range(many.systems):
+        if single[place].all():
+            found.append(Share(round(right[place].sum()), int(under[place].sum())))
+        elif of_ratios and bounded[place].all() and np.count_nonzero(under[place]) > 1:
+            found.append(_effective_share(many.only([place]), factor))
+        else:
+            found.append(None)
+    return found
+
+
+def _effective_share(alone: Sums, factor: float) -> Share:
+    """The effective share of a system; see `shares_of`."""
+    over, under = alone.numerators[0], alone.denominators[0]
+    total, units = int(under.sum()), int(np.count_nonzero(under))
+    value = min(max(factor * int(over.sum()) / total, 0.0), 1.0)
+    if constant_units(alone)[0]:
+        return Share(value * units, units, units)
+    # Whole numbers near 0, so that large counts do not lose the digits in which the units differ.
+    q, p = near_ratio(alone)
+    near = (q * over - p * under) / q
+    left = factor * (near - near.sum() / total * under)
+    items = value * (1 - value) / (float(left @ left) / total**2 * units / (units - 1))
+    return Share(value * items, items, units)
+
+
+def wilson(share: Share, level: float) -> tuple[float, float]:
+    """The shares from which the observed one is less than z standard errors away, the standard error being that of the
+    share itself (Wilson 1927, Journal of the American Statistical Association 22, 209-212). Of effective numbers, t
+    standard errors.
+    """
+    square = _quantile(share, level) ** 2
+    right, items = share.right, share.items
     middle = (right + square / 2) / (items + square)
-    half = sqrt(square * (right * (items - right) / items + square / 4)) / (items + square)
+    half = sqrt(square * (right * max(items - right, 0.0) / items + square / 4)) / (items + square)
     return (0.0 if right == 0 else middle - half), (1.0 if right == items else middle + half)
 
 
-def clopper_pearson(right: int, items: int, level: float) -> tuple[float, float]:
+def clopper_pearson(share: Share, level: float) -> tuple[float, float]:
     """The shares of which neither so many right items nor so few would be improbable: it misses the true share at most
-    as often as promised, however few items there are (Clopper and Pearson 1934, Biometrika 26, 404-413).
+    as often as promised, however few items there are (Clopper and Pearson 1934, Biometrika 26, 404-413). Effective
+    numbers are made smaller by (z / t)², since they are estimated (Korn and Graubard 1998).
     """
-    low = 0.0 if right == 0 else _beta_quantile(level / 2, right, items - right + 1)
-    high = 1.0 if right == items else 1.0 - _beta_quantile(level / 2, items - right, right + 1)
+    fewer = (NormalDist().inv_cdf(1 - level / 2) / _quantile(share, level)) ** 2 if share.units else 1.0
+    right, wrong = fewer * share.right, fewer * max(share.items - share.right, 0.0)
+    low = 0.0 if right == 0 else _beta_quantile(level / 2, right, wrong + 1)
+    high = 1.0 if wrong == 0 else 1.0 - _beta_quantile(level / 2, wrong, right + 1)
     return low, high
 
 
-def _beta_quantile(below: float, a: int, b: int) -> float:
+def _quantile(share: Share, level: float) -> float:
+    """How many standard errors a share is from its limits."""
+    return t_quantile(level / 2, share.units - 1) if share.units else NormalDist().inv_cdf(1 - level / 2)
+
+
+def _beta_quantile(below: float, a: float, b: float) -> float:
     """The x with I_x(a, b) = below, by bisection to the last digit of a double."""
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
@@ -122,7 +173,7 @@ def allow_for_constants(
             differences[place] += (values[pair[0]] - values[pair[1]]) / len(parts)
             for system, known, sign in zip(pair, there.tolist(), (1, -1), strict=True):
                 if known:
-                    most = clopper_pearson(0, known, missed)[1] * (within[1] - within[0])
+                    most = clopper_pearson(Share(0, known), missed)[1] * (within[1] - within[0])
                     room = values[system] - within[0], within[1] - values[system]
                     less, more = (max(0.0, min(most, float(one))) / len(parts) for one in room)
                     below[place] += less if sign > 0 else more

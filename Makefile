@@ -12,6 +12,7 @@
 # make test-pythons the fast tests on every Python from 3.11 on that is here
 # make bench        the benchmarks
 # make bench-scale  a large evaluation: SYSTEMS=1000 DOCUMENTS=10000 (ten million rows)
+# make measured     what benchmarks/kept has, printed again; one of them: make measured KEPT=benchmarks/kept/skew.txt
 # make soak         what the tests do a few times, many times: kills, faults, signals, damage; under 30 minutes. It prints
 #                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
 # make fuzz         more examples of each property; statements and files with mistakes in them, many thousands; the
@@ -44,7 +45,10 @@ BUILT_FROM := $(wildcard grammar/*.py grammar/*/*.py warehouse/statements/*.py) 
 COG := $(BIN)/cog -U -I docs -p "import reference_tables as tables" --verbosity=1
 PAGES := $(wildcard docs/*.md docs/language/*.md)
 
-.PHONY: demo built generate test test-slow test-all lint check test-oldest test-versions test-pythons bench bench-scale fuzz soak pictures docs release clean
+# What benchmarks printed, for the pages. The first line of each is the command.
+KEPT := $(wildcard benchmarks/kept/*.txt)
+
+.PHONY: demo built generate test test-slow test-all lint check test-oldest test-versions test-pythons bench bench-scale measured fuzz soak pictures docs release clean
 
 demo: .venv/installed
 	@$(BIN)/evalhouse demo
@@ -96,6 +100,12 @@ bench: .venv/installed-test built
 bench-scale: .venv/installed-test
 	$(BIN)/python $(PIP) polars
 	$(BIN)/python benchmarks/scale.py --systems $(or $(SYSTEMS),1000) --documents $(or $(DOCUMENTS),10000)
+
+measured: .venv/installed-test built
+	for kept in $(KEPT); do \
+	  command=$$(sed -n '1s/^\$$ python //p' $$kept) && \
+	  { head -n 1 $$kept && $(BIN)/python $$command; } > $$kept.new && mv $$kept.new $$kept || exit 1; \
+	done
 
 fuzz: .venv/installed-test built
 	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not soak"

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.filtering.agreement import agree, f_of_second
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import INTERVALS, IntervalPlan
 from evalhouse.warehouse.significance.draws import Draws
@@ -50,10 +51,10 @@ class Design(Struct, frozen=True):
 
 
 DESIGNS = (
-    Design("two labels alike often, agreement low", 0.6, (0.5, 0.0, 0.5)),
-    Design("two labels alike often, agreement high", 0.9, (0.5, 0.0, 0.5)),
-    Design("one relevant in ten, agreement high", 0.9, (0.9, 0.0, 0.1)),
-    Design("three labels, agreement middling", 0.75, (0.6, 0.1, 0.3)),
+    Design("two, alike often", 0.6, (0.5, 0.0, 0.5)),
+    Design("two, alike often", 0.9, (0.5, 0.0, 0.5)),
+    Design("two, one relevant in ten", 0.9, (0.9, 0.0, 0.1)),
+    Design("three", 0.75, (0.6, 0.1, 0.3)),
 )
 
 
@@ -62,14 +63,12 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=1000)
     sets = parser.parse_args().sets
     kinds = [kind.name for kind in INTERVALS]
-    heads = [*(f"kappa {kind}" for kind in kinds), *(f"alpha {kind}" for kind in kinds), "mean kappa", "ceiling"]
-    print(f"| annotators | documents | {' | '.join(heads)} |")
-    print("|---|" + "---:|" * (len(heads) + 1))
+    of_kinds = (f"{value}, `{kind}`" for value in ("kappa", "alpha") for kind in kinds)
+    heads("labels", "true kappa", "documents", *of_kinds, "mean kappa", "ceiling of F")
     for design in DESIGNS:
         true = truths(design)
         for documents in DOCUMENTS:
-            cells = coverage(design, documents, sets, true)
-            print(f"| {design.name} | {documents} | {' | '.join(cells)} |", flush=True)
+            row(design.name, f"{true[0]:.2f}", documents, *coverage(design, documents, sets, true))
 
 
 def truths(design: Design) -> tuple[float, float, float]:

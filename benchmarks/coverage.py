@@ -1,15 +1,17 @@
 """How often intervals contain the true difference, and how often they contradict the verdict of the randomization test.
 
-    python benchmarks/coverage.py [--sets 4000] [--designs WORD] [--averages] [--shares]
+    python benchmarks/coverage.py [--only differences | contradictions | shares] [--sets 1000]
 
-generates evaluations of two systems whose true difference is known, with fixed seeds, and prints Markdown tables: the
-share of 95% intervals that contain it, for the three kinds of interval and each number of documents. A set in which a
-system has no value is generated again. If a kind gives no interval for some sets, the share is that of the intervals
-that exist, and their number follows in brackets. With --averages, there are also intervals of the average over three
-test sets, the second and third with two and three times as many documents as the first. The last table has the systems
-of whole evaluations, with each pair compared at 100 documents: the share of pairs whose interval contradicts the
-verdict of the randomization test. With --shares there is only the table of one system's share of right items, which is
-summed over all numbers of right items, not simulated.
+prints Markdown tables; seeds are fixed, and the same arguments print the same tables.
+
+- `differences`: evaluations of two systems whose true difference is known, and the share of studentized 95% intervals
+  that contain it, by number of documents, the worst row first; then the lowest share of any design for the other kinds
+  of interval. A set in which a system has no value is generated again. If there is no interval for some sets, the share
+  is that of the intervals that exist, and how many there are follows in brackets. Of some designs there are also
+  averages over three test sets, the second and third with two and three times as many documents as the first.
+- `contradictions`: the systems of whole evaluations, with each pair compared at 100 documents: the share of pairs whose
+  interval contradicts the verdict of the randomization test.
+- `shares`: the intervals of one system's share of right items, summed over all numbers of right items, not simulated.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import combinations
 from math import lgamma
 from pathlib import Path
@@ -31,6 +34,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
 from evalhouse.warehouse.significance.bootstrap.estimates import OfTestSet
@@ -50,7 +54,9 @@ DOCUMENTS = (6, 10, 20, 50, 100)
 COMPARED = 100
 """The documents of whole evaluations."""
 
-SYSTEMS = 12
+SYSTEMS, ROUNDS = 12, 40
+"""The systems of a whole evaluation, and how many of these are generated."""
+
 LEVEL = 0.05
 TRUTH = 2_000_000
 """The number of documents from which a true difference is computed."""
@@ -166,7 +172,16 @@ DESIGNS = (
     Design("values, one document of twenty gains", rare_gains, within=None),
 )
 
+AVERAGED = (
+    "unequal F",
+    "all answered against half, precision",
+    "items, 75% against 60% right",
+    "values, mostly small",
+)
+"""The designs of which there are averages over three test sets, too."""
 
+
+@cache
 def truth(design: Design) -> float:
     """The true difference of a design."""
     over, under = design.draw(np.random.default_rng(1), TRUTH)
@@ -187,8 +202,27 @@ def drawn(design: Design, documents: int, sets: int) -> Iterator[Sums]:
             made += 1
 
 
-def coverage(design: Design, documents: int, sets: int) -> list[str]:
-    """The share of intervals that contain the true difference, one for each kind."""
+class Covered(Struct, frozen=True):
+    """How often intervals of each kind contained the true difference, and how often there was an interval."""
+
+    held: Floats
+    given: Floats
+    sets: int
+
+    @property
+    def shares(self) -> Floats:
+        return np.asarray(self.held / self.given)
+
+    def cell(self, kind: int) -> str:
+        """The share of the existing intervals that contain the true difference and, if some do not exist, how many
+        do.
+        """
+        given = f" ({self.given[kind] / self.sets:.0%})" if self.given[kind] < self.sets else ""
+        return f"{self.shares[kind]:.3f}{given}"
+
+
+def coverage(design: Design, documents: int, sets: int) -> Covered:
+    """How often intervals contain the true difference."""
     true, bootstrap = truth(design), Bootstrap(Draws(2000))
     held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
     for many in drawn(design, documents, sets):
@@ -199,12 +233,12 @@ def coverage(design: Design, documents: int, sets: int) -> list[str]:
                 limits = allow_for_constants(limits, [(many, 1.0)], [(0, 1)], plan, design.within)
             given[place] += limits.low[0] == limits.low[0]
             held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
-    return shares(held, given, sets)
+    return Covered(held, given, sets)
 
 
-def coverage_over_test_sets(design: Design, documents: int, sets: int) -> list[str]:
-    """The share of intervals of the average over three test sets that contain it, the second and third with two and
-    three times as many documents.
+def coverage_over_test_sets(design: Design, documents: int, sets: int) -> Covered:
+    """How often intervals of the average over three test sets contain it, the second and third with two and three
+    times as many documents.
     """
     true, bootstrap = truth(design), Bootstrap(Draws(2000))
     held, given = np.zeros(len(INTERVALS)), np.zeros(len(INTERVALS))
@@ -214,15 +248,24 @@ def coverage_over_test_sets(design: Design, documents: int, sets: int) -> list[s
             limits = bootstrap.averages(parts, [(0, 1)], IntervalPlan(LEVEL, kind))
             given[place] += limits.low[0] == limits.low[0]
             held[place] += limits.low[0] - 1e-9 <= true <= limits.high[0] + 1e-9
-    return shares(held, given, sets)
+    return Covered(held, given, sets)
 
 
-def shares(held: Any, given: Any, sets: int) -> list[str]:
-    """The share of the existing intervals that contain the true difference and, if some do not exist, their number."""
-    return [
-        f"{share:.3f}" + (f" ({known / sets:.0%})" if known < sets else "")
-        for share, known in zip(held / given, given, strict=True)
-    ]
+def print_differences(sets: int) -> None:
+    """Prints how often intervals of differences contain the true one."""
+    found: dict[str, list[Covered]] = {}
+    for design in DESIGNS:
+        found[design.name] = [coverage(design, documents, sets) for documents in DOCUMENTS]
+        if design.name in AVERAGED:
+            averages = [coverage_over_test_sets(design, documents, sets) for documents in DOCUMENTS]
+            found[f"{design.name}, over three test sets"] = averages
+    heads("two systems", *DOCUMENTS)
+    for name, cells in sorted(found.items(), key=lambda row: min(cell.shares[0] for cell in row[1])):
+        row(name, *(cell.cell(0) for cell in cells))
+    lowest = np.min([[cell.shares for cell in cells] for cells in found.values()], axis=0)
+    for place, kind in enumerate(INTERVALS):
+        if place:
+            row(f"worst `{kind.name}`", *(f"{share:.3f}" for share in lowest[:, place]))
 
 
 # --- contradictions ---------------------------------------------------------------------------------------------------
@@ -259,25 +302,27 @@ def evaluations() -> Iterator[tuple[str, Callable[[np.random.Generator], Sums]]]
     yield "values", valued
 
 
-def contradictions(draw: Callable[[np.random.Generator], Sums], rounds: int) -> list[str]:
+def contradictions(draw: Callable[[np.random.Generator], Sums]) -> list[str]:
     """The share of pairs whose interval excludes 0 although p is above the level, or contains it although p is not."""
     source, pairs = np.random.default_rng(1992), list(combinations(range(SYSTEMS), 2))
     bootstrap = Bootstrap(Draws(2000))
     wrong = np.zeros(len(INTERVALS))
     first, second = np.array(pairs).T
-    for number in range(rounds):
+    for number in range(ROUNDS):
         many = draw(source)
         p = (all_pairs_test([many], Draws(9999, stream=number))[0][first, second] + 1) / 10_000
         for place, kind in enumerate(INTERVALS):
             limits = bootstrap.differences(many, pairs, IntervalPlan(LEVEL, kind))
             outside = (limits.low > 0) | (limits.high < 0)
             wrong[place] += np.count_nonzero(outside != (p <= LEVEL))
-    return [f"{share:.1%}" for share in wrong / (rounds * len(pairs))]
+    return [f"{share:.1%}" for share in wrong / (ROUNDS * len(pairs))]
 
 
-def row(*cells: object) -> None:
-    """Prints a row of a table."""
-    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+def print_contradictions() -> None:
+    """Prints how often intervals contradict verdicts."""
+    heads("measure", *(f"`{kind.name}`" for kind in INTERVALS))
+    for name, draw in evaluations():
+        row(name, *contradictions(draw))
 
 
 # --- one system's share of right items --------------------------------------------------------------------------------
@@ -290,8 +335,7 @@ WORST_AMONG = np.arange(1, 1000) / 1000
 
 def print_shares() -> None:
     """Prints how often both kinds of interval contain the true share, and how often their lower limit is above it."""
-    row("true share", "interval", *ITEMS)
-    row(*["---"] * (2 + len(ITEMS)))
+    heads("true share", "interval", *ITEMS)
     for kind in (WILSON, CLOPPER_PEARSON):
         worst = [_misses(kind, items, WORST_AMONG) for items in ITEMS]
         row("worst", kind.name, *(f"{1 - (above + below).max():.3f}" for above, below in worst))
@@ -314,35 +358,23 @@ def _misses(kind: ShareInterval, items: int, true: Floats) -> tuple[Floats, Floa
     return above, below
 
 
+TABLES: Mapping[str, Callable[[int], None]] = {
+    "differences": print_differences,
+    "contradictions": lambda _: print_contradictions(),
+    "shares": lambda _: print_shares(),
+}
+
+
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description="measures the coverage of intervals")
-    parser.add_argument("--sets", type=int, default=4000, help="evaluations drawn for each design and size")
-    parser.add_argument("--rounds", type=int, default=40, help="whole evaluations compared")
-    parser.add_argument("--designs", default="", help="only the designs that are called so")
-    parser.add_argument("--averages", action="store_true", help="also averages over three test sets of each design")
-    parser.add_argument("--shares", action="store_true", help="only the intervals of one system's share of right items")
+    parser.add_argument("--sets", type=int, default=1000, help="evaluations drawn for each design and size")
+    parser.add_argument("--only", choices=list(TABLES), help="one of the tables")
     args = parser.parse_args()
-    if args.shares:
-        print_shares()
-        return
-    kinds: Sequence[str] = [kind.name for kind in INTERVALS]
-    row("design", "documents", *kinds)
-    row(*["---"] * (2 + len(kinds)))
-    for design in DESIGNS:
-        if args.designs in design.name:
-            for documents in DOCUMENTS:
-                row(design.name, documents, *coverage(design, documents, args.sets))
-        if args.averages and args.designs in design.name:
-            for documents in DOCUMENTS:
-                cells = coverage_over_test_sets(design, documents, args.sets)
-                row(f"{design.name}, over three test sets", documents, *cells)
-    if not args.designs:
-        print()
-        row("measure", *kinds)
-        row(*["---"] * (1 + len(kinds)))
-        for name, draw in evaluations():
-            row(name, *contradictions(draw, args.rounds))
+    for name, table in TABLES.items():
+        if args.only in (None, name):
+            table(args.sets)
+            print()
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@ values.
 
     python benchmarks/curves.py [--documents 1000000] [--resamples 1000] [--sets 200]
 
-prints three Markdown tables. The first has seconds in an open session, processor time, and memory: one system on this
-many documents, with about a hundred distinct confidences and with one per document, for precision and F with bands from
-this many resamples.
+prints three Markdown tables; with `--documents 0`, only the last two. The first has seconds in an open session,
+processor time, and memory: one system on this many documents, with about a hundred distinct confidences and with one
+per document, for precision and F with bands from this many resamples.
 
 The others use `--sets` sets of documents, generated with a fixed seed: confidences are normal, those of relevant
 documents 1.5 higher; 1,000 resamples, level 0.05. The true value at every threshold is then known. They show how often
@@ -32,6 +32,7 @@ from msgspec import Struct, field
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.comparing.curves import curve_measure
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.measures import find_measure, settle
@@ -192,30 +193,29 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.documents:
         print(f"{asked.documents:,} documents, {asked.resamples:,} resamples\n")
-        print("| confidences | seconds | of processors | memory of the process |\n|---|---|---|---|")
+        heads("confidences", "seconds", "of processors", "memory of the process")
         for few, called in ((2, "of two digits"), (15, "all different")):
             clock, worked = seconds(asked.documents, asked.resamples, few)
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-            print(f"| {called} | {clock:.2f} | {worked:.2f} | {memory:,.0f} MB |", flush=True)
+            row(called, f"{clock:.2f}", f"{worked:.2f}", f"{memory:,.0f} MB")
     if not asked.sets:
         return
-    print(f"\n{asked.sets:,} sets, level {LEVEL}\n")
-    print(f"| documents | generality | thresholds | where | {' | '.join(NAMES)} |")
-    print("|---|---|---|---|" + "---|" * len(NAMES))
+    heads("documents", "generality", "confidences", "thresholds", *NAMES)
     rest = []
     for documents, generality, digits in SETTINGS:
         held = simulated(documents, generality, asked.sets, digits)
         called = "all different" if digits is None else f"of {digits} digit"
-        start = f"| {documents:,} | {generality} | {called} |"
-        for where, times in (("everywhere", held.everywhere), (f"{ENDS} from either end", held.inside)):
-            print(f"{start} {where} | {' | '.join(map(held.share, times))} |", flush=True)
+        start = (f"{documents:,}", generality, called)
+        for where, times in (("all", held.everywhere), (f"{ENDS} from either end", held.inside)):
+            row(*start, where, *map(held.share, times))
         of_roc = f"{100 * held.area_roc / max(held.with_roc, 1):.1f}% of {held.with_roc}"
         of_lost = f"{100 * held.lost / max(held.with_lost, 1):.1f}% of {held.with_lost}"
         areas = (held.share(held.area_pr), of_roc) if digits is None else ("–", "–")
-        rest.append(f"{start} {held.share(held.best)} | {of_lost} | {' | '.join(areas)} |")
-    print("\n| documents | generality | thresholds | best threshold | lost | PR area | ROC area |")
-    print("|---|---|---|---|---|---|---|")
-    print("\n".join(rest))
+        rest.append((*start, held.share(held.best), of_lost, *areas))
+    print()
+    heads("documents", "generality", "confidences", "best threshold", "lost", "PR area", "ROC area")
+    for cells in rest:
+        row(*cells)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.significance import areas
 
 SIZES = ((5, 20), (7, 30), (10, 200), (12, 300), (15, 15), (15, 300), (20, 400))
-SHIFTS = (0.0, 1.0)
-"""How much higher the confidences of relevant documents are, for areas of .50 and .76."""
+AREAS = {0.0: 0.50, 1.0: 0.76}
+"""How much higher the confidences of relevant documents are, and the area under the ROC curve that this makes."""
 
 CORRELATIONS = (0.0, 0.7)
 LEVEL = 0.05
@@ -47,12 +48,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sets", type=int, default=10_000)
     sets = parser.parse_args().sets
-    cases = [(shift, correlation) for shift in SHIFTS for correlation in CORRELATIONS]
-    print("| relevant, nonrelevant |", *(f"shift {shift}, r {correlation} |" for shift, correlation in cases))
-    print("|---|" + "---|" * len(cases))
+    cases = [(shift, correlation) for shift in AREAS for correlation in CORRELATIONS]
+    heads("relevant", "nonrelevant", *(f"areas of {AREAS[shift]:.2f}, r {correlation}" for shift, correlation in cases))
     for seed, (relevant, nonrelevant) in enumerate(SIZES):
         shares = (share(relevant, nonrelevant, *case, sets, seed) for case in cases)
-        print(f"| {relevant}, {nonrelevant} |", *(f"{rejected:.3f} |" for rejected in shares), flush=True)
+        row(relevant, nonrelevant, *(f"{rejected:.3f}" for rejected in shares))
 
 
 if __name__ == "__main__":

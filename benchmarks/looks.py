@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.looking import contributions, log_capital, look_by_plan
 from evalhouse.warehouse.significance.matched import mcnemar
@@ -256,16 +257,16 @@ def main() -> None:
     given = parser.parse_args()
     if given.only != "ways":
         found = asked()
-        print("| the exact test, two equal systems | significant at least once |\n|---|---|")
+        heads("the exact test, two equal systems", "significant at least once")
         for name, shares in found.items():
-            print(f"| {name} | {100 * shares[-1][1]:.1f}% |")
+            row(name, f"{100 * shares[-1][1]:.1f}%")
         print()
         if given.picture:
             given.picture.write_text(picture(found), encoding="utf-8")
     if given.only != "asked":
-        print("| measure | asked | size | power | documents |\n|---|---|---|---|---|")
+        heads("measure", "asked", "size", "power", "documents")
         for name, way, size, power, documents in ways(given.sets):
-            print(f"| {name} | {way} | {size:.3f} | {power:.2f} | {documents:.0f} |")
+            row(name, way, f"{size:.3f}", f"{power:.2f}", f"{documents:.0f}")
 
 
 if __name__ == "__main__":

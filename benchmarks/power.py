@@ -1,9 +1,8 @@
 """How long power takes, compared with the same simulations in SciPy, and how close its results are to the true power.
 
-    python benchmarks/power.py [--samples 400] [--pilots 0]
+    python benchmarks/power.py [--only time | found | needed] [--samples 1000] [--pilots 300]
 
-prints two Markdown tables, or with --pilots a third alone: how often the interval of `documents_needed` holds the
-number that the population needs, over so many pilots of few documents. The first has processor time, in one run: a
+prints three Markdown tables. The first has processor time, in one run: a
 statement in an open session that simulates 50 powers of F of two systems and searches for five numbers of documents,
 with 2,000 simulations each; and the same number of samples of its 100 documents, each tested with SciPy's permutation
 test. Only a few of the latter are run, and their time is multiplied.
@@ -12,6 +11,9 @@ In the second, a test set of a few hundred documents is drawn from a known popul
 numbers of documents. Beside it is the share of `--samples` samples of the population in which the exact test does find
 that difference. The last rows have 2,000 sentences and one point of BLEU, once with differences and once with n-gram
 counts that vary as Card et al. (2020) found.
+
+The third shows how often the interval of `documents_needed` holds the number that the population needs, over
+`--pilots` test sets of few documents, the lowest share first.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.measures import Function, find_measure, settle
 from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.session.session import Session
@@ -192,25 +195,23 @@ def needed_by(known: Known, there: int, amount: float, chance: Chance, stream: i
     return (np.nan,) * 3 if needed is None else (needed, needed * low, needed * high)
 
 
-def print_pilots(pilots: int) -> None:
+def print_needed(pilots: int) -> None:
     """How often the interval of `documents_needed` holds what the population needs, and how wide it is."""
-    chance = np.random.default_rng(1992)
-    print(
-        "| population | documents there | needed | told, from | to | held | limits apart by a factor of | no number |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    chance, rows = np.random.default_rng(1992), []
     for known in KNOWN:
         amount = difference_of(known, chance)
         true, _, _ = needed_by(known, TRUTH, amount, chance, 0)
         for there in (10, 20, 50, 100, 400):
             found = np.array([needed_by(known, there, amount, chance, stream) for stream in range(pilots)])
             told = found[~np.isnan(found[:, 0])]
-            held = np.mean((told[:, 1] <= true) & (true <= told[:, 2]))
+            held = float(np.mean((told[:, 1] <= true) & (true <= told[:, 2])))
             low, high = np.quantile(told[:, 0], (0.05, 0.95))
             apart = np.median(told[:, 2] / told[:, 1])
             lost = 1 - len(told) / len(found)
-            numbers = f"{true:.0f} | {low:.0f} | {high:.0f} | {held:.3f} | {apart:.1f} | {lost:.0%}"
-            print(f"| {known.name} | {there} | {numbers} |", flush=True)
+            rows.append((known.name, there, true, low, high, held, apart, lost))
+    heads("population", "documents there", "needed", "told, from", "to", "held", "limits apart by", "no number")
+    for name, there, true, low, high, held, apart, lost in sorted(rows, key=lambda row: row[5]):
+        row(name, there, f"{true:.0f}", f"{low:.0f}", f"{high:.0f}", f"{held:.3f}", f"{apart:.1f} ×", f"{lost:.0%}")
 
 
 # --- BLEU -------------------------------------------------------------------------------------------------------------
@@ -268,43 +269,53 @@ def with_the_variance(wanted: float) -> Sums:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--pilots", type=int, default=0, help="pilots of each size, for the table of these alone")
+    parser.add_argument("--only", choices=("time", "found", "needed"), help="one of the tables")
+    parser.add_argument("--samples", type=int, default=1000, help="samples that are tested, for each power")
+    parser.add_argument("--pilots", type=int, default=300, help="test sets that say how many documents are needed")
     args = parser.parse_args()
-    samples = args.samples
-    if args.pilots:
-        print_pilots(args.pilots)
-        return
+    if args.only in (None, "time"):
+        print_time()
+        print()
+    if args.only in (None, "found"):
+        print_found(args.samples)
+        print()
+    if args.only in (None, "needed"):
+        print_needed(args.pilots)
 
+
+def print_time() -> None:
+    """Prints how long powers take."""
     with Session.open() as session:
         session.run("power F for GE, UMASS on TST3 detect 5% documents 50")
         ours = statistics.median(seconds(lambda: session.run(STATEMENT)) for _ in range(5))
     few = 20
     theirs = with_scipy(few) / few * CELLS * SIMULATIONS
-    print("| 50 powers of F, 2,000 simulations each | processor seconds |\n|---|---|")
-    print(f"| a statement, with five numbers of documents that are needed | {ours:.2f} |")
-    print(f"| SciPy, {few} of 100,000 permutation tests of 9,999 shuffles, multiplied | ~{theirs:,.0f} |")
-    print(f"| ratio | {theirs / ours:,.0f} |\n")
+    heads("50 powers of F, 2,000 simulations each", "processor seconds")
+    row("a statement, with five numbers of documents that are needed", f"{ours:.2f}")
+    row(f"SciPy, {few} of 100,000 permutation tests of 9,999 shuffles, multiplied", f"~{theirs:,.0f}")
+    row("ratio", f"{theirs / ours:,.0f}")
 
+
+def print_found(samples: int) -> None:
+    """Prints the power that is told, and how often exact tests find the difference."""
     chance = np.random.default_rng(1992)
-    print("| population | difference | documents there | asked for | found by exact tests | power told (sd) |")
-    print("|---|---|---|---|---|---|")
+    heads("population", "difference", "documents there", "asked for", "found", "power told")
     for known in KNOWN:
         amount = difference_of(known, chance)
         for there, documents in ((100, 100), (100, 300), (400, 300)):
             powers, happens = said(known, there, documents, amount, chance), found(known, documents, samples, chance)
-            told = f"{statistics.mean(powers):.3f} ({statistics.stdev(powers):.3f})"
-            print(f"| {known.name} | {amount:.3f} | {there} | {documents} | {happens:.3f} | {told} |")
+            told = f"{statistics.mean(powers):.3f} ± {statistics.stdev(powers):.3f}"
+            row(known.name, f"{amount:.3f}", there, documents, f"{happens:.3f}", told)
     criterion, draws = Criterion(0.05, "two-sided"), Draws(10_000, 1992)
     deviation = sqrt(0.87 * 2 * (25.8 / 2) ** 2)
     for name, population, amount in (
-        ("differences of BLEU", population_of(differences_of_sentences(), 1e-3, True), 1.0),
-        ("counts of BLEU", population_of(with_the_variance(deviation / 100), 1.0, False), 0.01),
+        ("BLEU, differences of sentences", population_of(differences_of_sentences(), 1e-3, True), 1.0),
+        ("BLEU, counts of n-grams", population_of(with_the_variance(deviation / 100), 1.0, False), 0.01),
     ):
         assert population is not None
         (simulated,) = Simulation(population, criterion, draws).powers(2000, [amount])
         assert simulated is not None
-        print(f"| {name} | {amount} | 2000 | 2000 | about .75 (Card et al. 2020) | {simulated.power:.3f} |")
+        row(name, "1 point", 2000, 2000, "about .75 (Card et al. 2020)", f"{simulated.power:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,23 @@
 """How often the 95% intervals of `project` contain the true value, on generated documents: projected measures,
-crossings, and the generality of streams. Seeds are fixed. Run it with `python benchmarks/projection.py [SETS]`.
+crossings, and the generality of streams.
+
+    python benchmarks/projection.py [--sets 400]
+
+prints three Markdown tables. Seeds are fixed.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Callable
+from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.filtering.projection import INTERVALS, crossing_region, project, subtract
 from evalhouse.warehouse.filtering.unlabelled import KeyedDecisions, SystemDecisions, Weights, estimate, interval
 from evalhouse.warehouse.measures import Function, Ratio, find_measure, settle
@@ -130,55 +137,53 @@ def streamed(
     return {name: (held[0] / held[2], held[1] / held[2], held[2] / sets) for name, held in counts.items()}
 
 
-def table(title: str, rows: list[tuple[str, Callable[[], list[float]]]]) -> None:
-    print(f"\n{title}")
-    for name, measured in rows:
-        print(f"  {name:<68}", *(f"{share:6.1%}" for share in measured()), flush=True)
+def print_projected(sets: int) -> None:
+    """Prints how often intervals of measures projected to the generality 0.05 contain them."""
+    names = ("precision", "F", "MCC")
+    heads("documents", "relevant", "recall", "fallout", *names)
+    for documents, generality in ((100, 0.65), (100, 0.1), (1000, 0.1)):
+        for recall, fallout in ((0.8, 0.2), (0.98, 0.02)):
+            held = [projected(sets, name, documents, generality, recall, fallout, 0.05) for name in names]
+            row(documents, f"{generality:.0%}", recall, fallout, *map(percent, held))
 
 
-def main(sets: int) -> None:
-    def of_projection(documents: int, generality: float, recall: float, fallout: float) -> Callable[[], list[float]]:
-        return lambda: [
-            projected(sets, name, documents, generality, recall, fallout, 0.05) for name in ("precision", "F", "MCC")
-        ]
+def print_crossed(sets: int) -> None:
+    """Prints how often intervals of crossings contain them, where half of the documents are relevant."""
+    names = ("F", "accuracy", "MCC")
+    heads("documents", "decided alike", *names)
+    for documents in (40, 100, 400):
+        for together in (0.0, 0.8):
+            held = [crossed(sets, name, documents, together) for name in names]
+            row(documents, f"{together:.0%}", *map(percent, held))
 
-    def of_crossing(*of: Any) -> Callable[[], list[float]]:
-        return lambda: [crossed(sets, name, *of) for name in ("F", "accuracy", "MCC")]
 
-    def of_stream(*of: Any) -> Callable[[], list[float]]:
-        return lambda: [share for found in streamed(sets, *of).values() for share in found]
+def print_streamed(sets: int) -> None:
+    """Prints how often intervals of the generality of a stream, and of F there, contain them, and how often there is
+    one.
+    """
+    of_each = [
+        f"{value}, {name}" for name in ("adjusted counts", "EM") for value in ("generality", "F", "there is one")
+    ]
+    heads("documents", "relevant", "stream", "relevant there", *of_each)
+    for documents, generality in ((100, 0.65), (400, 0.2)):
+        for stream, to in ((200, 0.3), (1000, 0.05)):
+            held = streamed(sets, documents, generality, stream, to).values()
+            row(documents, f"{generality:.0%}", stream, f"{to:.0%}", *(percent(share) for of in held for share in of))
 
-    table(
-        f"projected to generality 0.05, {sets} sets: how often intervals of precision, F and MCC hold the truth",
-        [
-            (
-                f"{documents} documents, {generality:.0%} relevant, recall {recall}, fallout {fallout}",
-                of_projection(documents, generality, recall, fallout),
-            )
-            for documents, generality in ((100, 0.65), (100, 0.1), (1000, 0.1))
-            for recall, fallout in ((0.8, 0.2), (0.98, 0.02))
-        ],
-    )
-    table(
-        f"crossings, half of the documents relevant, {sets} sets: F, accuracy and MCC",
-        [
-            (f"{documents} documents, decided alike on {together:.0%}", of_crossing(documents, together))
-            for documents in (40, 100, 400)
-            for together in (0.0, 0.8)
-        ],
-    )
-    table(
-        f"streams, {sets} sets: generality, F and whether they were to be had, by adjusted counts, then by EM",
-        [
-            (
-                f"{documents} documents, {generality:.0%} relevant, to {stream} with {to:.0%}",
-                of_stream(documents, generality, stream, to),
-            )
-            for documents, generality in ((100, 0.65), (400, 0.2))
-            for stream, to in ((200, 0.3), (1000, 0.05))
-        ],
-    )
+
+def percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=400, help="sets of documents that are generated for each row")
+    sets = parser.parse_args().sets
+    for place, print_table in enumerate((print_projected, print_crossed, print_streamed)):
+        if place:
+            print()
+        print_table(sets)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main()

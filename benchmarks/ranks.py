@@ -1,13 +1,16 @@
 """How often all rank sets contain their true ranks together, and how long `rank` takes.
 
-    python benchmarks/ranks.py [--sets 400]
+    python benchmarks/ranks.py [--sets 400] [--only time | equal | unequal]
 
-prints three Markdown tables. Coverage: answers to n items, right or wrong, from systems that share a part of what makes
-an item hard. Their true values are all equal, equal within groups, or all different. A set of systems counts as covered
-if no system is called better than one that is truly as good or better, so that every true rank, with ties resolved
-either way, is in its set. Coverage where answers are unequal: five systems of the same true value, one of which
-answers a share of the documents, at least one, by the default test and by randomization. Seeds are fixed. Time: 100
-systems on five test sets of 1,000 documents, in an open session.
+prints three Markdown tables. Seeds are fixed.
+
+- `time`: 100 systems on five test sets of 1,000 documents, in an open session.
+- `equal`: how often all rank sets are right, for answers to a number of items, right or wrong, from systems that share
+  a part of what makes an item hard. Their true values are all alike, alike within groups, alike but for one, or apart.
+  A set of systems counts if no system is called better than one that is truly as good or better, so that every true
+  rank, with ties resolved either way, is in its set.
+- `unequal`: the same for five systems of the same true value, one of which answers a share of the documents, at least
+  one, by the default test and by randomization, the worst row first.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ import sys
 import tempfile
 import time
 from itertools import permutations
-from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.few_answers import MEASURES
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.arrays import Floats
@@ -75,8 +78,7 @@ FIVE = tuple(permutations(range(5), 2))
 
 def unequal(sets: int) -> None:
     """Coverage of the sets of five systems of the same value, one of which answers a share of the documents."""
-    tests = ("studentized", "randomization")
-    print(f"| measure, answered, documents | {' | '.join(tests)} |\n|---|---|---|")
+    tests, rows = ("studentized", "randomization"), []
     for measure, (drawn, sizes) in MEASURES.items():
         for share in (1.0, 0.3, 0.1):
             for documents in sizes:
@@ -86,8 +88,10 @@ def unequal(sets: int) -> None:
                     draws = Draws(SHUFFLES, 1992, place)
                     for column, test in enumerate(tests):
                         held[column] += not (levels(many, test, draws) <= LEVEL).any()
-                found = " | ".join(f"{count / sets:.3f}" for count in held)
-                print(f"| {measure}, {100 * share:.0f}%, {documents} | {found} |", flush=True)
+                rows.append((measure, share, documents, [count / sets for count in held]))
+    heads("measure", "answered", "documents", "all sets hold", "with `test randomization`")
+    for measure, share, documents, found in sorted(rows, key=lambda row: row[3]):
+        row(measure, f"{share:.0%}", documents, *(f"{one:.3f}" for one in found))
 
 
 def levels(many: Sums, test: str, draws: Draws) -> Floats:
@@ -98,14 +102,13 @@ def levels(many: Sums, test: str, draws: Draws) -> Floats:
     return step_down(family, (count_reached_by_largest(family, draws, ALONE) + 1.0) / (draws.shuffles + 1))
 
 
-def coverage(sets: int) -> None:
-    error = sqrt(LEVEL * (1 - LEVEL) / sets)
-    print(f"| systems, items | {' | '.join(shapes(5))} |\n|---|{'---|' * len(shapes(5))}")
+def equal(sets: int) -> None:
+    """Coverage where all systems answer everything."""
+    heads("systems", "items", *shapes(5))
     for systems in (5, 20):
         for items in (50, 200):
             found = [covered(shares, items, sets) for shares in shapes(systems).values()]
-            print(f"| {systems}, {items} | {' | '.join(f'{share:.3f}' for share in found)} |", flush=True)
-    print(f"\nstandard error {error:.3f} where the coverage is {1 - LEVEL}")
+            row(systems, items, *(f"{share:.3f}" for share in found))
 
 
 def duration() -> None:
@@ -124,7 +127,7 @@ def duration() -> None:
                     )
         with create(Path(folder) / "w.duckdb") as database:
             load(database, table, "values")
-        print("\n| 100 systems, 1,000 documents | seconds of processor |\n|---|---|")
+        heads("100 systems, 1,000 documents", "seconds of processor")
         with Session.open(Path(folder) / "w.duckdb") as session:
             for statement in (
                 "rank m for all on all over test sets",
@@ -135,19 +138,22 @@ def duration() -> None:
                 session.run(statement.replace("999", "99"))
                 began = time.process_time()
                 session.run(statement)
-                print(f"| `{statement}` | {time.process_time() - began:.2f} |", flush=True)
+                row(f"`{statement}`", f"{time.process_time() - began:.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=400)
-    parser.add_argument("--unequal", action="store_true", help="only where answers are unequal")
+    parser.add_argument("--only", choices=("time", "equal", "unequal"), help="one of the tables")
     asked = parser.parse_args()
-    if not asked.unequal:
+    if asked.only in (None, "time"):
         duration()
-        coverage(asked.sets)
         print()
-    unequal(asked.sets)
+    if asked.only in (None, "equal"):
+        equal(asked.sets)
+        print()
+    if asked.only in (None, "unequal"):
+        unequal(asked.sets)
 
 
 if __name__ == "__main__":

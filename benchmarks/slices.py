@@ -3,7 +3,8 @@
     python benchmarks/slices.py [--documents 100000] [--sets 1000]
 
 prints five Markdown tables. The first has seconds in an open session: two systems on this many documents, right or
-wrong and by a ratio, with slices by two attributes of 30 values and all their pairs, and 999 shuffles.
+wrong and by a ratio, with slices by two attributes of 30 values and all their pairs, and 999 shuffles. With
+`--documents 0` there are only the others.
 
 The others use `--sets` data sets, generated with a fixed seed: 300 documents with two attributes of 5 and 4 values and
 pairs of these, 199 shuffles. They show how often any slice is wrongly called different at 0.05, when no slice is
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.tables import heads, row
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.significance.arrays import Floats
@@ -246,21 +248,24 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000, help="documents of the large test set")
     parser.add_argument("--sets", type=int, default=1000, help="sets of data that are drawn")
     asked = parser.parse_args()
-    print("| measure | documents | slices | shuffles | seconds | of processors |\n|---|---|---|---|---|---|")
-    for measure, slices, took, used in seconds(asked.documents):
-        print(f"| {measure} | {asked.documents:,} | {slices:,} | 999 | {took:.2f} | {used:.2f} |", flush=True)
-    print("\n| slices | a slice is wrongly called different | the slice that is different is found |\n|---|---|---|")
+    if asked.documents:
+        heads("measure", "documents", "slices", "shuffles", "seconds", "of processors")
+        for measure, slices, took, used in seconds(asked.documents):
+            row(measure, f"{asked.documents:,}", f"{slices:,}", 999, f"{took:.2f}", f"{used:.2f}")
+        print()
+    heads("slices", "a slice is wrongly called different", "the slice that is different is found")
     for kind in ("accuracy", "ratio"):
         for effect in (0.0, 0.25):
             said = "none is different" if not effect else "one of 25% is, by 25 points"
             false, found = errors(kind, asked.sets, effect)
-            shown = f"{100 * found:.1f}%" if effect else "–"
-            print(f"| {kind}, {said} | {100 * false:.1f}% | {shown} |", flush=True)
-    print("\n| the first system answers | a slice is wrongly called different | by randomization |\n|---|---|---|")
+            row(f"{kind}, {said}", f"{100 * false:.1f}%", f"{100 * found:.1f}%" if effect else "–")
+    print()
+    heads("the first system answers", "a slice is wrongly called different", "with `test randomization`")
     for share in (1.0, 0.3, 0.1):
         wrong = [100 * called_for_silence(share, asked.sets, studentized) for studentized in (True, False)]
-        print(f"| {100 * share:.0f}% of the documents | {wrong[0]:.1f}% | {wrong[1]:.1f}% |", flush=True)
-    print("\n| the difference | called varying at 0.05 |\n|---|---|")
+        row(f"{100 * share:.0f}% of the documents", *(f"{percent:.1f}%" for percent in wrong))
+    print()
+    heads("the difference", "called varying at 0.05")
     for kind in (
         "it is the same everywhere",
         "ratios, documents of other sizes in each slice",
@@ -268,12 +273,11 @@ def main() -> None:
         "it scatters more in large slices",
         "it varies: 30 points in a slice of 25%, none elsewhere",
     ):
-        print(f"| {kind} | {100 * varying(kind, asked.sets):.1f}% |", flush=True)
-    print("\n| true differences scatter by | error | error, shrunken | the largest is too large by | shrunken |")
-    print("|---|---|---|---|---|")
+        row(kind, f"{100 * varying(kind, asked.sets):.1f}%")
+    print()
+    heads("true differences scatter by", "error", "error, shrunken", "the largest is too large by", "shrunken")
     for scatter in (0.0, 0.05, 0.1, 0.2):
-        cells = " | ".join(f"{figure:.1f}" for figure in scattering(asked.sets, scatter))
-        print(f"| {100 * scatter:.0f} points | {cells} |", flush=True)
+        row(f"{100 * scatter:.0f} points", *(f"{figure:.1f}" for figure in scattering(asked.sets, scatter)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """How often tests find a difference when there is none: the size of each test at the level 0.05, by simulation.
 
-    python benchmarks/validity.py [--sets 2000]
-        [--only unequal | family | over | few | mcc | skew | margins | expectations]
+    python benchmarks/validity.py [--sets 2000] [--only TABLE]
 
 Every simulated evaluation has two or more systems with the same measure in the population, so any difference that a
 test finds is an error; or, for margins, a first system that is worse by just the margin, so that it is an error to find
@@ -310,6 +309,22 @@ def skew(sets: int) -> None:
         row(documents, *(f"{count / sets:.3f}" for count in wrong))
 
 
+def clusters(sets: int) -> None:
+    """Two systems of equal accuracy on passages of five questions. Who misreads a passage fails all of them."""
+    heads("passages", "misread", "questions exchanged", "passages exchanged")
+    for passages in (10, 20, 50, 100):
+        for share in (0.0, 0.1, 0.3):
+            source = np.random.default_rng([passages, round(100 * share), 6])
+            wrong = [0, 0]
+            for stream in range(sets):
+                understood = source.random((2, passages, 1)) >= share
+                right = (understood & (source.random((2, passages, 5)) < 0.8)).astype(np.int64)
+                for place, (units, size) in enumerate(((right.reshape(2, -1), 1), (right.sum(axis=2), 5))):
+                    paired = Sums.of_ratios(units, np.full_like(units, size))
+                    wrong[place] += randomization_test(paired, Draws(SHUFFLES, stream=stream)).p <= LEVEL
+            row(passages, f"{share:.0%}", *(f"{count / sets:.3f}" for count in wrong))
+
+
 def margins(sets: int) -> None:
     """The first of two systems is worse by just the margin: how often it is found not worse, the worst row first."""
     rows = []
@@ -367,7 +382,7 @@ def expectations(sets: int) -> None:
             [rows] = answers_on([drawn(source, documents) for _ in range(sets)], [f"expect {expected}"])
             shares.append(sum(row["met"] is True for row in rows) / sets)
         found.append((expected.replace("{measure}", "M"), design, shares))
-    row("expected", "true values", "5 documents", "10", "20", "50")
+    heads("expected", "true values", "5 documents", "10", "20", "50")
     for expected, design, shares in sorted(found, key=lambda one: -max(one[2])):
         row(f"`{expected}`", design, *(f"{share:.3f}" for share in shares))
 
@@ -515,6 +530,7 @@ TABLES: Mapping[str, Callable[[int], None]] = {
     "few": few,
     "mcc": mcc,
     "skew": skew,
+    "clusters": clusters,
     "margins": margins,
     "expectations": expectations,
 }

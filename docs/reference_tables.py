@@ -1,5 +1,5 @@
 """The tables and lists of the documentation that follow from the program: statements, clauses, measures, tests, readers
-and the like.
+and the like; and those that benchmarks measured.
 
 Each function returns Markdown. A page names it in a comment, and `make generate` puts what it returns behind the
 comment, by cog:
@@ -9,6 +9,8 @@ comment, by cog:
 
 `make lint` fails while a page differs. Nothing here reads or writes a page. Cells that the program cannot know are
 written on the page, and kept: they come in as `previous`, what stood there before.
+
+`measured` is of another kind: it returns what a benchmark printed.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
+from math import sqrt
 from pathlib import Path
 
 import duckdb
@@ -195,6 +198,19 @@ def grammar() -> str:
     language = (ROOT / "grammar" / "language.lark").read_text(encoding="utf-8")
     rules = language.partition(_FIRST_TERMINALS)[0]
     return "```lark\n" + rules[rules.index("\nstart:") :].strip() + "\n```"
+
+
+def measured(name: str, table: int = 1) -> str:
+    """A table that a benchmark printed, as `benchmarks/kept` has it, the command that prints it, and how uncertain a
+    share of so many sets is.
+    """
+    kept = (ROOT / "benchmarks" / "kept" / f"{name}.txt").read_text(encoding="utf-8")
+    command, _, printed = kept.partition("\n")
+    tables = re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE)
+    source = f"Printed by `{command.removeprefix('$ ')}`"
+    if sets := re.search(r"--sets (\d+)", command):
+        source += f"; the standard error of a share of 5% or 95% is {100 * sqrt(0.05 * 0.95 / int(sets[1])):.1f} points"
+    return f"{tables[table - 1]}\n{source}."
 
 
 def schema_tables(previous: str) -> str:

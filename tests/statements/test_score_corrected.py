@@ -50,6 +50,17 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     values += [("unlike", "new", document(k), "accuracy", int(k % 7 > 0)) for k in range(40)]
     values += [("rare", "new", document(k), "llm", int(k % 10 > 0)) for k in range(DOCUMENTS)]
     values += [("rare", "new", document(k), "accuracy", int(k % 15 > 0)) for k in range(60)]
+    values += [("slip", "new", document(k), "llm", int(k % 3 > 0)) for k in range(DOCUMENTS)]
+    values += [("slip", "new", document(k), "accuracy", int(k % 3 > 0 and k != 1)) for k in range(40)]
+    scattered = np.random.default_rng(5).normal(size=(3, DOCUMENTS)).tolist()
+    for k, (one, two, three) in enumerate(zip(*scattered, strict=True)):
+        tail = 30.0 if k in (17, 60) else 0.0
+        values += [("slow", "new", document(k), "llm", 10 + one + tail), ("slow", "new", document(k), "guess", two)]
+        values += [("slow", "new", document(k), "odd", three + (tail if k >= 40 else 0.0))]
+        values += [("slow", "new", document(k), "blind", 10 * two + 3 * tail)]
+        if k < 40:
+            said = {"latency": 10 + one + tail, "speed": 10 * two, "steady": three, "even": two + three / 2}
+            values += [("slow", "new", document(k), name, of + three / 9) for name, of in said.items()]
     decisions = [("mail", "A", document(k), "yes" if DECIDED[k] else "no") for k in range(DOCUMENTS)]
     labels = [("mail", document(k), WORDS[JUDGED[k]], "llm") for k in range(DOCUMENTS)]
     labels += [("mail", document(k), WORDS[RELEVANT[k]], "") for k in range(0, DOCUMENTS, 4)]
@@ -114,8 +125,10 @@ def test_a_level_a_condition_and_clusters(session: Session) -> None:
     [narrow], [wide] = (
         session.run(f"score accuracy for new on qa corrected by llm level {level}").rows for level in (0.2, 0.01)
     )
+    expected = correct_mean(ones(RIGHT), ones(SEEN), labelled())
+    assert (wide["ci_low(accuracy)"], wide["ci_high(accuracy)"]) == expected.limits(0.01)
     half = (float(str(wide["ci_high(accuracy)"])) - float(str(wide["accuracy"]))) / float(str(wide["se(accuracy)"]))
-    assert half == pytest.approx(stats.t.ppf(0.995, 28))
+    assert half >= stats.t.ppf(0.995, 28)
     assert float(str(narrow["ci_low(accuracy)"])) > float(str(wide["ci_low(accuracy)"]))
     [radio] = session.run('score F for A on mail corrected by llm where document.source = "radio"').rows
     assert (radio["labelled"], radio["judged"]) == (20, 80)
@@ -173,13 +186,45 @@ def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str
     [
         ("accuracy for new on rare", "new on rare: of 60 labelled documents only 4 count as wrong"),
         ("accuracy for new on rare exchange by document.story", "the 60 labelled documents come from only 10 units"),
-        ("accuracy for new on qa", "new on qa: of 30 labelled documents only 5 show a mistake of llm"),
+        ("accuracy for new on slip", "new on slip: of 40 labelled documents only 1 shows a mistake of llm"),
+        (
+            "latency for new on slow",
+            "new on slow: latency has a long tail, 1 of 40 documents making half of the variance",
+        ),
+        ("speed for new on slow", "new on slow: what blind leaves of speed has a long tail, 1 of 40 documents"),
+        ("steady for new on slow", "new on slow: odd has a long tail, 1 of 120 documents making half of the variance"),
         ("precision for A on mail", "A on mail: of 30 labelled documents only"),
     ],
 )
 def test_what_is_seldom_seen_is_said(session: Session, statement: str, note: str) -> None:
-    [said] = [note for note in session.run(f"score {statement} corrected by llm").notes if "too often" in note]
+    judge = JUDGE_OF.get(statement.split()[0], "llm")
+    [said] = [note for note in session.run(f"score {statement} corrected by {judge}").notes if "too often" in note]
     assert note in said
+
+
+JUDGE_OF = {"latency": "llm", "speed": "blind", "steady": "odd"}
+
+
+def test_what_is_often_seen_is_not_noted(session: Session) -> None:
+    assert not [
+        note for note in session.run("score accuracy for new on qa corrected by llm").notes if "too often" in note
+    ]
+
+
+def test_the_caption_says_which_interval_it_is_and_a_seed_draws_others(session: Session) -> None:
+    skewed, other, even = (
+        session.run(f"score {what}")
+        for what in (
+            "latency for new on slow corrected by llm",
+            "latency for new on slow corrected by llm seed 7",
+            "even for new on slow corrected by guess",
+        )
+    )
+    assert "95% CI by bootstrap-t, 2,000 resamples, seed 1992" in skewed.caption
+    assert "seed 7" in other.caption
+    assert skewed.rows[0]["latency"] == other.rows[0]["latency"]
+    assert skewed.rows[0]["ci_high(latency)"] != other.rows[0]["ci_high(latency)"]
+    assert even.caption.endswith("95% CI by Student's t")
 
 
 def test_limits_stay_between_0_and_1_and_nothing_is_worth_more_than_all(session: Session) -> None:

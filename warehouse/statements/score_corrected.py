@@ -16,6 +16,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.comparing.intervals import (
+    RESAMPLES,
     Interval,
     OwnIntervals,
     interval_heading,
@@ -34,9 +35,10 @@ from evalhouse.warehouse.plans.names import Scope, matching
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.plans.testing import interval_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows
+from evalhouse.warehouse.significance.draws import Draws
 
 if TYPE_CHECKING:
-    from evalhouse.warehouse.significance.prediction_powered import Corrected
+    from evalhouse.warehouse.significance.prediction_powered import Corrected, Counts
 
 
 # === intervals of score ===============================================================================================
@@ -50,9 +52,13 @@ def resampling_of(statement: n.Score, where: p.Filter | None, scope: Scope) -> p
     return replace(
         plain,
         level=scope.share(statement.level, "level", plain.level),
-        seed=cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else plain.seed,
+        seed=_seed(statement, scope, plain),
         interval=interval_of(statement),
     )
+
+
+def _seed(statement: n.Score, scope: Scope, plain: p.Testing) -> int:
+    return cast(int, scope.whole(statement.seed, "seed", 0, 2**63 - 1)) if statement.seed else plain.seed
 
 
 def resampled_entries(statement: n.Score | n.Spread, entries: tuple[p.Entry, ...], scope: Scope) -> tuple[p.Entry, ...]:
@@ -174,7 +180,7 @@ APART = 3.3
 
 CORRECTED_EXECUTOR = (
     "documents one by one from the database; PPI++ weighs the judge by λ, estimated from the labelled documents; the "
-    "interval is by the standard error and Student's t"
+    "interval is by the standard error and Student's t, or by a bootstrap-t where the values are skewed"
 )
 """What `explain` says of how it is computed."""
 
@@ -222,7 +228,9 @@ def corrected_plan(
         text=to_text(statement),
         entries=entries,
         judges=tuple(judges),
-        how=replace(plain, level=scope.share(statement.level, "level", plain.level)),
+        how=replace(
+            plain, level=scope.share(statement.level, "level", plain.level), seed=_seed(statement, scope, plain)
+        ),
         order=order,
         descending=descending,
         limit=scope.whole(statement.limit, "limit", 1, 10**9),
@@ -238,10 +246,9 @@ def _check_clauses(statement: n.Score) -> None:
         "replicates": (statement.replicates is not None, "name the runs"),
         "standardized": (statement.standardized, "leave it out"),
         "missing": (statement.missing is not None, "leave it out"),
-        "seed": (statement.seed is not None, "nothing is drawn"),
         f"interval {statement.interval}": (
             statement.interval not in (None, n.INTERVAL_WORDS[0]),
-            "write interval alone: it uses the standard error and Student's t, without resampling",
+            "write interval alone: it uses the standard error, and Student's t or a bootstrap-t",
         ),
     }
     for word, (given, hint) in places.items():
@@ -332,37 +339,9 @@ class JudgedDocuments(Struct, frozen=True):
     unit: NDArray[np.intp] | None
 
     @property
-    def both(self) -> NDArray[np.bool_]:
-        """What people labelled of what the judge saw."""
-        return self.labelled & self.judged
-
-    @property
     def right_or_wrong(self) -> bool:
         """Whether people say 0 or 1 of each document, and nothing between."""
         return set(self.people[0][self.labelled].tolist()) <= {0.0, 1.0}
-
-    @property
-    def units(self) -> int:
-        """How many units hold documents that people labelled and the judge saw."""
-        return int(self.both.sum()) if self.unit is None else len(set(self.unit[self.both].tolist()))
-
-    def rarest(self, judge: str, believed: bool) -> tuple[int, str] | None:
-        """What of these the labelled documents show least often: that one counts as right, that one counts as wrong,
-        and where the judge is `believed`, that it says otherwise. None where people say more than right and wrong.
-        """
-        (over, under), (theirs, below) = ((top[self.both], down[self.both]) for top, down in (self.people, self.judge))
-        if not _right_or_wrong(over, under):
-            return None
-        counts, right = under > 0, over > 0
-        shown = [(int((counts & of).sum()), f"count as {what}") for of, what in ((right, "right"), (~right, "wrong"))]
-        if believed and _right_or_wrong(theirs, below):
-            shown.append((int(((over != theirs) | (under != below)).sum()), f"show a mistake of {judge}"))
-        return min(shown)
-
-
-def _right_or_wrong(over: NDArray[np.float64], under: NDArray[np.float64]) -> bool:
-    """Whether each document counts fully or not at all: there are at most two numerators, and one is 0."""
-    return len(set(over[under > 0].tolist()) - {0.0}) <= 1
 
 
 SaidOfDocument = tuple[str, Any, Any, Any]
@@ -442,13 +421,15 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
     rows = TableRows(["test_set", "task", "system", *names, *(column.name for column in columns[7:])])
     notes: list[str] = []
     uneven: set[tuple[str, str]] = set()
+    intervals: list[Corrected] = []
     for entry, judge in zip(plan.entries, plan.judges, strict=True):
         documents = _documents(entry, judge, facts)
         found = []
         for system in entry.stored_systems:
             said = _judged_documents(entry, documents.get(system.id, []))
             found.append((system.name, said, _correct_value(said)))
-        notes += _notes(entry, judge, found)
+        intervals += [of for _, _, of in found]
+        notes += _notes(plan, entry, judge, found)
         if on_unlike := _unlike(entry, documents):
             notes += unlike_notes(entry, [on_unlike], ways=False)
             uneven.add((entry.test_set.name, on_unlike.label))
@@ -460,7 +441,7 @@ def corrected_answer(plan: CorrectedPlan, facts: Facts) -> Result:
             rows.add(test_set=entry.test_set.name, task=entry.kind.name, system=name, **cells)
     judges = ", ".join(dict.fromkeys(plan.judges))
     label = plan.column_labels()[0]
-    how = f"PPI++, {_heading(plan)} by Student's t"
+    how = f"PPI++, {_heading(plan)} {_method(plan, intervals)}"
     if any(entry.units.shared for entry in plan.entries):
         nouns = dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries)
         how += f", {' or '.join(nouns)} drawn as a whole"
@@ -488,6 +469,25 @@ def _heading(plan: CorrectedPlan) -> str:
     return interval_heading(plan.how.level)
 
 
+def _draws(plan: CorrectedPlan) -> Draws:
+    """The resamples of a bootstrap-t. They are the same on all test sets, which are never compared."""
+    return Draws(RESAMPLES, plan.how.seed)
+
+
+def _limits(plan: CorrectedPlan, of: Corrected) -> tuple[float, float] | None:
+    return of.limits(float(plan.how.level), _draws(plan))
+
+
+def _method(plan: CorrectedPlan, values: Sequence[Corrected]) -> str:
+    """How the intervals of these values were found."""
+    given = [of for of in values if _limits(plan, of) is not None]
+    resampled = sum(of.is_resampled(float(plan.how.level), _draws(plan)) for of in given)
+    if not resampled:
+        return "by Student's t"
+    some = "" if resampled == len(given) else f"by Student's t, or where values are skewed (here {resampled}) "
+    return f"{some}by bootstrap-t, {RESAMPLES:,} resamples, seed {plan.how.seed}"
+
+
 def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
     label = plan.column_labels()[0]
     kind: CellKind = unit_of(plan.entries)
@@ -513,7 +513,7 @@ def _columns(plan: CorrectedPlan) -> tuple[Column, ...]:
 def _cells(plan: CorrectedPlan, entry: p.Entry, said: JudgedDocuments, of: Corrected) -> dict[str, Cell]:
     """The cells of a row; no standard error where it gives no interval, and no limit beyond what the measure can be,
     for imported values 0 and 1 where people say no other."""
-    limits = of.limits(float(plan.how.level))
+    limits = _limits(plan, of)
     shares = (0.0, 1.0) if said.right_or_wrong else (float("-inf"), float("inf"))
     lowest, highest = entry.statistics[0].measure.within or shares
     low, high = (None, None) if limits is None else (max(limits[0], lowest), min(limits[1], highest))
@@ -535,7 +535,9 @@ def _cells(plan: CorrectedPlan, entry: p.Entry, said: JudgedDocuments, of: Corre
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocuments, Corrected]]) -> Iterator[str]:
+def _notes(
+    plan: CorrectedPlan, entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocuments, Corrected]]
+) -> Iterator[str]:
     """What a reader has to know."""
     for name, said, of in found:
         where = f"{name} on {entry.test_set.name}"
@@ -554,11 +556,8 @@ def _notes(entry: p.Entry, judge: str, found: Sequence[tuple[str, JudgedDocument
             if holds:
                 yield f"{where}: {reason}"
                 break
-        if of.limits(0.05) is not None and not of.exact:
-            yield from (
-                f"{where}: {why}, so the interval may miss the true value too often"
-                for why in _few(entry, judge, said, of)
-            )
+        if _limits(plan, of) is not None and not of.exact and (why := _too_little(entry, judge, of)):
+            yield f"{where}: {why}, so the interval may miss the true value too often"
         if abs(of.apart) > APART:
             yield (
                 f"{where}: {judge} scores what people labelled differently from the rest ({of.apart:+.1f} standard "
@@ -587,15 +586,31 @@ def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
     }
 
 
-def _few(entry: p.Entry, judge: str, said: JudgedDocuments, of: Corrected) -> Iterator[str]:
-    """The first reason why an interval may be too narrow."""
-    from evalhouse.warehouse.significance.prediction_powered import FEW, RARE
-
+def _too_little(entry: p.Entry, judge: str, of: Corrected) -> str:
+    """The first reason why an interval may be too narrow; empty if there is none."""
+    shown = of.shown
+    if shown is None or not shown.too_little:
+        return ""
     labelled = quantity(of.labelled, f"labelled {entry.units.noun}")
-    rarest = said.rarest(judge, believed=of.weight > 0)
-    if of.labelled < FEW:
-        yield f"{labelled} are few"
-    elif said.units < FEW:
-        yield f"the {labelled} come from only {quantity(said.units, entry.units.exchange_noun)}"
-    elif rarest is not None and rarest[0] < RARE:
-        yield f"of {labelled} only {rarest[0]} {rarest[1]}"
+    if shown.few_units and shown.units == of.labelled:
+        return f"{labelled} are few"
+    if shown.few_units:
+        return f"the {labelled} come from only {quantity(shown.units, entry.units.exchange_noun)}"
+    if shown.counts is not None:
+        return f"of {labelled} only {_rarest(shown.counts, judge, mistakes=shown.few_mistakes)}"
+    people = entry.statistics[0].label
+    of_whom = (people, f"what {judge} leaves of {people}", judge)
+    whose, shape = next(
+        (whose, shape) for whose, shape, has in zip(of_whom, shown.shapes, shown.tails, strict=True) if has
+    )
+    units = plural(entry.units.exchange_noun if entry.units.shared else entry.units.noun)
+    return f"{whose} has a long tail, {shape.most:,} of {shape.units:,} {units} making half of the variance"
+
+
+def _rarest(counts: Counts, judge: str, mistakes: bool) -> str:
+    """What so few documents show that an interval may be too narrow."""
+    shown = [(counts.right, "counts as right", "count as right"), (counts.wrong, "counts as wrong", "count as wrong")]
+    if mistakes and counts.mistakes is not None:
+        shown.append((counts.mistakes, f"shows a mistake of {judge}", f"show a mistake of {judge}"))
+    number, one, many = min(shown)
+    return f"{number} {one if number == 1 else many}"

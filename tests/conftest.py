@@ -276,6 +276,30 @@ def fill_clustered(database: Database, folder: Path) -> None:
     load(database, attributes, "documents", fields={"cluster": "passage"})
 
 
+def judged() -> list[tuple[object, ...]]:
+    """Values of 120 documents by a judge, and of every third by people: `grade` is even, `cost` has a long tail, and
+    `rough` sees it; `plain` sees grades but for a few documents, and `far` says very large values of documents that
+    people did not label. `accuracy` is seldom wrong, which `glance` always sees, and `half` seldom; of `often`, `half` misses one.
+    """
+    rows: list[tuple[object, ...]] = []
+    for k in range(120):
+        even = (37 * k % 120) / 12
+        other = (53 * k % 120) / 12
+        cost = round(1.06 ** (71 * k % 120), 3)
+        right = int(k % 13 > 0)
+        says = {
+            "even": even + other / 3,
+            "rough": cost * (1 + other / 20),
+            "plain": even if k not in (33, 60) else 70.0,
+        }
+        says |= {"far": even + (400.0 if k in (40, 77) else other / 3), "glance": right, "half": int(k % 5 > 0)}
+        if k % 3 == 0:
+            grade = round(even + other / 9, 3)
+            says |= {"grade": grade, "cost": cost, "accuracy": right, "often": int(k % 5 > 0 and k != 3)}
+        rows += [("qa", "new", f"d{k:03}", measure, value) for measure, value in says.items()]
+    return rows
+
+
 def imported() -> list[tuple[object, ...]]:
     """Values of several kinds: `seven`, with twelve questions answered right or wrong, of which the new system has
     seven right that the old one has wrong, and both have three right; `speech`, error rates and efforts of three
@@ -382,7 +406,7 @@ def fill_classes(database: Database, folder: Path) -> None:
     load(database, write_csv(folder / "sources of mood.csv", "test_set document source", sources), "documents")
 
 
-KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "empty")
+KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "judged", "empty")
 
 
 @pytest.fixture(scope="session")
@@ -436,6 +460,9 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         fill_replicated(database, folder)
     with create(paths["classes"]) as database:
         fill_classes(database, folder)
+    with create(paths["judged"]) as database:
+        rows = write_csv(folder / "judged.csv", "test_set system document measure value", judged())
+        load(database, rows, "values")
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

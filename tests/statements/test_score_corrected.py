@@ -57,9 +57,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         tail = 30.0 if k in (17, 60) else 0.0
         values += [("slow", "new", document(k), "llm", 10 + one + tail), ("slow", "new", document(k), "guess", two)]
         values += [("slow", "new", document(k), "odd", three + (tail if k >= 40 else 0.0))]
-        values += [("slow", "new", document(k), "blind", 10 * two + 3 * tail)]
+        values += [("slow", "new", document(k), "blind", 10 * two)]
         if k < 40:
-            said = {"latency": 10 + one + tail, "speed": 10 * two, "steady": three, "even": two + three / 2}
+            said = {"latency": 10 + one + tail, "speed": 10 * two + tail, "steady": three + two, "even": two + three / 2}
             values += [("slow", "new", document(k), name, of + three / 9) for name, of in said.items()]
     decisions = [("mail", "A", document(k), "yes" if DECIDED[k] else "no") for k in range(DOCUMENTS)]
     labels = [("mail", document(k), WORDS[JUDGED[k]], "llm") for k in range(DOCUMENTS)]

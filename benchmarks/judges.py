@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -52,7 +53,7 @@ class Design(Struct, frozen=True):
     """The number of documents that are drawn together."""
 
 
-def means(people: Floats, judge: Floats) -> tuple[Sides, Sides]:
+def means(people: NDArray[Any], judge: NDArray[Any]) -> tuple[Sides, Sides]:
     return (people.astype(np.float64), np.ones(len(people))), (judge.astype(np.float64), np.ones(len(judge)))
 
 
@@ -188,7 +189,8 @@ def filtered(
 
 
 def f_measure(relevant: NDArray[np.bool_], decided: NDArray[np.bool_]) -> Sides:
-    return 2.0 * (relevant & decided), relevant.astype(np.float64) + decided
+    over, under = 2 * (relevant & decided), relevant.astype(int) + decided
+    return over.astype(np.float64), under.astype(np.float64)
 
 
 def precision(relevant: NDArray[np.bool_], decided: NDArray[np.bool_]) -> Sides:

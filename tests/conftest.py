@@ -279,7 +279,8 @@ def fill_clustered(database: Database, folder: Path) -> None:
 def judged() -> list[tuple[object, ...]]:
     """Values of 120 documents by a judge, and of every third by people: `grade` is even, `cost` has a long tail, and
     `rough` sees it; `plain` sees grades but for a few documents, and `far` says very large values of documents that
-    people did not label. `accuracy` is seldom wrong, which `glance` always sees, and `half` seldom; of `often`, `half` misses one.
+    people did not label. `accuracy` is seldom wrong, which `glance` always sees, and `half` seldom; of `often`, `half`
+    misses one.
     """
     rows: list[tuple[object, ...]] = []
     for k in range(120):

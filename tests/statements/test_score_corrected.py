@@ -59,7 +59,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         values += [("slow", "new", document(k), "odd", three + (tail if k >= 40 else 0.0))]
         values += [("slow", "new", document(k), "blind", 10 * two)]
         if k < 40:
-            said = {"latency": 10 + one + tail, "speed": 10 * two + tail, "steady": three + two, "even": two + three / 2}
+            said = {
+                "latency": 10 + one + tail,
+                "speed": 10 * two + tail,
+                "steady": three + two,
+                "even": two + three / 2,
+            }
             values += [("slow", "new", document(k), name, of + three / 9) for name, of in said.items()]
     decisions = [("mail", "A", document(k), "yes" if DECIDED[k] else "no") for k in range(DOCUMENTS)]
     labels = [("mail", document(k), WORDS[JUDGED[k]], "llm") for k in range(DOCUMENTS)]

@@ -32,7 +32,7 @@ RARE = 5
 value as often as it should.
 """
 
-SEEN = 2
+MISTAKES = 2
 """The same, if mistakes of the judge occur less often than this."""
 
 
@@ -161,7 +161,7 @@ class Shown(Struct, frozen=True):
     @property
     def few_mistakes(self) -> bool:
         """Whether the judge makes too few mistakes to know how often it makes them."""
-        return self.counts is not None and self.counts.mistakes is not None and self.counts.mistakes < SEEN
+        return self.counts is not None and self.counts.mistakes is not None and self.counts.mistakes < MISTAKES
 
     @property
     def shapes(self) -> tuple[Shape, Shape, Shape]:

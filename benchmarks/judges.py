@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from evalhouse.warehouse.significance.prediction_powered import Corrected, correct_mean
-from evalhouse.warehouse.significance.proportions import WILSON
+from evalhouse.warehouse.significance.proportions import WILSON, Share
 
 DOCUMENTS = 500
 LABELLED = (5, 10, 20, 30, 50, 100, 200)
@@ -333,7 +333,7 @@ def share(held: int, given: int) -> str:
     """A percentage with its Wilson interval."""
     if not given:
         return "–"
-    low, high = WILSON.limits(held, given, LEVEL)
+    low, high = WILSON.limits(Share(held, given), LEVEL)
     return f"{100 * held / given:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 

@@ -71,14 +71,20 @@ def test_clopper_and_pearsons_never_misses_more_often_than_promised(items: int, 
 
 
 def test_items_that_are_right_or_wrong_are_counted() -> None:
-    """One item in a unit at most: passages with several, partly right answers and other numbers are none."""
+    """One item in a unit at most, each with its number; passages with several have an effective number, and values
+    above 1 are no shares.
+    """
     numerators, denominators = (
         [[1, 0, 1], [2, 0, 1], [1, 1, 1], [1, 0, 0]],
         [[1, 1, 1], [2, 1, 1], [1, 1, 3], [1, 0, 1]],
     )
     many = Sums.of_ratios(numerators, denominators)
-    assert shares_of(many, 1.0, of_ratios=False) == [Share(2, 3), None, None, Share(1, 2)]
-    assert shares_of(many, 100.0, of_ratios=True) == [None] * 4
+    first, several, partly, last = shares_of(many, 1.0)
+    assert (first, last) == (Share(2, 3), Share(1, 2))
+    assert several is not None
+    assert partly is not None
+    assert (several.units, partly.units) == (3, 3)
+    assert shares_of(many, 100.0) == [None] * 4
 
 
 # === ratios of sums ===================================================================================================
@@ -99,7 +105,7 @@ UNITS = (
 
 def share_of(units: Sequence[tuple[int, int]], times: int = 1) -> Share:
     over, under = (np.array([side, side], dtype=np.int64) * times for side in zip(*units, strict=True))
-    share, _ = shares_of(Sums.of_ratios(over, under), 1.0, of_ratios=True)
+    share, _ = shares_of(Sums.of_ratios(over, under), 1.0)
     assert share is not None
     return share
 

@@ -33,7 +33,8 @@ from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
-from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, Share, are_apart, constant_units
+from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, Share
+from evalhouse.warehouse.significance.standardized import are_apart, constant_units
 from evalhouse.warehouse.significance.sums import Sums
 
 FAMILIES = 3

@@ -14,10 +14,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalhouse.warehouse.significance.arrays import Integers
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import ConfidenceLimits, IntervalPlan
 from evalhouse.warehouse.significance.distributions import incomplete, t_quantile
-from evalhouse.warehouse.significance.standardized import near_ratio
+from evalhouse.warehouse.significance.standardized import are_apart, constant_units, near_ratio
 from evalhouse.warehouse.significance.sums import Sums
 
 
@@ -42,12 +41,11 @@ class ShareInterval(Struct, frozen=True):
     limits: Callable[[Share, float], tuple[float, float]]
 
 
-def shares_of(many: Sums, factor: float, *, of_ratios: bool) -> list[Share | None]:
-    """What factor · value is a share of, for each system. Of right or wrong items, at most one in a unit, it is their
-    number. `of_ratios` says that other ratios are shares too, if none of a unit is below 0 or above 1; these have the
-    effective number of items, p·(1 − p) / var(p) with the linearized variance between units (Korn and Graubard 1998,
-    Survey Methodology 24, 193-201), or the number of units if these are all alike. It is None for what is no share, and
-    if there are fewer than two units.
+def shares_of(many: Sums, factor: float) -> list[Share | None]:
+    """What factor · value, a measure of shares, is a share of, for each system. Of right or wrong items, at most one in
+    a unit, it is their number. Other ratios have the effective number of items, p·(1 − p) / var(p) with the linearized
+    variance between units (Korn and Graubard 1998, Survey Methodology 24, 193-201), or the number of units if these are
+    all alike. It is None if the ratio of a unit is below 0 or above 1, and for fewer than two units.
     """
     if many.is_function:
         return [None] * many.systems
@@ -58,7 +56,7 @@ def shares_of(many: Sums, factor: float, *, of_ratios: bool) -> list[Share | Non
     for place in range(many.systems):
         if single[place].all():
             found.append(Share(round(right[place].sum()), int(under[place].sum())))
-        elif of_ratios and bounded[place].all() and np.count_nonzero(under[place]) > 1:
+        elif bounded[place].all() and np.count_nonzero(under[place]) > 1:
             found.append(_effective_share(many.only([place]), factor))
         else:
             found.append(None)
@@ -125,24 +123,6 @@ CLOPPER_PEARSON = ShareInterval("Clopper-Pearson", "Clopper and Pearson 1934", c
 
 
 # === ratios that are the same on every unit ===========================================================================
-
-
-def constant_units(many: Sums) -> Integers:
-    """On how many units each system of a ratio has a value, where it is the same on all of these, and else 0; of shape
-    (systems,).
-    """
-    over, under = many.numerators, many.denominators
-    there = under > 0
-    values = np.divide(over, under, out=np.full(over.shape, -np.inf), where=there)
-    largest = values.max(axis=1, initial=-np.inf, keepdims=True)
-    constant = np.where(there, values == largest, over == 0).all(axis=1)
-    return np.where(constant, there.sum(axis=1), 0)
-
-
-def are_apart(many: Sums, pair: tuple[int, int]) -> bool:
-    """Whether two systems have different denominators on some unit; else it is their differences that vary."""
-    first, second = (many.denominators[system] for system in pair)
-    return bool((first != second).any())
 
 
 def allow_for_constants(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 from math import ceil, inf, isqrt, log2
+from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
@@ -38,6 +39,9 @@ from evalhouse.warehouse.significance.sums import Sums, Valuation
 #
 # so a shuffle needs three signed sums: u, v and w. If an exchange leaves a system with a denominator of 0, or if
 # nothing varies after it, U and M are 0.
+#
+# A system that has the same ratio on all its units contributes nothing to M, whatever it may do on other units, so the
+# observed t says too much. It counts as at most what so few units tell; see `squares_of_constants`.
 
 ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
@@ -65,6 +69,55 @@ def near_ratio(many: Sums) -> tuple[int, int]:
     most = max(1, min(isqrt(largest), SUM_LIMIT // (4 * max(bound, 1))))
     near = Fraction(over, under).limit_denominator(most) if under else Fraction(0)
     return near.denominator, near.numerator
+
+
+def constant_units(many: Sums) -> Integers:
+    """On how many units each system of a ratio has a value, where it is the same on all of these, and else 0; of shape
+    (systems,).
+    """
+    over, under = many.numerators, many.denominators
+    there = under > 0
+    values = np.divide(over, under, out=np.full(over.shape, -np.inf), where=there)
+    largest = values.max(axis=1, initial=-np.inf, keepdims=True)
+    constant = np.where(there, values == largest, over == 0).all(axis=1)
+    return np.where(constant, there.sum(axis=1), 0)
+
+
+def are_apart(many: Sums, pair: tuple[int, int]) -> bool:
+    """Whether two systems have different denominators on some unit; else it is their differences that vary."""
+    first, second = (many.denominators[system] for system in pair)
+    return bool((first != second).any())
+
+
+def squares_of_constants(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """The most that t² of each pair may be, of shape (pairs,): infinite but for pairs with different denominators of
+    which one system has the same value c on all its k units.
+
+    Let the other system have the value c + d and |N − c·D| ≤ m on each of its units. If the first were as good, and its
+    units no further from c, at least q = |d|·D̄ / m of its units would have another value than c, D̄ being its mean
+    denominator. None of k is seen to with the probability (1 − q)^k; so t is at most the normal quantile of that.
+    """
+    most, units = np.full(len(pairs), np.inf), constant_units(many)
+    for place, pair in enumerate(pairs if units.any() else ()):
+        for constant, other in (pair, pair[::-1]):
+            if units[constant] and are_apart(many, pair):
+                most[place] = min(most[place], _square_of_constant(many, constant, other, int(units[constant])))
+    return most
+
+
+def _square_of_constant(many: Sums, constant: int, other: int, units: int) -> float:
+    """The most that t² of two systems may be of which the first has the same value on all its units."""
+    (n, d), (over, under) = ((many.numerators[system], many.denominators[system]) for system in (constant, other))
+    value = int(n.sum()) / int(d.sum())
+    beyond = over - value * under
+    farthest = float(np.abs(beyond).max())
+    if not farthest:
+        return inf
+    others = abs(float(beyond.sum())) * int(d.sum()) / (int(under.sum()) * units * farthest)
+    unseen = max(0.0, 1 - others) ** units
+    if not unseen:
+        return inf
+    return NormalDist().inv_cdf(unseen) ** 2 if unseen < 0.5 else 0.0
 
 
 class RatioPairs(Struct, frozen=True, eq=False):
@@ -118,6 +171,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             error=rounding * (reach[first] + reach[second] + np.abs(slope) * (d[first] + d[second])),
             # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
             shared=_products(under > 0, under > 0, first, second) > 0,
+            most=squares_of_constants(many, pairs),
             farthest=1.0,
             rounding=rounding,
         )
@@ -143,6 +197,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             lost=np.array([8 * rounding * size]),
             error=np.array([rounding * most_apart.sum()]),
             shared=np.array([bool((paired.denominators > 0).all(axis=0).any())]),
+            most=squares_of_constants(paired, [(0, 1)]),
             farthest=farthest,
             rounding=rounding,
         )
@@ -160,11 +215,13 @@ class RatioPairs(Struct, frozen=True, eq=False):
         lost: Floats,
         error: Floats,
         shared: Booleans,
+        most: Floats,
         farthest: float,
         rounding: float,
     ) -> RatioPairs:
         """The pairs from S_N and S_D of both systems, of shape (2, pairs), Σδ², Σσ² and Σδ·σ, from what rounding may
-        have changed in M (`lost`) and in U (`error`), and from what |v| / S_D is at most in an exchange (`farthest`).
+        have changed in M (`lost`) and in U (`error`), from what the observed t² counts as at `most`, and from what
+        |v| / S_D is at most in an exchange (`farthest`).
         """
         total, v = d.sum(axis=0), d[0] - d[1]
         slope, share = n.sum(axis=0) / total, v / total
@@ -172,13 +229,14 @@ class RatioPairs(Struct, frozen=True, eq=False):
         variance = fixed - 2 * share * tilted + share**2 * spread
         none, varies = np.zeros_like(variance), variance > lost
         square = np.divide(distance * np.abs(distance), variance, out=none.copy(), where=varies)
+        square = np.clip(square, -most, most)
         # Σz² is M·S_D² / (2·D_A·D_B)², and the variance in exchanges to first order 4·Σδ² / S_D² (see `Sums.spread`).
         rate = np.divide(np.maximum(variance, 0), fixed, out=np.ones_like(fixed), where=fixed > lost)
         # M of an exchange is at most so much, a multiple of the observed M, on which the error of t² depends.
-        most = 2 * (fixed + farthest**2 * spread)
-        times = 1 + np.divide(most, variance, out=none.copy(), where=varies)
+        largest = 2 * (fixed + farthest**2 * spread)
+        times = 1 + np.divide(largest, variance, out=none.copy(), where=varies)
         # Only ties matter, where |U| is |t|·√M.
-        distance_of_ties = np.sqrt(np.abs(square) * most)
+        distance_of_ties = np.sqrt(np.abs(square) * largest)
         return cls(
             units=units,
             slope=slope,

@@ -361,9 +361,8 @@ def own_intervals(
                     # A system paired with itself appears twice.
                     of_systems = single(limits, within)
                     if statistic.measure.is_share and of.over is None and plan.kind.studentizes:
-                        of_systems = list(
-                            _with_shares(shares_of(of.many, of.factor), of_systems, of_shares, plan.level)
-                        )
+                        shares = shares_of(of.many, of.factor)
+                        of_systems = list(_with_shares(shares, of_systems, of_shares, plan.level))
                     by_name = zip(of.names, of_systems, strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in by_name})
     return OwnIntervals(intervals)

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import validity
+from benchmarks import coverage, validity
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = sorted((ROOT / "benchmarks" / "kept").glob("*.txt"))
@@ -34,8 +34,25 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "README.md": ("python3 (3.11 or later", "Apache License 2.0."),
     "docs/index.md": (),
     "docs/language/index.md": ("a share of 0.7 of the documents",),
+    "docs/choosing.md": ("requested confidence, .99",),
+    "docs/language/agree.md": (),
     "docs/language/clusters.md": (),
+    "docs/language/compare.md": (
+        *("a 90% interval at level", "A − 0.95·B", "A − 1.05·B", "section 2.1"),
+        *("is right on 2% of all questions", "In 78% of samples", "18% at 15 documents and 2% at 150"),
+    ),
+    "docs/language/curve.md": (),
     "docs/language/differ.md": (),
+    "docs/language/intervals.md": ("section 2.6", "(39% with the level"),
+    "docs/language/looking-more-than-once.md": (
+        *("right on 70% of the items", "21% with 39 looks, 14% with 8, 4% with one"),
+    ),
+    "docs/language/power.md": (
+        *("a power is at most 1.1 points", "about 75% power", "with five, 15.4", "the middle 90%"),
+        *("error .016", "error .015"),
+    ),
+    "docs/language/project.md": ("from 0.000001 to 0.999999",),
+    "docs/language/rank.md": (),
     "docs/language/tests.md": ("the level 0.015625",),
     "docs/language/what-the-tests-test.md": ("a precision of 0.5", "the other to 40%"),
 }
@@ -93,6 +110,14 @@ def test_items_asked_again_and_again_are_those_that_were_kept(
     monkeypatch.setattr(sys, "argv", ["looks.py", *arguments])
     benchmark.main()
     assert capsys.readouterr().out == kept.read_text(encoding="utf-8").partition("\n")[2]
+
+
+@pytest.mark.long
+def test_coverage_of_few_items_is_the_one_that_was_kept() -> None:
+    (design,) = (design for design in coverage.DESIGNS if design.name == "items, 95% against 90% right")
+    _, arguments = words_of(ROOT / "benchmarks" / "kept" / "differences.txt")
+    sets = int(arguments[arguments.index("--sets") + 1])
+    assert coverage.coverage(design, 6, sets).cell(0) == kept_row("differences", design.name)[1]
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 """How often intervals contain the true difference, and how often they contradict the verdict of the randomization test.
 
-    python benchmarks/coverage.py [--only differences | contradictions | shares] [--sets 1000]
+    python benchmarks/coverage.py [--only differences | scores | contradictions | shares] [--sets 1000]
 
 prints Markdown tables; seeds are fixed, and the same arguments print the same tables.
 
@@ -9,6 +9,8 @@ prints Markdown tables; seeds are fixed, and the same arguments print the same t
   of interval. A set in which a system has no value is generated again. If there is no interval for some sets, the share
   is that of the intervals that exist, and how many there are follows in brackets. Of some designs there are also
   averages over three test sets, the second and third with two and three times as many documents as the first.
+- `scores`: evaluations of one system whose true value is known: how often its interval contains it and, in brackets,
+  how often the lower limit is above it, for the intervals of shares and, in the last rows, for what is no share.
 - `contradictions`: the systems of whole evaluations, with each pair compared at 100 documents: the share of pairs whose
   interval contradicts the verdict of the randomization test.
 - `shares`: the intervals of one system's share of right items, summed over all numbers of right items, not simulated.
@@ -34,6 +36,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.few_answers import MATTHEWS, PAIRS_OF_CELLS
 from benchmarks.tables import heads, row
 from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Bootstrap
@@ -46,6 +49,7 @@ from evalhouse.warehouse.significance.proportions import (
     Share,
     ShareInterval,
     allow_for_constants,
+    shares_of,
 )
 from evalhouse.warehouse.significance.shuffles.all_pairs import all_pairs_test
 from evalhouse.warehouse.significance.sums import Sums
@@ -268,6 +272,157 @@ def print_differences(sets: int) -> None:
             row(f"worst `{kind.name}`", *(f"{share:.3f}" for share in lowest[:, place]))
 
 
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+class Score(Struct, frozen=True):
+    """What one system does on a given number of documents, and its true value."""
+
+    name: str
+    draw: Callable[[np.random.Generator, int], Sums]
+    true: float
+
+
+def ratio(mean: float, answers: float, alike: float = 10.0) -> Callable[[np.random.Generator, int], Sums]:
+    """Right answers out of one and on average so many more a document, or out of on average so many, if these are fewer
+    than one; documents are the more `alike`, the larger the number.
+    """
+
+    def draw(source: np.random.Generator, documents: int) -> Sums:
+        under = source.poisson(answers, documents) + (answers >= 1)
+        under[source.integers(documents)] += not under.any()
+        over = source.binomial(under, source.beta(alike * mean, alike * (1 - mean), documents))
+        return _alone(over, under)
+
+    return draw
+
+
+def f_of_answers(source: np.random.Generator, documents: int) -> Sums:
+    """F .9: 2·right out of keys and answers."""
+    keys = 1 + source.poisson(2, documents)
+    right = source.binomial(keys, 0.9)
+    return _alone(2 * right, keys + right + source.poisson(0.1 * keys))
+
+
+def pareto_sizes(source: np.random.Generator, documents: int) -> Sums:
+    """Precision .8 of documents with sizes of a Pareto distribution with the exponent 1.5."""
+    under = np.ceil(3 * (1 + source.pareto(1.5, documents))).clip(max=100_000).astype(np.int64)
+    return _alone(source.binomial(under, source.beta(8, 2, documents)), under)
+
+
+def in_clusters(source: np.random.Generator, documents: int) -> Sums:
+    """Items, 90% right, in clusters of four of which half are all right or all wrong together."""
+    together = source.random(documents) < 0.5
+    right = np.where(together, 4 * (source.random(documents) < 0.9), source.binomial(4, 0.9, documents))
+    return _alone(right, np.full(documents, 4))
+
+
+def graded_shares(source: np.random.Generator, documents: int) -> Sums:
+    """Values from 0 to 1, most of them near 1."""
+    return _alone(np.rint(1e6 * source.beta(9, 0.6, documents)).astype(np.int64), np.full(documents, 10**6))
+
+
+def of_decisions(source: np.random.Generator, documents: int) -> Sums:
+    """MCC of decisions with recall .98 and fallout .02, half of the documents relevant."""
+    while True:
+        relevant = source.random(documents) < 0.5
+        yes = source.random(documents) < np.where(relevant, 0.98, 0.02)
+        cells = np.stack((yes & relevant, yes & ~relevant, ~yes & relevant, ~yes & ~relevant)).astype(np.int64)
+        if (cells.sum(axis=1) @ PAIRS_OF_CELLS > 0).all():
+            return Sums.of_two_counts(cells, cells, MATTHEWS)
+
+
+def long_tailed(source: np.random.Generator, documents: int) -> Sums:
+    """Values from a lognormal distribution with σ = 1.2, whose mean is 1."""
+    values = source.lognormal(-0.72, 1.2, documents)
+    return _alone(np.rint(1e6 * values).astype(np.int64), np.full(documents, 10**6))
+
+
+def _alone(over: Any, under: Any) -> Sums:
+    """One system, twice, since sums are of two at least."""
+    return Sums.of_ratios(np.stack((over, over)), np.stack((under, under)))
+
+
+SHARES_OF_ONE = (
+    Score("precision .90", ratio(0.9, 4), 0.9),
+    Score("precision .90, half an answer a document", ratio(0.9, 0.5), 0.9),
+    Score("precision .97", ratio(0.97, 4), 0.97),
+    Score("precision .99, 21 answers a document", ratio(0.99, 20), 0.99),
+    Score("precision .70, documents differ much", ratio(0.7, 8, 1.0), 0.7),
+    Score("precision .80, sizes of a Pareto distribution", pareto_sizes, 0.8),
+    Score("F .90", f_of_answers, 0.9),
+    Score("items 90% right, in clusters of four", in_clusters, 0.9),
+    Score("values from 0 to 1, mean .94", graded_shares, 0.9375),
+)
+NO_SHARES = (
+    Score("MCC .96", of_decisions, 0.96),
+    Score("values with a long tail", long_tailed, 1.0),
+)
+
+
+def print_scores(sets: int) -> None:
+    """Prints how often intervals of one system's value contain the true one."""
+    heads("one system", "interval", *DOCUMENTS)
+    kinds: Mapping[str, Callable[[Sums], tuple[float, float] | None]] = {
+        WILSON.name: lambda many: _of_share(WILSON, many),
+        CLOPPER_PEARSON.name: lambda many: _of_share(CLOPPER_PEARSON, many),
+        "studentized": _studentized,
+    }
+    rows = []
+    for scores, called in ((SHARES_OF_ONE, tuple(kinds)), (NO_SHARES, ("studentized",))):
+        for score in scores:
+            of_sizes = [_of_score(score, documents, sets, kinds) for documents in DOCUMENTS]
+            for kind in called:
+                cells = [cell[kind] for cell in of_sizes]
+                rows.append(
+                    (
+                        scores is NO_SHARES,
+                        list(kinds).index(kind),
+                        min(cell[0] for cell in cells),
+                        kind,
+                        score.name,
+                        cells,
+                    )
+                )
+    for _, _, _, kind, name, cells in sorted(rows):
+        row(
+            name,
+            kind,
+            *(f"{held:.3f} ({above:.3f}){f' of {given:.0%}' if given < 1 else ''}" for held, above, given in cells),
+        )
+
+
+def _of_share(kind: ShareInterval, many: Sums) -> tuple[float, float] | None:
+    share = shares_of(many, 1.0)[0]
+    return None if share is None else kind.limits(share, LEVEL)
+
+
+def _studentized(many: Sums) -> tuple[float, float] | None:
+    limits = Bootstrap(Draws(2000)).values(many, IntervalPlan(LEVEL))
+    low, high = float(limits.low[0]), float(limits.high[0])
+    return (low, high) if low == low else None
+
+
+def _of_score(
+    score: Score, documents: int, sets: int, kinds: Mapping[str, Callable[[Sums], tuple[float, float] | None]]
+) -> dict[str, tuple[float, float, float]]:
+    """Of each kind, how many of the intervals that there are contain the true value, of how many the lower limit is
+    above it, and how many sets have one.
+    """
+    source, found = np.random.default_rng([1992, documents, *score.name.encode()]), {kind: [0, 0, 0] for kind in kinds}
+    for _ in range(sets):
+        many = score.draw(source, documents)
+        for kind, interval in kinds.items():
+            if limits := interval(many):
+                found[kind][0] += limits[0] - 1e-9 <= score.true <= limits[1] + 1e-9
+                found[kind][1] += limits[0] > score.true + 1e-9
+                found[kind][2] += 1
+    return {
+        kind: (held / max(given, 1), above / max(given, 1), given / sets)
+        for kind, (held, above, given) in found.items()
+    }
+
+
 # --- contradictions ---------------------------------------------------------------------------------------------------
 
 
@@ -360,6 +515,7 @@ def _misses(kind: ShareInterval, items: int, true: Floats) -> tuple[Floats, Floa
 
 TABLES: Mapping[str, Callable[[int], None]] = {
     "differences": print_differences,
+    "scores": print_scores,
     "contradictions": lambda _: print_contradictions(),
     "shares": lambda _: print_shares(),
 }

@@ -264,6 +264,9 @@ def average_of(of_test_sets: Sequence[Sums | Orders]) -> Sums:
             columns.append(column)
     valuations = [part.valuation.multiply(part.factor) for part in parts]
     valuation = Valuation.average(valuations, [len(part.columns) for part in parts])
+    if all(part.is_ratio for part in parts):
+        ratios = ((2 * place, 2 * place + 1, float(part.factor)) for place, part in enumerate(parts))
+        valuation = replace(valuation, ratios=tuple(ratios))
     return Sums(tuple(columns), valuation, known=_known_values(parts))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import ceil, inf, isqrt, log2
+from math import ceil, copysign, hypot, inf, isqrt, log2
 from statistics import NormalDist
 
 import numpy as np
@@ -95,29 +95,36 @@ def squares_of_constants(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats
 
     Let the other system have the value c + d and |N − c·D| ≤ m on each of its units. If the first were as good, and its
     units no further from c, at least q = |d|·D̄ / m of its units would have another value than c, D̄ being its mean
-    denominator. None of k is seen to with the probability (1 − q)^k; so t is at most the normal quantile of that.
+    denominator. No unit of k does so with the probability (1 − q)^k; so t is at most the normal quantile of that.
     """
     most, units = np.full(len(pairs), np.inf), constant_units(many)
     for place, pair in enumerate(pairs if units.any() else ()):
         for constant, other in (pair, pair[::-1]):
             if units[constant] and are_apart(many, pair):
-                most[place] = min(most[place], _square_of_constant(many, constant, other, int(units[constant])))
+                quantile = _quantile_of(_unseen(many, constant, other, int(units[constant])))
+                most[place] = min(most[place], quantile**2)
     return most
 
 
-def _square_of_constant(many: Sums, constant: int, other: int, units: int) -> float:
-    """The most that t² of two systems may be of which the first has the same value on all its units."""
+def _quantile_of(chance: float) -> float:
+    """The normal quantile that is passed with this chance, at least 0; infinite for 0."""
+    if not chance:
+        return inf
+    return -NormalDist().inv_cdf(chance) if chance < 0.5 else 0.0
+
+
+def _unseen(many: Sums, constant: int, other: int, units: int) -> float:
+    """The chance that a system shows no other value on any of its units, though it is as good as the other; see
+    `squares_of_constants`.
+    """
     (n, d), (over, under) = ((many.numerators[system], many.denominators[system]) for system in (constant, other))
     value = int(n.sum()) / int(d.sum())
     beyond = over - value * under
     farthest = float(np.abs(beyond).max())
     if not farthest:
-        return inf
+        return 0.0
     others = abs(float(beyond.sum())) * int(d.sum()) / (int(under.sum()) * units * farthest)
-    unseen = max(0.0, 1 - others) ** units
-    if not unseen:
-        return inf
-    return NormalDist().inv_cdf(unseen) ** 2 if unseen < 0.5 else 0.0
+    return float(max(0.0, 1 - others) ** units)
 
 
 class RatioPairs(Struct, frozen=True, eq=False):
@@ -421,6 +428,7 @@ class CommonValue(Struct, frozen=True, eq=False):
 class FunctionPair(Struct, frozen=True, eq=False):
     """Two systems: their common value, and how sums change if the counts of a unit change places.
 
+    `evidence` says what the observed t counts as at most, see `evidence_beside_constants`.
     `within` and `across` hold Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns,
     columns). `changes` are whole numbers of shape (any, units): the counts, the products within and the products
     across, as the first system loses them in a unit; `worths` has the value of one in each row.
@@ -432,6 +440,7 @@ class FunctionPair(Struct, frozen=True, eq=False):
     changes: tuple[Integers, ...]
     worths: tuple[float, ...]
     units: int
+    evidence: tuple[float, float]
 
     @classmethod
     def of(cls, paired: Sums) -> FunctionPair:
@@ -447,6 +456,7 @@ class FunctionPair(Struct, frozen=True, eq=False):
             changes=changes,
             worths=worths,
             units=paired.units,
+            evidence=evidence_beside_constants(paired),
         )
 
     def statistics(self, exchanged: Sequence[Integers]) -> Floats:
@@ -468,7 +478,8 @@ class FunctionPair(Struct, frozen=True, eq=False):
     @property
     def observed(self) -> float:
         """The observed t, not centred; 0 where nothing varies."""
-        return float(np.nan_to_num(self.statistics([np.zeros(1, dtype=np.int64)] * len(self.changes)))[0])
+        t = float(np.nan_to_num(self.statistics([np.zeros(1, dtype=np.int64)] * len(self.changes)))[0])
+        return _at_most(t, self.evidence)
 
 
 class InfluencePair(Struct, frozen=True, eq=False):
@@ -480,12 +491,13 @@ class InfluencePair(Struct, frozen=True, eq=False):
     common: CommonValue
     kept: tuple[Sparse, Sparse]
     units: int
+    evidence: tuple[float, float]
 
     @classmethod
     def of(cls, paired: Sums) -> InfluencePair:
         """The two systems of some counts."""
         a, b = (Sparse.of(np.stack([column[system] for column in paired.columns])) for system in (0, 1))
-        return cls(CommonValue.of(paired), (a, b), paired.units)
+        return cls(CommonValue.of(paired), (a, b), paired.units, evidence_beside_constants(paired))
 
     def statistics(self, lost: Floats, coins: Iterable[tuple[int, Booleans]]) -> Floats:
         """t, not centred, where the first system loses sums of shape (columns, any); NaN where there is no t. `coins`
@@ -505,7 +517,40 @@ class InfluencePair(Struct, frozen=True, eq=False):
     def observed(self) -> float:
         """The observed t, not centred; 0 where nothing varies."""
         nothing, nobody = np.zeros((self.common.sums.shape[1], 1)), np.zeros((self.units, 1), dtype=np.bool_)
-        return float(np.nan_to_num(self.statistics(nothing, [(0, nobody)]))[0])
+        return _at_most(float(np.nan_to_num(self.statistics(nothing, [(0, nobody)]))[0]), self.evidence)
+
+
+def evidence_beside_constants(paired: Sums) -> tuple[float, float]:
+    """What is left of the difference of two averages of ratios, as a share of it, without the test sets on which a
+    system has the same value on all its units; and the normal quantile of the chance that it shows no other value on
+    any of them, though it is as good as the other system there. Without such test sets they are 1 and 0.
+    """
+    whole_difference = rest = 0.0
+    chance, found = 1.0, False
+    for over, under, factor in paired.valuation.ratios:
+        many = Sums((paired.columns[over], paired.columns[under]))
+        if not many.denominators.any(axis=1).all():
+            return 1.0, 0.0
+        first, second = many.numerators.sum(axis=1) / many.denominators.sum(axis=1)
+        difference = factor * float(first - second)
+        whole_difference += difference
+        units = constant_units(many)
+        if not units.any() or not are_apart(many, (0, 1)):
+            rest += difference
+            continue
+        found = True
+        for constant, other in ((0, 1), (1, 0)):
+            if units[constant]:
+                chance *= _unseen(many, constant, other, int(units[constant]))
+    if not found or not whole_difference:
+        return 1.0, 0.0
+    return max(0.0, rest / whole_difference), _quantile_of(chance)
+
+
+def _at_most(t: float, evidence: tuple[float, float]) -> float:
+    """The observed t, if it is not more than its rest and the quantile of its constants together."""
+    rest, quantile = evidence
+    return copysign(min(abs(t), hypot(rest * t, quantile)), t)
 
 
 def function_pair(paired: Sums) -> FunctionPair | InfluencePair:

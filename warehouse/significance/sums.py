@@ -59,6 +59,9 @@ class Valuation(Struct, frozen=True):
     is_ratio: bool = False
     slopes: Callable[[Floats], Floats] | None = None
     """The gradients for sums of shape (columns, any), of the same shape, where they are known by formula."""
+    ratios: tuple[tuple[int, int, float], ...] = ()
+    """Of an average of ratios, the columns of the numerator and the denominator of each, and what it is multiplied by.
+    """
 
     def or_zero(self, sums: Floats) -> Floats:
         """The values of sums of shape (columns, any), 0 where undefined; of shape (any), which may have dimensions."""

@@ -450,3 +450,99 @@ def test_a_part_needs_values_that_can_be_multiplied() -> None:
     with Session.open() as session, pytest.raises(QueryError) as raised:
         session.run("compare MCC for GE, UMASS on TST3 margin 5% of B")
     assert raised.value.message == "a margin of 5% of UMASS needs a ratio of sums, and MCC is none"
+
+
+# === the test and the interval beside it ==============================================================================
+
+SCORES = "test_set system document possible actual correct partial"
+
+
+def of_scores(folder: Path, answers: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) -> Session:
+    """A warehouse in which each system has, on one document of a test set after another, so many answers of which so
+    many are right."""
+    rows = [
+        (test_set, system, f"d{place:03}", 5, given_, right, 0)
+        for test_set, systems in answers.items()
+        for system, documents in systems.items()
+        for place, (given_, right) in enumerate(documents)
+    ]
+    with create(folder / "w.duckdb") as database:
+        load(database, write_csv(folder / "s.csv", SCORES, rows), "scores")
+    return Session.open(folder / "w.duckdb")
+
+
+RARE = {
+    "A": [(1, 1), (1, 1), (2, 1), (5, 3), *[(0, 0)] * 16],
+    "B": [(3, right) for right in (2, 2, 1, 3, 1, 2, 1, 0, 0, 0, 1, 0, 0, 2, 0, 1, 1, 1, 1, 3)],
+}
+"""A has nine answers in four documents: exchanged, they say more than an interval of those four can."""
+
+
+def test_a_difference_that_only_the_test_finds_is_neither_better_nor_not_worse(tmp_path: Path) -> None:
+    with of_scores(tmp_path, {"t": RARE}) as session:
+        result = session.run("compare precision for A against B on t margin 2%")
+        outcomes = {
+            expected: session.run(f"expect {expected} compare precision for A against B on t margin 2%").outcome
+            for expected in ("better", "worse", "different", "not worse", "equivalent")
+        }
+        strict = session.run("compare precision for A against B on t margin 2% test studentized")
+    row = only_row(result)
+    assert float(str(row["p"])) < 0.05
+    assert float(str(row["ci_low"])) < -0.02
+    assert row["verdict"] == "inconclusive"
+    assert outcomes == {
+        "better": "not met",
+        "worse": "not met",
+        "different": "not met",
+        "not worse": "undecided",
+        "equivalent": "undecided",
+    }
+    (note,) = (note for note in result.notes if "the test finds a difference" in note)
+    assert note == (
+        "A and B, precision on t: the test finds a difference that the 90% interval beside it does not, so the verdict "
+        "is neither better nor worse; it asks whether answers are exchangeable, and test studentized whether the "
+        "values are equal"
+    )
+    assert only_row(strict)["verdict"] == "inconclusive"
+    assert not any("exchangeable" in note for note in strict.notes)
+
+
+def random_answers(seed: int, units: int) -> dict[str, list[tuple[int, int]]]:
+    """Systems of which the first may answer few documents."""
+    random, systems = Random(seed), {}
+    for place, name in enumerate("ABC"):
+        answered = random.choice((0.2, 0.5, 1.0)) if place == 0 else 1.0
+        right = random.choice((0.4, 0.7, 0.95))
+        given_ = [random.randint(1, 5) if random.random() < answered else 0 for _ in range(units)]
+        given_[0] = max(given_[0], 1)
+        systems[name] = [(many, sum(random.random() < right for _ in range(many))) for many in given_]
+    return systems
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([6, 12, 20]),
+    st.sampled_from(["", "test studentized", "adjust holm", "interval percentile", "level 0.2"]),
+    st.sampled_from(["precision", "F"]),
+)
+def test_no_verdict_on_ratios_contradicts_the_interval_beside_it(
+    seed: int, units: int, clauses: str, measure: str
+) -> None:
+    """Whatever a test finds of systems that do not answer equally much."""
+    answers = {f"t{place}": random_answers(seed + place, units) for place in range(4)}
+    asked = f"compare {measure} for A, B, C on all margin 10% {clauses}"
+    with TemporaryDirectory() as folder, of_scores(Path(folder), answers) as session:
+        rows = session.run(asked).rows
+        expected = {what: session.run(f"expect {what} {asked}").rows for what in ("better", "worse", "not worse")}
+    for place, row in enumerate(rows):
+        low, high = (None if row[cell] is None else float(str(row[cell])) for cell in ("ci_low", "ci_high"))
+        above = {bound for bound in (0.0, -0.1) if low is not None and low > bound}
+        below = {bound for bound in (0.0, 0.1) if high is not None and high < bound}
+        verdict, met = row["verdict"], {what: of[place]["met"] for what, of in expected.items()}
+        assert verdict != "better" or 0.0 in above
+        assert verdict != "worse" or 0.0 in below
+        assert verdict not in ("not worse", "equivalent") or -0.1 in above
+        assert verdict != "equivalent" or 0.1 in below
+        assert met["better"] is not True or 0.0 in above
+        assert met["worse"] is not True or 0.0 in below
+        assert met["not worse"] is not True or -0.1 in above

@@ -75,6 +75,14 @@ class Interval(Struct, frozen=True):
         """Whether there is no limit at all."""
         return self.low is None and self.high is None
 
+    @property
+    def lies_above_0(self) -> bool:
+        return self.low is not None and self.low > 0
+
+    @property
+    def lies_below_0(self) -> bool:
+        return self.high is not None and self.high < 0
+
 
 Intervals = dict[tuple[str, Pair], Interval]
 """Keyed by the label of the statistic and the places of the two systems."""

@@ -5,7 +5,7 @@ The interval that is shown decides: the one with the level outside on each side 
 two systems have the same denominators on every unit, one of them is raised by the margin on each, the test of the
 statement is made of that, and both have to show it. Where few units differ, neither can: what decides is how large the
 difference may be of units of which so few were seen to differ. The two-sided test itself is made elsewhere; here its
-verdict is read beside the two.
+verdict is read beside the two, and counts where the interval excludes 0.
 
 A margin that is a part of the second system's value, 5% of B, is tested as A − 0.95·B and A − 1.05·B: what was said of
 raised systems holds of those whose value is multiplied.
@@ -36,6 +36,7 @@ from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, Share
 from evalhouse.warehouse.significance.standardized import are_apart, constant_units
 from evalhouse.warehouse.significance.sums import Sums
+from evalhouse.warehouse.significance.tests import OF_EQUALITY
 
 FAMILIES = 3
 """How many verdicts each pair takes: that the systems differ, and the two about the margin."""
@@ -69,6 +70,9 @@ class Margined(Struct, frozen=True):
     enough: int | None = None
     few: bool = False
     """Whether so few units differ that their bound decided."""
+    beyond_interval: bool = False
+    """Whether only the test finds a difference: the interval contains 0, so that the verdict is neither better nor
+    worse."""
 
     @property
     def by_interval(self) -> bool:
@@ -109,15 +113,17 @@ def decide_margins(
                 not_worse[label, moved_pair(comparison, pair, True)],
                 not_better[label, moved_pair(comparison, pair, False)],
             )
-            found[label, pair] = _by_tests(decided[label, pair], tests, shown, first_is_better(comparison, pair))
+            found[label, pair] = _by_tests(_Found.of(comparison, pair, decided, limits), tests, shown)
     for comparison in by_interval:
         for pair, passed in _shown(comparison, limits, of_parts):
+            difference = _Found.of(comparison, pair, decided, limits)
+            possible = {_verdict(*passed, differs, difference.first_is_better) for differs in difference.sides}
             key = comparison.statistic.label, pair
-            possible = {
-                _verdict(*passed, differs, first_is_better(comparison, pair)) for differs in _sides(decided[key])
-            }
             found[key] = Margined(None, None, _only(possible), decided[key].enough)
-    return {key: replace(of_pair, few=key in few) for key, of_pair in found.items()}
+    return {
+        key: replace(of_pair, few=key in few, beyond_interval=_is_beyond(of_pair, decided[key]))
+        for key, of_pair in found.items()
+    }
 
 
 # --- by tests ---------------------------------------------------------------------------------------------------------
@@ -240,6 +246,7 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
         return
     if can_be_raised(comparison):
         yield from (f"against the margin, {note}" for note in hopeless(against_margin(comparison, True)))
+    yield from _beyond_interval_notes(comparison, margins)
     units, noun = comparison.observations.units, comparison.entry.units.exchange_noun
     few = [
         (pair, differing)
@@ -261,15 +268,27 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
         yield f"{len(few):,} pairs differ in fewer than {ENOUGH} {plural(noun)}, {show}"
 
 
-def _by_tests(
-    decided: Decided, tests: tuple[Decided, Decided], shown: tuple[bool, bool], first_is_better: bool
-) -> Margined:
+def _beyond_interval_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
+    """Of which pairs the test finds a difference that the interval does not, and what may find one as it does."""
+    label, how = comparison.statistic.label, comparison.how
+    beyond = [pair for pair in comparison.pairs if margins[label, pair].beyond_interval]
+    interval = f"the {percent(how.interval_level)} interval beside it"
+    says = f"the test finds a difference that {interval} does not, so the verdict is neither better nor worse"
+    if how.test.shuffles_differences:
+        says += f"; it asks whether answers are exchangeable, and test {OF_EQUALITY.name} whether the values are equal"
+    if len(beyond) <= ONE_BY_ONE:
+        yield from (f"{who(comparison, pair)}: {says}" for pair in beyond)
+    else:
+        yield f"{label} on {comparison.entry.test_set.name}, {len(beyond):,} pairs: {says}"
+
+
+def _by_tests(found: _Found, tests: tuple[Decided, Decided], shown: tuple[bool, bool]) -> Margined:
     possible = {
-        _verdict(not_worse and shown[0], not_better and shown[1], differs, first_is_better)
-        for not_worse, not_better, differs in product(*map(_sides, (*tests, decided)))
+        _verdict(not_worse and shown[0], not_better and shown[1], differs, found.first_is_better)
+        for not_worse, not_better, differs in product(*map(_sides, tests), found.sides)
     }
     levels = [test.outcome.p if test.adjusted is None else test.adjusted for test in tests]
-    wanting = [test.enough for test in (*tests, decided) if test.enough is not None]
+    wanting = [test.enough for test in (*tests, found.decided) if test.enough is not None]
     return Margined(levels[0], levels[1], _only(possible), max(wanting, default=None))
 
 
@@ -374,10 +393,31 @@ def _within(interval: Interval, comparison: Comparison, pair: Pair) -> tuple[boo
 # --- the verdict ------------------------------------------------------------------------------------------------------
 
 
-def first_is_better(comparison: Comparison, pair: Pair) -> bool:
-    """Whether the first system has the better value."""
-    difference = comparison.exact_difference(*pair)
-    return difference < 0 if comparison.statistic.measure.lower_is_better else difference > 0
+class _Found(Struct, frozen=True):
+    """What the two-sided test found of a pair, and whether the interval that is shown lies on the same side of 0."""
+
+    decided: Decided
+    is_apart: bool
+    first_is_better: bool
+
+    @classmethod
+    def of(cls, comparison: Comparison, pair: Pair, decided: Decisions, limits: Intervals) -> _Found:
+        key, difference = (comparison.statistic.label, pair), comparison.exact_difference(*pair)
+        lower, interval = comparison.statistic.measure.lower_is_better, limits[key]
+        apart = interval.lies_above_0 if difference > 0 else interval.lies_below_0
+        # Beside an open p the bound of few units stands in the place of an interval that more shuffles may bring back.
+        open_ = decided[key].verdict == "undecided" and interval.kind == CLOPPER_PEARSON.name
+        return cls(decided[key], apart or open_, difference < 0 if lower else difference > 0)
+
+    @property
+    def sides(self) -> tuple[bool, ...]:
+        """Whether the systems differ, by the test and by the interval; both answers where shuffles leave it open."""
+        return _sides(self.decided) if self.is_apart else (False,)
+
+
+def _is_beyond(margined: Margined, decided: Decided) -> bool:
+    """Whether a verdict would have been better or worse if the test alone had decided."""
+    return decided.verdict == "significant" and margined.verdict in ("not worse", INCONCLUSIVE)
 
 
 def _verdict(not_worse: bool, not_better: bool, differs: bool, first_is_better: bool) -> MarginVerdict:

@@ -183,11 +183,19 @@ def _judge_pair(plan: ExpectPlan, row: Mapping[str, Cell]) -> tuple[bool | None,
     said = float(row["p_adjusted" if how.adjustment.adjusts else "p"] or 0.0)
     significant = said <= float(how.level)
     better = _first_is_better(plan, row)
+    if significant and how.margin is not None and not _is_apart(row):
+        return False, f"{_level(plan, row)}, but the {percent(how.interval_level)} interval contains 0"
     if plan.expected == "different":
         return significant, _level(plan, row)
     met = significant and better == (plan.expected == "better")
     ahead = "the first is better" if better else "the second is better"
     return met, f"{_level(plan, row)}{f', and {ahead}' if significant else ''}"
+
+
+def _is_apart(row: Mapping[str, Cell]) -> bool:
+    """Whether the interval of a row lies on the side of 0 where its difference is: beside a margin it decides."""
+    low, high, difference = row["ci_low"], row["ci_high"], float(row["difference"] or 0.0)
+    return low is not None and float(low) > 0 if difference > 0 else high is not None and float(high) < 0
 
 
 def _against_margin(expected: str, verdict: str) -> bool | None:

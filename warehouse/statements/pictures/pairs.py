@@ -121,7 +121,7 @@ def _forest(plan: ComparePlan, result: Result, contests: Contests) -> Drawn:
     dots = "filled dots are significant, hollow ones are not"
     if not plan.with_intervals:
         return Drawn(plan.entries, tuple(panels), f"Differences: {found}.", (dots,))
-    alternative = f"Differences with {percent(plan.how.level)} intervals: {found}."
+    alternative = f"Differences with {percent(plan.how.interval_level)} intervals: {found}."
     return Drawn(plan.entries, tuple(panels), alternative, (f"lines are {_lines(plan)}; {dots}",))
 
 
@@ -142,7 +142,7 @@ def _lines(plan: ComparePlan) -> str:
     ordered = all(statistic.ordered for entry in plan.entries for statistic in entry.statistics)
     drawn = OF_ORDERS.name if ordered else f"{plan.how.interval.name} bootstrap"
     wider = "" if plan_of(plan.how).family == "each" else ", for all pairs together"
-    return f"{percent(plan.how.level)} {drawn} intervals of the difference{wider}"
+    return f"{percent(plan.how.interval_level)} {drawn} intervals of the difference{wider}"
 
 
 def _verdict(row: dict[str, Cell]) -> Verdict:

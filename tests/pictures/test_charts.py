@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.charts import Bars, Bins, Brackets, Chart, Points, Spans, Squares
+from evalhouse.warehouse.charts.curves import MOST_BINS, edges_for
 from evalhouse.warehouse.charts.planes import MOST_BARS, sorted_bars
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
@@ -22,6 +25,7 @@ from evalhouse.warehouse.significance.bootstrap.confidence_intervals import Boot
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPlan, find_interval
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.sums import Sums
+from tests.conftest import WithValues
 from tests.empty import create
 from tests.pictures.asked import chart_of
 
@@ -86,6 +90,45 @@ def test_a_difference_at_the_very_edge_is_in_a_bar(warehouses: dict[str, Path]) 
     (bins,) = marks_of(chart, Bins)
     assert sum(each.count for each in bins.bins) == 9999
     assert {each.counted for each in bins.bins if each.count and abs(each.high + each.low) / 2 > 1.49} == {True}
+
+
+SIZES = st.builds(lambda digits, power: digits * 10.0**power, st.floats(0.1, 9.9), st.integers(-320, 15)) | st.just(
+    5e-324
+)
+SIGNED = st.builds(lambda size, sign: sign * size, SIZES | st.just(0.0), st.sampled_from([-1, 1]))
+
+
+@given(st.lists(SIGNED, min_size=1, max_size=20), SIGNED, st.booleans())
+def test_bins_are_few_and_separate_what_is_as_extreme_as_observed(
+    differences: list[float], observed: float, both: bool
+) -> None:
+    """However small the observed difference is beside the others: an edge is at it, and one at its mirror image."""
+    edges = edges_for(min(differences), max(differences), observed, both)
+    assert len(edges) <= 3 * MOST_BINS
+    assert edges == sorted(set(edges))
+    assert edges[0] <= min(*differences, observed)
+    assert edges[-1] >= max(*differences, observed)
+    if any((*differences, observed)):
+        for edge in (observed, -observed)[: 1 + both]:
+            assert pytest.approx(edge, rel=1e-12, abs=0) in edges
+
+
+def test_a_small_difference_beside_large_ones_has_a_narrow_bin(with_values: WithValues) -> None:
+    """Numbers of tokens in which the systems differ by one of a hundred million."""
+    tokens = [100_000.0 * 7**place for place in range(8)]
+    turned = [tokens[0] + 1, *reversed(tokens[1:])]
+    rows = [
+        ("t", system, f"d{place}", "tokens", value)
+        for system, values in (("A", turned), ("B", tokens))
+        for place, value in enumerate(values)
+    ]
+    with with_values(rows) as opened:
+        result = opened.run("plot compare tokens for A, B on t shuffles 999")
+    assert result.chart is not None
+    (bins,) = marks_of(result.chart, Bins)
+    assert len(bins.bins) <= 3 * MOST_BINS
+    assert sum(each.count for each in bins.bins) == 999
+    assert sum(each.count for each in bins.bins if each.counted) == result.rows[0]["nge"]
 
 
 def test_identical_systems_are_one_bar_in_the_middle(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import ldexp
 
 from msgspec import Struct
 
@@ -207,6 +208,9 @@ MOST_BINS = 60
 AROUND_NOTHING = 0.01
 """The extent of the axis if every difference is 0."""
 
+FEW_DIGITS, RAISED = 2.0**-960, 200
+"""Parts of differences below this may have few digits, or be 0; so they are reckoned times two to this power."""
+
 
 def distribution(
     title: str, difference: str, unit: Unit, edges: Sequence[float], counts: Sequence[int], observed: float, both: bool
@@ -237,21 +241,30 @@ def distribution(
 
 def edges_for(least: float, most: float, observed: float, both: bool) -> list[float]:
     """The edges of about MOST_BINS bins of equal width from the smallest to the largest difference. One edge is at the
-    observed difference and, if `both`, another at its mirror image.
+    observed difference and, if `both`, another at its mirror image. Where these two are nearer than half a width, the
+    bin between them is narrower than the others.
     """
     reach = max(abs(least), abs(most), abs(observed))
     if reach == 0:
         width = 2 * AROUND_NOTHING / (MOST_BINS + 1)
         return [(place - (MOST_BINS + 1) / 2) * width for place in range(MOST_BINS + 2)]
+    if reach < FEW_DIGITS:
+        least, most, observed = (ldexp(number, RAISED) for number in (least, most, observed))
+        return sorted({ldexp(edge, -RAISED) for edge in edges_for(least, most, observed, both)})
     width = 2 * reach / MOST_BINS
+    start = observed
     if both and observed:
-        # As many whole bins as fit between the observed difference and its mirror image.
-        between = max(1, round(2 * abs(observed) / width))
-        width = 2 * abs(observed) / between
         start = -abs(observed)
-    else:
-        start = observed
-    # One more bin on both sides, because a difference at the outermost edge would otherwise have no bin.
-    first = int((start + reach) / width + 1e-6) + 1
-    last = int((reach - start) / width + 1e-6) + 1
+        between = round(2 * abs(observed) / width)
+        if not between:
+            beyond = [abs(observed) + place * width for place in range(_bins_within(reach + start, width) + 1)]
+            return [*(-edge for edge in reversed(beyond)), *beyond]
+        # As many whole bins as fit between the observed difference and its mirror image.
+        width = 2 * abs(observed) / between
+    first, last = _bins_within(start + reach, width), _bins_within(reach - start, width)
     return [start + place * width for place in range(-first, last + 1)]
+
+
+def _bins_within(distance: float, width: float) -> int:
+    """How many bins reach so far, and one more: a difference at the outermost edge would otherwise have no bin."""
+    return int(distance / width + 1e-6) + 1

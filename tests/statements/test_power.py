@@ -169,7 +169,7 @@ def test_the_picture_has_a_curve_for_each_difference_and_marks_what_there_is(ope
     assert panel.x.log
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-80])
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-200, 1e-80])
 def test_the_unit_of_values_does_not_matter(with_values: WithValues, scale: float) -> None:
     """However small they are: fourth powers of such values are 0."""
     systems = {"A": [2, 3, 1, 6, 4, 8, 5, 3], "B": [0, 1, 1, 0, 3, 0, 2, 1]}

@@ -17,6 +17,9 @@ from evalhouse.warehouse.charts import Axis, Panel, Unit, plain
 
 STEPS = (1.0, 2.0, 5.0)
 
+NARROWEST = 1e-306
+"""Axes are no narrower than this: parts of anything smaller have few digits, or are 0."""
+
 
 def limits(
     values: Iterable[float], within: tuple[float, float] | None = None, room: float = 0.04
@@ -26,7 +29,7 @@ def limits(
     if not known:
         return within or (0.0, 1.0)
     low, high = min(known), max(known)
-    margin = max((high - low) * room, 0.005 if within else abs(high) * 0.05 or abs(low) * 0.05 or 0.5)
+    margin = max((high - low) * room, 0.005 if within else abs(high) * 0.05 or abs(low) * 0.05 or 0.5, NARROWEST)
     low, high = low - margin, high + margin
     if within:
         low, high = max(low, within[0]), min(high, within[1])

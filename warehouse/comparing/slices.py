@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
+from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from evalhouse.warehouse.loading.staging.cells import is_number
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
-from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, Places, in_parts
 from evalhouse.warehouse.significance.draws import Draws, Work
 from evalhouse.warehouse.significance.shuffles.studentized import steady
 from evalhouse.warehouse.significance.slices import (
@@ -401,11 +402,13 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
     # What a total has in a slice is the mean there, times the share of documents that the slice has.
     times = [_shares(part) if comparison.of_totals else np.ones(part.slices) for part in partitions]
     squared = [variances(two, part, unit) for part in partitions]
+    near_1, exponent = in_parts(factor)
+    of_all = ldexp(total / near_1, -exponent)
     drawn = [
-        shrunken(of / (float(factor) * share), variance, total / float(factor))
+        shrunken(np.ldexp(of / (near_1 * share), -exponent), variance, of_all)
         for of, share, variance in zip(_split(difference, partitions), times, squared, strict=True)
     ]
-    scale = float(factor) * np.concatenate(times)
+    scale = near_1 * np.concatenate(times)
     single = [cut.partition for cut in cuts if not cut.pair]
     varying, within = _heterogeneity(two, single, unit, documents, draws, work.part(1, 2))
     parts = np.concatenate([np.bincount(part.place, weights=contributed, minlength=part.slices) for part in partitions])
@@ -418,8 +421,8 @@ def slices_of(request: SliceRequest, of: tuple[Comparison, Pair], work: Work) ->
         contributed=parts,
         p=levels.p,
         adjusted=levels.adjusted,
-        shrunken=scale * np.concatenate(drawn),
-        error=scale * np.sqrt(np.concatenate(squared)),
+        shrunken=np.ldexp(scale * np.concatenate(drawn), exponent),
+        error=np.ldexp(scale * np.sqrt(np.concatenate(squared)), exponent),
         whole=known,
         heterogeneity=tuple(varying),
         within=tuple(within),

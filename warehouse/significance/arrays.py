@@ -87,8 +87,19 @@ class Sparse(Struct, frozen=True, eq=False):
 OFF = 2.0**-51
 """The relative error of a value that is not a whole number: a few roundings of floating point."""
 
+SMALLEST_PLACES = 1074
+"""The smallest number above 0 in floating point is two to minus this power."""
+
 _UNEVEN = 2**8
 """Where a system's values are so many times those of another, common fixed point leaves the other too few digits."""
+
+
+def in_parts(factor: Fraction) -> tuple[float, int]:
+    """A factor as a number near 1 and an exponent of two: where the factor is very small, its product with another
+    small number is 0, though that by which the product is divided or multiplied then would bring it back.
+    """
+    exponent = factor.numerator.bit_length() - factor.denominator.bit_length()
+    return float(factor / Fraction(2) ** exponent), exponent
 
 
 class RoundedFrom(Struct, frozen=True, eq=False):
@@ -143,7 +154,8 @@ def to_fixed_point(values: Floats) -> tuple[Integers, Fraction, Floats | None]:
         scaled = values * 10**digits
         if largest * 10**digits < 2**50 and (np.rint(scaled) / 10**digits == values).all():
             return np.rint(scaled).astype(np.int64), Fraction(1, 10**digits), None
-    places = 57 - frexp(largest)[1]
+    # All numbers in floating point are whole at the worth of the smallest one, and that of anything finer is 0.
+    places = min(57 - frexp(largest)[1], SMALLEST_PLACES)
     scaled = np.ldexp(values, places)
     whole = np.rint(scaled)
     return whole.astype(np.int64), Fraction(2) ** -places, (scaled - whole).sum(axis=1)

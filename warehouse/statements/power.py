@@ -217,10 +217,13 @@ def _add(
     there = observations.documents
     exponent = exponent_of_pair(comparison, pair)
     amounts = [_amount(one, comparison, pair) for one in plan.detect]
-    # What is simulated is in units of 10^exponent.
-    simulated = [float(amount.scaleb(-exponent)) for amount in amounts]
-    simulated = simulated or _round_amounts(simulation, observations.units, plan.wanted)
-    detect = [_times_ten_to(exponent, amount) for amount in simulated]
+    # What is simulated is in units of 10^exponent. A difference that is so many times what systems have is found in any
+    # units, and no larger one is found more surely.
+    simulated = [float(min(amount.scaleb(-exponent), Decimal(10) ** HUGE)) for amount in amounts]
+    detect = [float(amount) for amount in amounts]
+    if not amounts:
+        simulated = _round_amounts(simulation, observations.units, plan.wanted)
+        detect = [_times_ten_to(exponent, amount) for amount in simulated]
     documents = plan.documents or tuple(dict.fromkeys(max(1, round(share * there)) for share in SHARES))
     units = [max(1, round(number * observations.units / there)) for number in documents]
     wanted = float(plan.wanted)

@@ -7,7 +7,7 @@ must not know what the units are, and must not use the observed difference.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, inf, isfinite, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -63,7 +63,7 @@ class Criterion(Struct, frozen=True):
 
 class SimulatedPower(Struct, frozen=True):
     """How often a difference is found, and by what factor it is overestimated when it is found; the factor is None if
-    it is never found.
+    it is never found, and if it is larger than any number in floating point.
     """
 
     power: float
@@ -92,7 +92,7 @@ class Simulation(Struct, frozen=True):
             times += found.sum(axis=1)
             sizes += np.where(found, np.abs(samples.differences), 0.0).sum(axis=1)
         return [
-            SimulatedPower(count / draws.shuffles, size / count / amount if count and amount else None)
+            SimulatedPower(count / draws.shuffles, _exaggeration(size, count, amount))
             for count, size, amount in zip(times.tolist(), sizes.tolist(), amounts, strict=True)
         ]
 
@@ -158,12 +158,20 @@ class Simulation(Struct, frozen=True):
     def expected_units(self, amount: float, wanted: float) -> float:
         """The number of units that the normal approximation gives (Miller 2024, section 5)."""
         spread = self.population.spread(amount)
-        return ((self.criterion.quantile * spread.exchanged + _NORMAL.inv_cdf(wanted) * spread.sampled) / amount) ** 2
+        root = (self.criterion.quantile * spread.exchanged + _NORMAL.inv_cdf(wanted) * spread.sampled) / amount
+        # A product that is too large is infinite, where a power would be an error.
+        return root * root
 
     def expected_amount(self, units: int, wanted: float) -> float:
         """The difference that the normal approximation gives for this number of units."""
         spread = self.population.spread(0.0)
         return (self.criterion.quantile + _NORMAL.inv_cdf(wanted)) * spread.exchanged / sqrt(units)
+
+
+def _exaggeration(size: float, count: float, amount: float) -> float | None:
+    """The mean size of the differences that were found, over the amount."""
+    factor = size / count / amount if count and amount else inf
+    return factor if isfinite(factor) else None
 
 
 def _solve_line(known: Sequence[tuple[float, float]], wanted: float) -> float | None:

@@ -73,6 +73,10 @@ change M for A from t to u
 documents M for A, B on t
 expect not worse compare M for A against B on t margin 0.05
 expect score M for A on t at least 0.5 interval
+score M for all on runs interval
+compare M for D, E on runs
+compare M for D, E on runs exchange by system
+spread M for all on runs
 plot score M for all on t
 plot compare M for A, B on t
 plot differ M for A, B on t by document.kind
@@ -91,10 +95,18 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         for place, system in enumerate("ABC")
         for document in range(DOCUMENTS)
     ]
+    rows += [
+        ("runs", f"{model}.{run}", f"d{document}", "seconds", repr(of(random.gauss(1, 0.5), document, place)))
+        for place, model in enumerate("DE")
+        for run in range(3)
+        for document in range(DOCUMENTS)
+    ]
+    models = [(f"{model}.{run}", model) for model in "DE" for run in range(3)]
     kinds = [(test_set, f"d{document}", "xy"[document % 2]) for test_set in "tu" for document in range(DOCUMENTS)]
     with create(folder / "w.duckdb") as database:
         load(database, write_csv(folder / "v.csv", "test_set system document measure value", rows), "values")
         load(database, write_csv(folder / "d.csv", "test_set document kind", kinds), "documents")
+        load(database, write_csv(folder / "s.csv", "system replicate", models), "systems")
     with Session.open(folder / "w.duckdb") as opened:
         yield opened
 

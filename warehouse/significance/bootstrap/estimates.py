@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import sqrt
+from math import frexp, ldexp, sqrt
 
 import numpy as np
 from msgspec import Struct
@@ -488,14 +488,18 @@ def over_runs(
     error = float(limits.errors[0])
     if size < 2 or units < 2 or not error > 0:
         return limits
+    quantile = (float(limits.high[0]) - value) / error
+    # Near 1, because squares of very small numbers would vanish.
+    exponent = frexp(error)[1]
+    error, influences = ldexp(error, -exponent), np.ldexp(influences, -exponent)
     of_runs = size / (size - 1) * float((influences.sum(axis=1) ** 2).sum())
     counted = error**2 if (present.sum(axis=0) <= 1).all() else _noise(influences, present)
     added = max(0.0, of_runs - counted)
     total = error**2 + added
     degrees = total**2 / (error**4 / (units - 1) + added**2 / (size - 1))
-    quantile = (float(limits.high[0]) - value) / error
-    half = max(quantile, t_quantile(level / 2, degrees)) * sqrt(total) if quantile == quantile else quantile
-    low, high, errors = (np.full_like(limits.errors, number) for number in (value - half, value + half, sqrt(total)))
+    both = ldexp(sqrt(total), exponent)
+    half = max(quantile, t_quantile(level / 2, degrees)) * both if quantile == quantile else quantile
+    low, high, errors = (np.full_like(limits.errors, number) for number in (value - half, value + half, both))
     return replace(limits, low=low, high=high, errors=errors)
 
 

@@ -14,12 +14,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.measures.values import ERROR_RATES, SHARES
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store.replacement import create
@@ -415,10 +416,12 @@ def test_a_percentage_of_what_is_no_share_is_refused_with_both_lines(opened: Ope
             assert statement[raised.value.span.start : raised.value.span.end] == "5%"
 
 
-@pytest.mark.parametrize("name", ["accuracy", "F1", "exact_match", "resolved", "win_rate"])
-def test_a_percentage_of_a_share_is_so_many_points(opened: Open, name: str) -> None:
-    with opened(**{name: {"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]}}) as session:
-        assert only_row(session.run(f"compare {name} for A, B on t margin 5%"))["margin"] == 0.05
+def test_a_percentage_of_a_share_or_of_a_rate_of_errors_is_so_many_points(opened: Open) -> None:
+    # pass and pass@1 are measures of attempts, which these are not.
+    names = [name for name in (*SHARES, *ERROR_RATES, "Acc_Norm", "WER", "EM") if name.split("@")[0] != "pass"]
+    with opened(**{name: {"A": [1, 0, 1, 1], "B": [1, 1, 1, 0]} for name in names}) as session:
+        for name in names:
+            assert only_row(session.run(f'compare "{name}" for A, B on t margin 5%'))["margin"] == 0.05
 
 
 @pytest.mark.parametrize(
@@ -519,6 +522,7 @@ def random_answers(seed: int, units: int) -> dict[str, list[tuple[int, int]]]:
     return systems
 
 
+@settings(max_examples=20)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([6, 12, 20]),
@@ -546,3 +550,53 @@ def test_no_verdict_on_ratios_contradicts_the_interval_beside_it(
         assert met["better"] is not True or 0.0 in above
         assert met["worse"] is not True or 0.0 in below
         assert met["not worse"] is not True or -0.1 in above
+
+
+# === the range of shares ==============================================================================================
+
+
+@settings(max_examples=20)
+@given(
+    st.sampled_from(["accuracy", "F1", "macro_f1"]),
+    st.sampled_from(["", "interval percentile", "interval bca", "adjust bonferroni", "margin 5%"]),
+    st.integers(0, 2**32),
+    st.integers(4, 9),
+    st.booleans(),
+)
+def test_no_interval_of_a_difference_of_shares_leaves_what_shares_allow(
+    measure: str, clauses: str, seed: int, clusters: int, graded: bool
+) -> None:
+    """Of items in clusters that are all right or all wrong, or of graded documents, by the name of a share."""
+    random = Random(seed)
+    rows, passages = [], []
+    for cluster in range(clusters):
+        for system, chance in (("A", 0.9), ("B", 0.1), ("C", 0.5)):
+            value = round(random.betavariate(9 * chance, 9 * (1 - chance)), 3) if graded else random.random() < chance
+            rows += [("t", system, f"d{cluster}_{place}", measure, float(value)) for place in range(3)]
+        passages += [("t", f"d{cluster}_{place}", f"p{cluster}") for place in range(3)]
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        with create(folder / "w.duckdb") as database:
+            load(database, write_csv(folder / "v.csv", "test_set system document measure value", rows), "values")
+            documents = write_csv(folder / "d.csv", "test_set document passage", passages)
+            load(database, documents, "documents", fields={"cluster": "passage"})
+        with Session.open(folder / "w.duckdb") as session:
+            found = session.run(f"compare {measure} for A, B, C on t {clauses}").rows
+    for row in found:
+        for end in (row["ci_low"], row["ci_high"]):
+            assert end is None or -1 <= float(str(end)) <= 1
+
+
+def test_percentages_by_the_name_of_a_share_and_rates_of_errors_have_no_range(opened: Open) -> None:
+    """The interval of five documents reaches beyond a difference of 1 where nothing forbids it."""
+    far, near = [1.0, 1.0, 0.2, 1.0, 1.0], [0.0, 0.0, 0.3, 0.0, 0.0]
+    shares = {"A": far, "B": near}
+    percentages = {system: [100 * value for value in values] for system, values in shares.items()}
+    with opened(accuracy=shares, F1=percentages, WER=shares, seconds=shares) as session:
+        ends = {
+            str(row["measure"]): float(str(row["ci_high"]))
+            for row in session.run("compare accuracy, F1, WER, seconds for A, B on t").rows
+        }
+    assert ends["accuracy"] == 1.0
+    assert ends["seconds"] == ends["WER"] > 1.0
+    assert ends["F1"] == pytest.approx(100 * ends["seconds"])

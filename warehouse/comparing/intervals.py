@@ -116,7 +116,7 @@ def intervals_by(
             limits = join_limits([next(found_apart) for _ in shared[place]])
         else:
             limits = _limits(_Some(comparison, plan(comparison)), bootstrap)
-        within = comparison.statistic.measure.within
+        within = comparison.within
         if within is not None and (ratios := ratios_in(comparison)):
             limits = allow_for_constants(limits, ratios, comparison.pairs, plan(comparison), within)
         lowest, highest = within or (-inf, inf)

@@ -29,7 +29,6 @@ from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.sums import Orders, average_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
-from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
@@ -337,7 +336,7 @@ def _is_unbounded(comparison: Comparison, pair: Pair) -> bool:
     """Whether a system has the same value on every unit, of a ratio whose range is not known: nothing says how far
     others may be.
     """
-    if comparison.statistic.measure.within is not None:
+    if comparison.within is not None:
         return False
     return any(constant_units(many)[[*pair]].any() and are_apart(many, pair) for many, _ in ratios_in(comparison))
 
@@ -362,24 +361,12 @@ def bound_of(comparison: Comparison, differing: int) -> float | None:
     (1934) of the share that differs, times the range of the measure. With none that differ it is 1 − level^(1/units).
     None for a ratio whose denominators differ, for an average over test sets and where the range is not known.
     """
-    measure = comparison.statistic.measure
-    if comparison.over or not can_be_raised(comparison):
+    if comparison.within is None or comparison.over or not can_be_raised(comparison):
         return None
-    if measure.within is not None:
-        lowest, highest = measure.within
-    elif measure.named_share and _are_shares(comparison):
-        lowest, highest = SHARE
-    else:
-        return None
+    lowest, highest = comparison.within
     level, units = float(comparison.how.level), comparison.observations.units
     share = CLOPPER_PEARSON.limits(Share(differing, units), 2 * level)[1]
     return share * (highest - lowest)
-
-
-def _are_shares(comparison: Comparison) -> bool:
-    """Whether no observation is below 0 or above 1: values by the name of a share may be percentages."""
-    over = comparison.factor * comparison.ratios.numerators
-    return bool(((over >= 0) & (over <= comparison.ratios.denominators)).all())
 
 
 def _within(interval: Interval, comparison: Comparison, pair: Pair) -> tuple[bool, bool]:

@@ -20,6 +20,7 @@ from evalhouse.warehouse.comparing.observations import Observations, observation
 from evalhouse.warehouse.comparing.sums import Orders, average_of, sums
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.conventions import is_bounded
@@ -132,6 +133,24 @@ class Comparison(Struct, frozen=True, dict=True):
     def of_totals(self) -> bool:
         """Whether the values are totals, which grow with the documents."""
         return self.sums.is_ratio and self.ratios.is_total
+
+    @cached_property
+    def within(self) -> tuple[float, float] | None:
+        """Between what values of the measure lie, None where that is not known. Imported values by the name of a share
+        may be percentages, so that each of them has to be a share.
+        """
+        measure, parts = self.statistic.measure, self.over or (self,)
+        if measure.within is None and measure.named_share and all(part._has_shares for part in parts):
+            return SHARE
+        return measure.within
+
+    @property
+    def _has_shares(self) -> bool:
+        """Whether no observation is below 0 or above 1."""
+        if not self.sums.is_ratio:
+            return False
+        over = self.factor * self.ratios.numerators
+        return bool(((over >= 0) & (over <= self.ratios.denominators)).all())
 
     @property
     def many(self) -> Sums:

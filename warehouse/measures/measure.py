@@ -140,11 +140,18 @@ class Measure(Struct, frozen=True):
     """Whether each document has a value of its own and a system has the mean of these values."""
     named_share: bool = False
     """Whether imported values have the name of a share: between 0 and 1, unless they are percentages."""
+    named_rate: bool = False
+    """Whether imported values have the name of a rate of errors, which may be above 1."""
 
     @property
     def is_share(self) -> bool:
         """Whether its values are shares by what it is or is called."""
         return self.named_share or self.within == SHARE
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether 5% of it is 0.05."""
+        return self.is_share or self.named_rate
 
     @property
     def called(self) -> str:

@@ -43,6 +43,7 @@ def imported_measure(name: str, lower_is_better: bool = False, *, declared_share
         lower_is_better=lower_is_better,
         within=SHARE if declared_share else None,
         named_share=says_share(name),
+        named_rate=says_error_rate(name),
     )
 
 
@@ -100,23 +101,26 @@ def says_right(metric: str) -> bool:
 
 SHARES = (
     *SAME,
-    "f1",
-    "f1_score",
-    "f-score",
+    *("f1", "f1_score", "f-score", "macro_f1", "micro_f1", "f1_macro", "f1_micro"),
     "precision",
     "recall",
-    "success",
-    "success_rate",
-    "pass",
-    "passed",
-    "win_rate",
+    *("success", "success_rate", "pass", "passed", "pass_rate", "win_rate", "hit_rate", "acc_norm"),
+    *("mer", "wil"),
 )
 """Names of shares: they lie between 0 and 1. Metrics that only happen to do so in the data are none."""
+
+ERROR_RATES = ("wer", "cer", "ter")
+"""Names of errors per word or character of what was right: like shares, but long answers may have more than 1."""
 
 
 def says_share(metric: str) -> bool:
     """Whether a metric of this name is a share."""
     return metric.casefold() in SHARES
+
+
+def says_error_rate(metric: str) -> bool:
+    """Whether a metric of this name is a rate of errors."""
+    return metric.casefold() in ERROR_RATES
 
 
 def foremost(metrics: Iterable[str]) -> str | None:

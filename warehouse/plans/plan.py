@@ -435,7 +435,7 @@ class Entry(Struct, frozen=True):
     def are_shares(self) -> tuple[bool, ...]:
         """Whether each statistic is a share, so that 5% are five points; the range of its values decides nothing."""
         units = zip(self.statistics, self.statistic_units, strict=True)
-        return tuple(unit == "proportion" or statistic.measure.is_share for statistic, unit in units)
+        return tuple(unit == "proportion" or statistic.measure.in_percent for statistic, unit in units)
 
     @property
     def statistic_units(self) -> tuple[Literal["proportion", "number"], ...]:

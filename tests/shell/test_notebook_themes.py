@@ -49,8 +49,8 @@ def test_marks_are_said_once_where_styles_are_taken_away() -> None:
         shown = w.run(TABLE)._repr_html_()
     texts = Texts()
     texts.feed(re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL).split("</table>")[0])
-    assert "57.83‡ ±7.56" in texts.cells
-    assert "46.35 ±9.09" in texts.cells
+    assert "57.83‡ ±7.54" in texts.cells
+    assert "46.35 ±8.35" in texts.cells
 
 
 def test_nothing_runs_and_nothing_is_loaded() -> None:

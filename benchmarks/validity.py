@@ -459,7 +459,7 @@ FALSE: Mapping[str, tuple[str, Callable[[Source, int], Sums]]] = {
     ),
     "precision .80 and .80, the second better": (f"worse {_PAIR}", ratios_apart(0.8, 0.8, 4)),
     "accuracy .90 and .95": (f"not worse {_PAIR} margin 5%", right_or_wrong(0.90, 0.95)),
-    "accuracy .95 and .95, either by 5 points": (f"equivalent {_PAIR} margin 5%", right_or_wrong(0.90, 0.95)),
+    "accuracy .90 and .95, equivalent": (f"equivalent {_PAIR} margin 5%", right_or_wrong(0.90, 0.95)),
     "precision .93 and .97": (f"not worse {_PAIR} margin 4%", ratios_apart(0.93, 0.97, 4)),
     "precision .76 and .80": (f"equivalent {_PAIR} margin 5% of B", ratios_apart(0.76, 0.80, 4)),
     "accuracy .90, above": (f"{_SCORE} least 0.9 interval", alone(right_or_wrong(0.9, 0.9))),

@@ -29,13 +29,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.few_answers import MEASURES
 from benchmarks.tables import heads, row
+from benchmarks.validity import adjusted
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
-from evalhouse.warehouse.significance.arrays import Floats
-from evalhouse.warehouse.significance.draws import ALONE, Draws
-from evalhouse.warehouse.significance.multiple import count_reached_by_largest, step_down, westfall_young
+from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.significance.multiple import westfall_young
 from evalhouse.warehouse.significance.sums import Sums
-from evalhouse.warehouse.significance.tests import find_test
 from evalhouse.warehouse.store.replacement import create
 
 LEVEL = 0.05
@@ -87,19 +86,11 @@ def unequal(sets: int) -> None:
                     many = drawn(np.random.default_rng((7, documents, round(100 * share), place)), documents, share)
                     draws = Draws(SHUFFLES, 1992, place)
                     for column, test in enumerate(tests):
-                        held[column] += not (levels(many, test, draws) <= LEVEL).any()
+                        held[column] += not (adjusted(many, FIVE, test, "one-sided", draws) <= LEVEL).any()
                 rows.append((measure, share, documents, [count / sets for count in held]))
     heads("measure", "answered", "documents", "all sets hold", "with `test randomization`")
     for measure, share, documents, found in sorted(rows, key=lambda row: row[3]):
         row(measure, f"{share:.0%}", documents, *(f"{one:.3f}" for one in found))
-
-
-def levels(many: Sums, test: str, draws: Draws) -> Floats:
-    """The adjusted p of every pair both ways."""
-    exchange = find_test(test).exchange
-    assert exchange is not None
-    family = exchange.family(many, FIVE, "one-sided")
-    return step_down(family, (count_reached_by_largest(family, draws, ALONE) + 1.0) / (draws.shuffles + 1))
 
 
 def equal(sets: int) -> None:

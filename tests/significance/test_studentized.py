@@ -27,7 +27,7 @@ from evalhouse.warehouse.significance.shuffles.studentized import (
     studentized_family,
     studentized_test,
 )
-from evalhouse.warehouse.significance.standardized import evidence_beside_constants, function_pair
+from evalhouse.warehouse.significance.standardized import Evidence, function_pair
 from evalhouse.warehouse.significance.sums import Sums, Valuation
 from tests.significance import brute
 from tests.significance.test_functional import MATTHEWS, correlated, decisions
@@ -202,12 +202,12 @@ def test_an_average_does_not_take_a_system_that_never_varies_for_one_that_never_
     parts = [Sums.of_ratios(*of) for of in zip(over, under, strict=True)]
     of_sums = over.sum(axis=2) / under.sum(axis=2)
     differences = of_sums[:, 0] - of_sums[:, 1]
-    rest, seen = evidence_beside_constants(average_of(parts))
-    assert rest == pytest.approx(max(0.0, differences[1:].sum() / differences.sum()))
+    evidence = Evidence.of(average_of(parts))
+    assert evidence.rest == pytest.approx(max(0.0, differences[1:].sum() / differences.sum()))
     wrong = under[0, 1] - over[0, 1]
     unseen = max(0.0, 1 - differences[0] * 3 / wrong.max()) ** alike
-    assert seen == pytest.approx(max(0.0, stats.norm.isf(unseen)) if unseen else np.inf)
-    assert evidence_beside_constants(average_of(parts[1:])) == (1.0, 0.0)
+    assert evidence.quantile == pytest.approx(max(0.0, stats.norm.isf(unseen)) if unseen else np.inf)
+    assert Evidence.of(average_of(parts[1:])) == Evidence()
     alone, without = (function_pair(average_of(of)).observed for of in (parts, parts[1:]))
     assert (alone >= 0) == (differences.sum() >= 0)
     assert (without >= 0) == (differences[1:].sum() >= 0)

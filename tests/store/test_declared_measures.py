@@ -102,7 +102,7 @@ def test_lakes_backups_and_exports_keep_what_was_declared(tmp_path: Path) -> Non
     with open_to_export(path, tmp_path) as database:
         lake_of(database, lake)
         [exported] = export_all(database, folder)
-    assert exported.directions == "--lower-is-better effort --higher-is-better WER"
+    assert exported.flags == "--lower-is-better effort --higher-is-better WER"
     with open_warehouse(lake) as names:
         assert directions(names) == {"effort": True, "WER": False}
 
@@ -187,7 +187,7 @@ def test_lakes_backups_and_exports_keep_which_measures_are_shares(tmp_path: Path
     with open_to_export(path, tmp_path) as database:
         lake_of(database, lake)
         [exported] = export_all(database, folder)
-    assert exported.directions == "--share uptime"
+    assert exported.flags == "--share uptime"
     with open_warehouse(lake) as names:
         assert shares(names) == {"uptime"}
 

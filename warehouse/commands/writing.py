@@ -43,7 +43,7 @@ def export(args: argparse.Namespace) -> int:
     for exported in written:
         kind, flag = ("simulated rows", " --simulated") if exported.simulated else ("rows", "")
         settings = "".join(f" --set {key}={quote(text)}" for key, text in exported.observed.settings)
-        settings += f" {exported.directions}" if exported.directions else ""
+        settings += f" {exported.flags}" if exported.flags else ""
         note(args, f"{exported.file}: {exported.rows:,} {kind}, for load --as {exported.form.name}{settings}{flag}")
     if runs := max((exported.runs for exported in written), default=0):
         beside = f"export-scores FILE --kind {RUNS.name} or a folder instead of a file"

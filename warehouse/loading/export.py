@@ -51,8 +51,8 @@ _WRITTEN: dict[FieldKind, str] = {
 
 class Exported(Struct, frozen=True):
     """A file that was written: the form of its rows, how many there are, whether they are simulated, the noun and
-    cluster of their documents if these are the same on all test sets, and the options of `load` that declare the
-    directions of their measures again. `runs` is how many of its systems are runs of models, which only the rows of
+    cluster of their documents if these are the same on all test sets, and the options of `load` that declare again
+    what is declared about their measures. `runs` is how many of its systems are runs of models, which only the rows of
     that kind say.
     """
 
@@ -61,7 +61,7 @@ class Exported(Struct, frozen=True):
     rows: int
     simulated: bool
     observed: Observed
-    directions: str
+    flags: str
     runs: int = 0
 
 
@@ -75,7 +75,7 @@ def export_form(database: Database, form: FactForm, file: Path, *, force: bool =
     _check(file, force)
     counts = {simulated: _count(database, form, simulated) for simulated in (False, True)}
     _write(database, [(_rows(database, form, None, file), file)])
-    said = _common_declaration(database, form), _directions(database, form), _runs_in(database, form)
+    said = _common_declaration(database, form), _flags(database, form), _runs_in(database, form)
     exported = (Exported(file, form, rows, simulated, *said) for simulated, rows in counts.items() if rows)
     return tuple(exported) or (Exported(file, form, 0, False, *said),)
 
@@ -92,7 +92,7 @@ def export_all(database: Database, folder: Path, *, force: bool = False) -> tupl
             if rows:
                 file = folder / f"{form.name}{'.simulated' if simulated else ''}.csv"
                 _check(file, force)
-                said = _common_declaration(database, form), _directions(database, form)
+                said = _common_declaration(database, form), _flags(database, form)
                 planned.append(Exported(file, form, rows, simulated, *said))
     _write(database, [(_rows(database, export.form, export.simulated, export.file), export.file) for export in planned])
     return tuple(planned)
@@ -143,8 +143,8 @@ def _count(database: Database, form: FactForm, simulated: bool) -> int:
     return int(database.rows(f"select count({row}) {of_form}" + value(simulated))[0][0])
 
 
-def _directions(database: Database, form: FactForm) -> str:
-    """The options that declare the directions of the measures of a form again."""
+def _flags(database: Database, form: FactForm) -> str:
+    """The options that declare again what is declared about the measures of a form."""
     return flags(database, form.table) if MEASURE in form.key else ""
 
 

@@ -50,6 +50,7 @@ from evalhouse.warehouse.loading.staging.sheets import text_tables
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging, list_of
 from evalhouse.warehouse.loading.texts import notes_of, store_texts, texts_of
 from evalhouse.warehouse.store import fingerprints
+from evalhouse.warehouse.store.catalog import Catalog
 from evalhouse.warehouse.store.column_roles import forget_roles, knows_roles, store_roles
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql, join, name, values
@@ -208,7 +209,7 @@ def load(
         with database.transaction(keep=not dry_run):
             number = last_import(database) + 1
             late = LateAnswers(database, reader.name)
-            shares_before = planning.stored_shares(database)
+            shares_before = Catalog(database).shares
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):

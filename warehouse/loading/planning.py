@@ -531,11 +531,6 @@ def declared_shares(measures: Iterable[str], declared: Iterable[str]) -> list[st
     return [measure for measure in measures if measure.casefold() in folded]
 
 
-def stored_shares(database: Database) -> set[str]:
-    """The measures that loads declared to be shares."""
-    return {str(measure) for (measure,) in database.rows(Sql("select distinct measure from share"))}
-
-
 def check_shares(database: Database, source: str, shares: Collection[str]) -> None:
     """Raises DataError if a value beyond 0 and 1 is stored of measures that a load declares to be shares."""
     if not shares:

@@ -147,6 +147,9 @@ def allow_for_constants(
     below, above = np.zeros((2, len(pairs)))
     for many, factor in parts:
         units, values = constant_units(many), factor * many.values()
+        if not units.any():
+            unmoved[:] = False
+            continue
         for place, pair in enumerate(pairs):
             there = units[[*pair]] * are_apart(many, pair)
             unmoved[place] &= there.all()

@@ -425,10 +425,48 @@ class CommonValue(Struct, frozen=True, eq=False):
         return values, gradient + self.weights[:, None] * share
 
 
+class Evidence(Struct, frozen=True):
+    """What the observed t of two averages of ratios counts as at most. `rest` is what is left of the difference, as a
+    share of it, without the test sets on which a system has the same value on all its units. `quantile` is the normal
+    quantile of the chance that it shows no other value on any of them, though it is as good as the other system there.
+    """
+
+    rest: float = 1.0
+    quantile: float = 0.0
+
+    @classmethod
+    def of(cls, paired: Sums) -> Evidence:
+        """That of two systems; of what is no average of ratios, and without such test sets, all of t counts."""
+        whole_difference = rest = 0.0
+        chance, found = 1.0, False
+        for over, under, factor in paired.valuation.ratios:
+            many = Sums((paired.columns[over], paired.columns[under]))
+            if not many.denominators.any(axis=1).all():
+                return cls()
+            first, second = many.numerators.sum(axis=1) / many.denominators.sum(axis=1)
+            difference = factor * float(first - second)
+            whole_difference += difference
+            units = constant_units(many)
+            if not units.any() or not are_apart(many, (0, 1)):
+                rest += difference
+                continue
+            found = True
+            for constant, other in ((0, 1), (1, 0)):
+                if units[constant]:
+                    chance *= _unseen(many, constant, other, int(units[constant]))
+        if not found or not whole_difference:
+            return cls()
+        return cls(max(0.0, rest / whole_difference), _quantile_of(chance))
+
+    def bound(self, t: float) -> float:
+        """The t that counts, with the sign of t: at most the rest of it and the quantile together."""
+        return copysign(min(abs(t), hypot(self.rest * t, self.quantile)), t)
+
+
 class FunctionPair(Struct, frozen=True, eq=False):
     """Two systems: their common value, and how sums change if the counts of a unit change places.
 
-    `evidence` says what the observed t counts as at most, see `evidence_beside_constants`.
+    `evidence` says what the observed t counts as at most.
     `within` and `across` hold Σ c·cᵀ of each system and Σ c_A·c_Bᵀ, of shape (2, columns, columns) and (columns,
     columns). `changes` are whole numbers of shape (any, units): the counts, the products within and the products
     across, as the first system loses them in a unit; `worths` has the value of one in each row.
@@ -440,7 +478,7 @@ class FunctionPair(Struct, frozen=True, eq=False):
     changes: tuple[Integers, ...]
     worths: tuple[float, ...]
     units: int
-    evidence: tuple[float, float]
+    evidence: Evidence
 
     @classmethod
     def of(cls, paired: Sums) -> FunctionPair:
@@ -456,7 +494,7 @@ class FunctionPair(Struct, frozen=True, eq=False):
             changes=changes,
             worths=worths,
             units=paired.units,
-            evidence=evidence_beside_constants(paired),
+            evidence=Evidence.of(paired),
         )
 
     def statistics(self, exchanged: Sequence[Integers]) -> Floats:
@@ -479,7 +517,7 @@ class FunctionPair(Struct, frozen=True, eq=False):
     def observed(self) -> float:
         """The observed t, not centred; 0 where nothing varies."""
         t = float(np.nan_to_num(self.statistics([np.zeros(1, dtype=np.int64)] * len(self.changes)))[0])
-        return _at_most(t, self.evidence)
+        return self.evidence.bound(t)
 
 
 class InfluencePair(Struct, frozen=True, eq=False):
@@ -491,13 +529,13 @@ class InfluencePair(Struct, frozen=True, eq=False):
     common: CommonValue
     kept: tuple[Sparse, Sparse]
     units: int
-    evidence: tuple[float, float]
+    evidence: Evidence
 
     @classmethod
     def of(cls, paired: Sums) -> InfluencePair:
         """The two systems of some counts."""
         a, b = (Sparse.of(np.stack([column[system] for column in paired.columns])) for system in (0, 1))
-        return cls(CommonValue.of(paired), (a, b), paired.units, evidence_beside_constants(paired))
+        return cls(CommonValue.of(paired), (a, b), paired.units, Evidence.of(paired))
 
     def statistics(self, lost: Floats, coins: Iterable[tuple[int, Booleans]]) -> Floats:
         """t, not centred, where the first system loses sums of shape (columns, any); NaN where there is no t. `coins`
@@ -517,40 +555,7 @@ class InfluencePair(Struct, frozen=True, eq=False):
     def observed(self) -> float:
         """The observed t, not centred; 0 where nothing varies."""
         nothing, nobody = np.zeros((self.common.sums.shape[1], 1)), np.zeros((self.units, 1), dtype=np.bool_)
-        return _at_most(float(np.nan_to_num(self.statistics(nothing, [(0, nobody)]))[0]), self.evidence)
-
-
-def evidence_beside_constants(paired: Sums) -> tuple[float, float]:
-    """What is left of the difference of two averages of ratios, as a share of it, without the test sets on which a
-    system has the same value on all its units; and the normal quantile of the chance that it shows no other value on
-    any of them, though it is as good as the other system there. Without such test sets they are 1 and 0.
-    """
-    whole_difference = rest = 0.0
-    chance, found = 1.0, False
-    for over, under, factor in paired.valuation.ratios:
-        many = Sums((paired.columns[over], paired.columns[under]))
-        if not many.denominators.any(axis=1).all():
-            return 1.0, 0.0
-        first, second = many.numerators.sum(axis=1) / many.denominators.sum(axis=1)
-        difference = factor * float(first - second)
-        whole_difference += difference
-        units = constant_units(many)
-        if not units.any() or not are_apart(many, (0, 1)):
-            rest += difference
-            continue
-        found = True
-        for constant, other in ((0, 1), (1, 0)):
-            if units[constant]:
-                chance *= _unseen(many, constant, other, int(units[constant]))
-    if not found or not whole_difference:
-        return 1.0, 0.0
-    return max(0.0, rest / whole_difference), _quantile_of(chance)
-
-
-def _at_most(t: float, evidence: tuple[float, float]) -> float:
-    """The observed t, if it is not more than its rest and the quantile of its constants together."""
-    rest, quantile = evidence
-    return copysign(min(abs(t), hypot(rest * t, quantile)), t)
+        return self.evidence.bound(float(np.nan_to_num(self.statistics(nothing, [(0, nobody)]))[0]))
 
 
 def function_pair(paired: Sums) -> FunctionPair | InfluencePair:

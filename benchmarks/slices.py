@@ -8,9 +8,9 @@ wrong and by a ratio, with slices by two attributes of 30 values and all their p
 
 The others use `--sets` data sets, generated with a fixed seed: 300 documents with two attributes of 5 and 4 values and
 pairs of these, 199 shuffles. They show how often any slice is wrongly called different at 0.05, when no slice is
-different, when one is, and when one of the systems answers few documents; how often the difference is called varying
-when it does not vary, and when it does; and how far the differences of slices are from the true ones, both as measured
-and shrunken, over all slices and for the largest.
+different, when one is, and when one of the systems answers few of 40 to 300 documents; how often the difference is
+called varying when it does not vary, and when it does; and how far the differences of slices are from the true ones,
+both as measured and shrunken, over all slices and for the largest.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.few_answers import MEASURES
 from benchmarks.tables import heads, row
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.session.session import Session
@@ -36,10 +37,12 @@ from evalhouse.warehouse.significance.arrays import Floats
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.slices import (
     Partition,
+    fewest,
     heterogeneity,
     influences,
     shrunken,
     slice_tests,
+    sums_of,
     variances,
 )
 from evalhouse.warehouse.significance.sums import Sums
@@ -112,10 +115,10 @@ class Drawn(Struct, frozen=True):
     truth: tuple[Floats, ...]
 
 
-def partitions(chance: Chance) -> tuple[Partition, ...]:
+def partitions(chance: Chance, documents: int = DOCUMENTS) -> tuple[Partition, ...]:
     """Correlated attributes, with slices of unequal sizes, and their pairs."""
-    first = chance.choice(5, DOCUMENTS, p=(0.4, 0.25, 0.15, 0.12, 0.08))
-    second = np.where(chance.random(DOCUMENTS) < 0.4, first % 4, chance.integers(0, 4, DOCUMENTS))
+    first = chance.choice(5, documents, p=(0.4, 0.25, 0.15, 0.12, 0.08))
+    second = np.where(chance.random(documents) < 0.4, first % 4, chance.integers(0, 4, documents))
     kept, both = np.unique(first * 4 + second, return_inverse=True)
     found = []
     for place in (first, second):
@@ -140,13 +143,6 @@ def ratio(chance: Chance, by: NDArray[np.float64]) -> Sums:
     ease = np.clip(chance.normal(0.5, 0.15, len(by)), 0.05, 0.95)
     chances = np.clip(np.stack((ease + by / 2, ease - by / 2)), 0, 1)
     return Sums.of_ratios(chance.binomial(answered, chances), answered)
-
-
-def unequal(chance: Chance, share: float) -> Sums:
-    """Items found out of items answered, equally often; the first system answers a share of the documents."""
-    answered = chance.integers(1, 5, (2, DOCUMENTS))
-    answered[0, chance.random(DOCUMENTS) >= share] = 0
-    return Sums.of_ratios(chance.binomial(answered, chance.beta(4, 4, DOCUMENTS)), answered)
 
 
 # --- what is promised -------------------------------------------------------------------------------------------------
@@ -174,20 +170,26 @@ def errors(kind: str, sets: int, effect: float) -> tuple[float, float]:
     return false / sets, found / sets
 
 
-def called_for_silence(share: float, sets: int, studentized: bool) -> float:
+def _are_defined(two: Sums, part: Partition) -> NDArray[np.bool_]:
+    """The slices in which both systems have a value."""
+    sums = sums_of(two.table, part).astype(np.float64)
+    if two.is_ratio:
+        return np.asarray((sums[1] > 0).all(axis=0))
+    return np.isfinite(sum(two.valuation.values(sums[:, system]) for system in (0, 1)))
+
+
+def called_for_silence(measure: str, documents: int, share: float, sets: int, studentized: bool) -> float:
     """How often a slice is called different where the first system answers a share of the documents, as well as the
     second does.
     """
     false = 0
     for number in range(sets):
-        chance = np.random.default_rng((4, number))
-        parts, two = partitions(chance), unequal(chance, share)
-        sums = np.concatenate([np.bincount(part.place, two.denominators[0], part.slices) for part in parts])
-        documents = np.concatenate([np.bincount(part.place, minlength=part.slices) for part in parts])
-        draws = Draws(SHUFFLES, number)
-        found = slice_tests(
-            two, np.arange(DOCUMENTS), parts, (documents >= 6) & (sums > 0), draws, studentized=studentized
-        )
+        chance = np.random.default_rng((4, documents, round(100 * share), number))
+        parts, two = partitions(chance, documents), MEASURES[measure][0](chance, documents, share).pair(0, 1)
+        defined = [_are_defined(two, part) for part in parts]
+        large = [np.bincount(part.place, minlength=part.slices) >= fewest(LEVEL) for part in parts]
+        tested = np.concatenate(defined) & np.concatenate(large)
+        found = slice_tests(two, np.arange(documents), parts, tested, Draws(SHUFFLES, number), studentized=studentized)
         false += bool((np.nan_to_num(found.adjusted, nan=1.0) <= LEVEL).any())
     return false / sets
 
@@ -260,10 +262,17 @@ def main() -> None:
             false, found = errors(kind, asked.sets, effect)
             row(f"{kind}, {said}", f"{100 * false:.1f}%", f"{100 * found:.1f}%" if effect else "–")
     print()
-    heads("the first system answers", "a slice is wrongly called different", "with `test randomization`")
-    for share in (1.0, 0.3, 0.1):
-        wrong = [100 * called_for_silence(share, asked.sets, studentized) for studentized in (True, False)]
-        row(f"{100 * share:.0f}% of the documents", *(f"{percent:.1f}%" for percent in wrong))
+    rows = []
+    for measure in MEASURES:
+        for share in (1.0, 0.3, 0.1):
+            for documents in (40, 100, 300):
+                studentized = measure != "MCC"
+                wrong = called_for_silence(measure, documents, share, asked.sets, studentized)
+                plainly = called_for_silence(measure, documents, share, asked.sets, False) if studentized else wrong
+                rows.append((measure, share, documents, wrong, plainly))
+    heads("measure", "answered", "documents", "a slice is wrongly called different", "with `test randomization`")
+    for measure, share, documents, wrong, plainly in sorted(rows, key=lambda row: -row[3]):
+        row(measure, f"{share:.0%}", documents, f"{wrong:.1%}", f"{plainly:.1%}")
     print()
     heads("the difference", "called varying at 0.05")
     for kind in (

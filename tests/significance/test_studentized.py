@@ -49,28 +49,29 @@ def squared_t(units: list[Unit]) -> Fraction | None:
     return difference * abs(difference) / variance if variance else None
 
 
-def most_of_constants(units: list[Unit]) -> float:
-    """What t² counts as at most where the denominators differ and a system has one value only: the square of the normal
-    quantile of the probability that none of its k units shows another value, though it is as good as the other system,
-    whose units are at most so far from that value.
+def most_of_usual(units: list[Unit]) -> float:
+    """What t² counts as at most where the denominators differ and a system has the same value on all its k units, or on
+    all but a fourth and four: the square of the normal quantile of the probability that so few of its units are beside
+    that value on the other system's side, though it is as good, and no unit is further from that value.
     """
     most = inf
-    if all(unit[1] == unit[3] for unit in units):
-        return most
+    apart = Fraction(sum(abs(unit[1] - unit[3]) for unit in units), sum(unit[1] + unit[3] for unit in units))
     for own, other in ((0, 2), (2, 0)):
-        values = {Fraction(unit[own], unit[own + 1]) for unit in units if unit[own + 1]}
-        if len(values) != 1 or any(unit[own] for unit in units if not unit[own + 1]):
+        values = sorted(Fraction(unit[own], unit[own + 1]) for unit in units if unit[own + 1])
+        value = values[(len(values) - 1) // 2]
+        beside = [unit[own] - value * unit[own + 1] for unit in units]
+        unlike = sum(map(bool, beside))
+        if unlike > min(4, len(values) // 4) or apart <= (0.05 if unlike else 0):
             continue
-        [value] = values
-        there = [unit[own + 1] for unit in units if unit[own + 1]]
         beyond = [unit[other] - value * unit[other + 1] for unit in units]
-        if not any(beyond):
+        under = sum(unit[own + 1] for unit in units)
+        far, near = Fraction(sum(beyond), sum(unit[other + 1] for unit in units)), Fraction(sum(beside), under)
+        if not any(beside + beyond) or (near * far > 0 and abs(near) >= abs(far)):
             continue
-        difference = abs(Fraction(sum(beyond), sum(unit[other + 1] for unit in units)))
-        share = difference * Fraction(sum(there), len(there)) / max(map(abs, beyond))
-        unseen = max(Fraction(0), 1 - share) ** len(there)
-        if unseen:
-            most = min(most, max(0.0, stats.norm.isf(float(unseen))) ** 2)
+        share = abs(far) * Fraction(under, len(values)) / max(map(abs, beside + beyond))
+        there = sum(one * (1 if far > 0 else -1) > 0 for one in beside)
+        if chance := stats.binom.cdf(there, len(values), float(min(share, Fraction(1)))):
+            most = min(most, max(0.0, stats.norm.isf(chance)) ** 2)
     return most
 
 
@@ -90,7 +91,7 @@ def extreme(
     `tie`, or than a millionth of that where t² is nearly 0; all that have none.
     """
     observed = squared(units) or Fraction(0)
-    if squared is squared_t and abs(observed) > (most := most_of_constants(units)):
+    if squared is squared_t and abs(observed) > (most := most_of_usual(units)):
         observed = Fraction(most) * (1 if observed > 0 else -1)
     if sides == "two-sided":
         observed = abs(observed)

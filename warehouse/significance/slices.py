@@ -29,6 +29,7 @@ from evalhouse.warehouse.significance.standardized import (
     centred,
     near_ratio,
     residuals,
+    square_of_clumps,
     whole,
 )
 from evalhouse.warehouse.significance.standardized import ROUNDING as ROUNDING_OF_SUMS
@@ -283,7 +284,7 @@ def slice_tests(
     """
     if studentized and not two.is_ratio:
         raise ValueError("slices of a function of sums are not studentized")
-    exchange = _Exchange.of(two, unit, partitions, tested if studentized and not steady(two) else None)
+    exchange = _Exchange.of(two, unit, partitions, tested if studentized else None)
     p = np.full(len(tested), np.nan)
     adjusted = p.copy()
     chosen = np.flatnonzero(tested)
@@ -376,8 +377,9 @@ class _Exchange(Struct, frozen=True, eq=False):
             np.add.at(sums, of_part.reshape(-1), column)
         starts = np.searchsorted(parts // units, np.arange(int(cell.max(initial=-1)) + 1))
         statistic: _Difference | _Student
-        if studentized is None:
+        if studentized is None or steady(two):
             statistic, own = _Difference.of(two, differences, differ, unit, partitions), summed[:0]
+            statistic = statistic if studentized is None else statistic.limited(unit, partitions, studentized)
         else:
             statistic, own = _Student.of(two, unit, partitions, studentized, differ[first])
         of_cell = differ[first[starts]] if len(starts) else differ
@@ -467,6 +469,20 @@ class _Difference(Struct, frozen=True, eq=False):
         scale = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
         return cls(two, np.concatenate(totals, axis=1), scale, np.concatenate(observed) * scale)
 
+    def limited(self, unit: Places, partitions: Sequence[Partition], tested: Booleans) -> _Difference:
+        """The same, where each observed statistic counts as no more than the units of a tested slice can tell. With
+        equal denominators it is t, which exchanges divide by the same standard error.
+        """
+        most, begun = np.full(len(tested), np.inf), 0
+        for partition in partitions:
+            _, ends, table = _table_of(self.two, partition, unit)
+            for place, (start, end) in enumerate(pairwise(ends), start=begun):
+                if tested[place]:
+                    columns = tuple(table[start:end].transpose(1, 2, 0))
+                    most[place] = square_of_clumps(replace(self.two, columns=columns))
+            begun += partition.slices
+        return replace(self, observed=np.minimum(self.observed, np.sqrt(most)))
+
     def after(self, signed: Floats) -> Floats:
         """The statistics, of shape (slices, exchanges), where the first system's sums minus the second's are `signed`,
         of shape (columns, slices, exchanges).
@@ -479,6 +495,17 @@ class _Difference(Struct, frozen=True, eq=False):
 
 SQUARES = 2.0**45
 """Squared residuals are kept as whole numbers that sum to less than this."""
+
+
+def _table_of(two: Sums, partition: Partition, unit: Places) -> tuple[Places, list[int], Integers]:
+    """The counts of two systems in each part of a unit, of shape (parts, columns, 2), sorted by slice: the keys of the
+    parts, and where each slice begins and ends.
+    """
+    wide = int(unit.max(initial=-1)) + 1
+    keys, of_part = np.unique(partition.place * wide + unit, return_inverse=True)
+    table = np.zeros((len(keys), *two.table.shape[:2]), dtype=np.int64)
+    np.add.at(table, of_part.reshape(-1), two.table.transpose(2, 0, 1))
+    return keys, np.searchsorted(keys, wide * np.arange(partition.slices + 1)).tolist(), table
 
 
 class _Student(Struct, frozen=True, eq=False):
@@ -508,12 +535,10 @@ class _Student(Struct, frozen=True, eq=False):
         own = np.zeros((len(partitions), len(parts)), dtype=np.int64)
         begun = 0
         for number, partition in enumerate(partitions):
-            keys, of_part = np.unique(partition.place * wide + unit, return_inverse=True)
-            table = np.zeros((len(keys), *two.table.shape[:2]), dtype=np.int64)
-            np.add.at(table, of_part.reshape(-1), two.table.transpose(2, 0, 1))
-            squares, ends = np.zeros(len(keys)), np.searchsorted(keys, wide * np.arange(partition.slices + 1))
+            keys, ends, table = _table_of(two, partition, unit)
+            squares = np.zeros(len(keys))
             rounding = ROUNDING_OF_SUMS + len(keys) * partition.slices / SQUARES
-            for place, (start, end) in enumerate(pairwise(ends.tolist()), start=begun):
+            for place, (start, end) in enumerate(pairwise(ends), start=begun):
                 if not tested[place]:
                     of_slices.append(NOTHING_VARIES)
                     continue

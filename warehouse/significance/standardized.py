@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import ceil, copysign, hypot, inf, isqrt, log2
+from math import ceil, comb, copysign, hypot, inf, isqrt, log2
 from statistics import NormalDist
 
 import numpy as np
@@ -40,8 +40,9 @@ from evalhouse.warehouse.significance.sums import Sums, Valuation
 # so a shuffle needs three signed sums: u, v and w. If an exchange leaves a system with a denominator of 0, or if
 # nothing varies after it, U and M are 0.
 #
-# A system that has the same ratio on all its units contributes nothing to M, whatever it may do on other units, so the
-# observed t says too much. It counts as at most what so few units tell; see `squares_of_constants`.
+# A system that has the same ratio on all its units contributes nothing to M, whatever it may do on other units, and one
+# that has another on a few of them too little, so the observed t says too much. It counts as at most what so few units
+# tell; see `squares_of_usual`.
 
 ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
@@ -83,48 +84,111 @@ def constant_units(many: Sums) -> Integers:
     return np.where(constant, there.sum(axis=1), 0)
 
 
-def are_apart(many: Sums, pair: tuple[int, int]) -> bool:
-    """Whether two systems have different denominators on some unit; else it is their differences that vary."""
-    first, second = (many.denominators[system] for system in pair)
-    return bool((first != second).any())
-
-
-def squares_of_constants(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """The most that t² of each pair may be, of shape (pairs,): infinite but for pairs with different denominators of
-    which one system has the same value c on all its k units.
-
-    Let the other system have the value c + d and |N − c·D| ≤ m on each of its units. If the first were as good, and its
-    units no further from c, at least q = |d|·D̄ / m of its units would have another value than c, D̄ being its mean
-    denominator. No unit of k does so with the probability (1 − q)^k; so t is at most the normal quantile of that.
+def are_apart(many: Sums, pair: tuple[int, int], by: float = 0.0) -> bool:
+    """Whether two systems have different denominators on some unit, by a share of all of them; else it is their
+    differences that vary.
     """
-    most, units = np.full(len(pairs), np.inf), constant_units(many)
-    for place, pair in enumerate(pairs if units.any() else ()):
-        for constant, other in (pair, pair[::-1]):
-            if units[constant] and are_apart(many, pair):
-                quantile = _quantile_of(_unseen(many, constant, other, int(units[constant])))
-                most[place] = min(most[place], quantile**2)
+    first, second = (many.denominators[system] for system in pair)
+    return bool(np.abs(first - second).sum() > by * (first.sum() + second.sum()))
+
+
+FEW_UNLIKE, APART = 4, 0.05
+"""With no more units than this unlike the usual one, and denominators that differ by this share of all, t is not
+distributed as the exchanges say.
+"""
+
+
+class Usual(Struct, frozen=True):
+    """The `value` that a system has on nearly all its units. On `fewer` of the `units` it has less, on `more` more."""
+
+    value: float
+    units: int
+    fewer: int
+    more: int
+
+    @classmethod
+    def of(cls, many: Sums, system: int) -> Usual | None:
+        """That of a system of a ratio; None if more than FEW_UNLIKE of its units are unlike it, or a fourth."""
+        over, under = many.numerators[system], many.denominators[system]
+        there = under > 0
+        values = over[there] / under[there]
+        units = len(values)
+        if not units:
+            return None
+        middle = (units - 1) // 2
+        value = float(np.partition(values, middle)[middle])
+        fewer, more = int((values < value).sum()), int((values > value).sum())
+        beside = int(np.count_nonzero(over[~there]))
+        few = fewer + more + beside <= min(FEW_UNLIKE, units // 4)
+        return cls(value, units, fewer + beside, more + beside) if few else None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all units are alike."""
+        return not self.fewer + self.more
+
+
+def squares_of_usual(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """The most that t² of each pair may be, of shape (pairs,): infinite but for pairs with different denominators of
+    which one system has the same value on nearly all its units.
+    """
+    most = np.full(len(pairs), np.inf)
+    if (many.denominators == many.denominators[:1]).all():
+        return most
+    usual = [Usual.of(many, system) for system in range(many.systems)]
+    for place, pair in enumerate(pairs if any(usual) else ()):
+        for system, other in (pair, pair[::-1]):
+            its = usual[system]
+            if its is not None and are_apart(many, pair, 0.0 if its.is_constant else APART):
+                most[place] = min(most[place], _quantile_of(_chance_of(many, system, other, its)) ** 2)
+    return most
+
+
+def square_of_clumps(two: Sums) -> float:
+    """The same of two systems with equal denominators, of which one has 0 on nearly all its units, and all or much of
+    the others: it is skewed otherwise than one that has some of each. It is infinite where units are right or wrong.
+    """
+    right = two.numerators == two.denominators
+    if (right | (two.numerators == 0)).all() and (two.denominators == two.denominators[:, :1]).all():
+        return inf
+    most = inf
+    for system, other in ((0, 1), (1, 0)):
+        its = Usual.of(two, system)
+        if its is not None and its.value == 0:
+            most = min(most, _quantile_of(_chance_of(two, system, other, its, per_item=True)) ** 2)
     return most
 
 
 def _quantile_of(chance: float) -> float:
-    """The normal quantile that is passed with this chance, at least 0; infinite for 0."""
-    if not chance:
+    """The normal quantile that is passed with this chance, at least 0; infinite for 0 and less."""
+    if chance <= 0:
         return inf
     return -NormalDist().inv_cdf(chance) if chance < 0.5 else 0.0
 
 
-def _unseen(many: Sums, constant: int, other: int, units: int) -> float:
-    """The chance that a system shows no other value on any of its units, though it is as good as the other; see
-    `squares_of_constants`.
+def _chance_of(many: Sums, system: int, other: int, usual: Usual, per_item: bool = False) -> float:
+    """The chance that a system with the value c on nearly all its k units has no more that are unlike it, though it is
+    as good as the other; 0 where nothing speaks for more.
+
+    Let the other system have the value c + d and |N − c·D| ≤ m on each unit of both. If the first were as good, at
+    least q = |d|·D̄ / m of its units would be on that side of c, D̄ being its mean denominator. No more than r of k are
+    with the binomial chance of that.
+
+    `per_item` supposes that whether a unit is unlike does not depend on its denominator: |N / D − c| ≤ m and q = |d| /
+    m; and shares, which have no N > D, may be as far from c as 0 or 1.
     """
-    (n, d), (over, under) = ((many.numerators[system], many.denominators[system]) for system in (constant, other))
-    value = int(n.sum()) / int(d.sum())
-    beyond = over - value * under
-    farthest = float(np.abs(beyond).max())
-    if not farthest:
+    under = many.denominators[[system, other]]
+    beyond = many.numerators[[system, other]] - usual.value * under
+    own, far = (beyond.sum(axis=1) / under.sum(axis=1)).tolist()
+    size = int(under[0].sum()) / usual.units
+    farthest = float(np.abs(beyond / np.maximum(under, 1) if per_item else beyond / size).max())
+    if per_item and (many.numerators >= 0).all() and (many.numerators <= many.denominators).all():
+        farthest = 1 - usual.value if far > 0 else usual.value
+    if not farthest or (not usual.is_constant and own * far > 0 and abs(own) >= abs(far)):
         return 0.0
-    others = abs(float(beyond.sum())) * int(d.sum()) / (int(under.sum()) * units * farthest)
-    return float(max(0.0, 1 - others) ** units)
+    share = min(1.0, abs(far) / farthest)
+    there = usual.more if far > 0 else usual.fewer
+    return float(sum(comb(usual.units, k) * share**k * (1 - share) ** (usual.units - k) for k in range(there + 1)))
 
 
 class RatioPairs(Struct, frozen=True, eq=False):
@@ -178,7 +242,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             error=rounding * (reach[first] + reach[second] + np.abs(slope) * (d[first] + d[second])),
             # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
             shared=_products(under > 0, under > 0, first, second) > 0,
-            most=squares_of_constants(many, pairs),
+            most=squares_of_usual(many, pairs),
             farthest=1.0,
             rounding=rounding,
         )
@@ -204,7 +268,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             lost=np.array([8 * rounding * size]),
             error=np.array([rounding * most_apart.sum()]),
             shared=np.array([bool((paired.denominators > 0).all(axis=0).any())]),
-            most=squares_of_constants(paired, [(0, 1)]),
+            most=squares_of_usual(paired, [(0, 1)]),
             farthest=farthest,
             rounding=rounding,
         )
@@ -452,8 +516,9 @@ class Evidence(Struct, frozen=True):
                 continue
             found = True
             for constant, other in ((0, 1), (1, 0)):
-                if units[constant]:
-                    chance *= _unseen(many, constant, other, int(units[constant]))
+                usual = Usual.of(many, constant) if units[constant] else None
+                if usual is not None:
+                    chance *= _chance_of(many, constant, other, usual)
         if not found or not whole_difference:
             return cls()
         return cls(max(0.0, rest / whole_difference), _quantile_of(chance))

@@ -435,6 +435,7 @@ class PaperTable(Tested, frozen=True):
     takes_bounds: ClassVar[bool] = True
 
     test_sets: TestSets | None = None
+    over: bool = False
     against: Name | BaselineCall | Variable | None = None
     letters: bool = False
     interval: IntervalWord | None = None

@@ -185,6 +185,7 @@ question_kinds = (
     st.builds(
         nodes.PaperTable,
         measures,
+        over=st.booleans(),
         against=perhaps(names | baselines | variables),
         letters=st.booleans(),
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),

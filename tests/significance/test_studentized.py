@@ -50,18 +50,19 @@ def squared_t(units: list[Unit]) -> Fraction | None:
 
 
 def most_of_usual(units: list[Unit]) -> float:
-    """What t² counts as at most where the denominators differ and a system has the same value on all its k units, or on
-    all but a fourth and four: the square of the normal quantile of the probability that so few of its units are beside
-    that value on the other system's side, though it is as good, and no unit is further from that value.
+    """What t² counts as at most where the denominators differ and a system has the same value on all its k units, or 0
+    on all but a fourth and eight: the square of the normal quantile of the probability that so few of its units are
+    beside that value on the other system's side, though it is as good, and no unit is further from that value.
     """
     most = inf
     apart = Fraction(sum(abs(unit[1] - unit[3]) for unit in units), sum(unit[1] + unit[3] for unit in units))
     for own, other in ((0, 2), (2, 0)):
-        values = sorted(Fraction(unit[own], unit[own + 1]) for unit in units if unit[own + 1])
-        value = values[(len(values) - 1) // 2]
+        values = [Fraction(unit[own], unit[own + 1]) for unit in units if unit[own + 1]]
+        alike = len(set(values)) == 1 and not any(unit[own] for unit in units if not unit[own + 1])
+        value = values[0] if alike else Fraction(0)
         beside = [unit[own] - value * unit[own + 1] for unit in units]
         unlike = sum(map(bool, beside))
-        if unlike > min(4, len(values) // 4) or apart <= (0.05 if unlike else 0):
+        if unlike > min(8, len(values) // 4) or apart <= (0.05 if unlike else 0):
             continue
         beyond = [unit[other] - value * unit[other + 1] for unit in units]
         under = sum(unit[own + 1] for unit in units)
@@ -69,6 +70,11 @@ def most_of_usual(units: list[Unit]) -> float:
         if not any(beside + beyond) or (near * far > 0 and abs(near) >= abs(far)):
             continue
         share = abs(far) * Fraction(under, len(values)) / max(map(abs, beside + beyond))
+        if value == 0 and all(0 <= unit[k] <= unit[k + 1] for unit in units for k in (0, 2)):
+            empty = [unit[own + 1] for unit in units if unit[own + 1] and not unit[own]]
+            full = [unit[other + 1] for unit in units if unit[other + 1]]
+            without, answered = Fraction(sum(empty), len(empty)), Fraction(sum(full), len(full))
+            share = far * without / (far * without + (1 - far) * max(without, answered))
         there = sum(one * (1 if far > 0 else -1) > 0 for one in beside)
         if chance := stats.binom.cdf(there, len(values), float(min(share, Fraction(1)))):
             most = min(most, max(0.0, stats.norm.isf(chance)) ** 2)

@@ -23,15 +23,18 @@ PARTED = {"t": 78, "u": 75}
 of which exchanges make a difference and the studentized exchange does not."""
 
 
-def tuples(test_set: str, seed: int, answered: float, right: tuple[float, float] | None = None) -> Iterator[str]:
-    """Score tuples of two systems, equally precise unless their shares of right answers are given."""
+def tuples(
+    test_set: str, seed: int, answered: float, right: tuple[float, float] | None = None, possible: int = 0
+) -> Iterator[str]:
+    """Score tuples of two systems, equally precise unless their shares of right answers are given. A document has so
+    many possible answers, or for each system ten more than its own."""
     chance = np.random.default_rng(seed)
     for document in range(DOCUMENTS):
         ease = chance.beta(2, 2)
         for place, (system, share) in enumerate((("A", answered), ("B", 1.0))):
             found = int(chance.integers(1, 11)) if chance.random() < share else 0
             correct = int(chance.binomial(found, right[place] if right else ease))
-            yield f"{test_set},{system},d{document:02},{found + 10},{found},{correct},0"
+            yield f"{test_set},{system},d{document:02},{possible or found + 10},{found},{correct},0"
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +42,16 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("equality")
     rows = [line for test_set, seed in PARTED.items() for line in tuples(test_set, seed, 0.1)]
     rows += tuples("apart", 3, 1.0, (0.8, 0.5))
+    rows += tuples("even", 4, 1.0, possible=10)
+    rows += tuples("handful", 6, 0.05, (1.0, 0.1), possible=10)
     (folder / "scores.csv").write_text(
         "\n".join(["test_set,system,document,possible,actual,correct,partial", *rows]), encoding="utf-8"
     )
-    attributes = [f"{test_set},d{place:02},all" for test_set in (*PARTED, "apart") for place in range(DOCUMENTS)]
+    attributes = [
+        f"{test_set},d{place:02},all"
+        for test_set in (*PARTED, "apart", "even", "handful")
+        for place in range(DOCUMENTS)
+    ]
     (folder / "documents.csv").write_text("\n".join(["test_set,document,part", *attributes]), encoding="utf-8")
     path: Path = folder / "w.duckdb"
     with create(path) as database:
@@ -89,12 +98,22 @@ def test_what_promises_equality_is_studentized(statement: str, session: Session)
     assert by_default.rows != session.run(f"{statement} test randomization").rows
 
 
+def recall_by(test: str, on: str, session: Session) -> Result:
+    return session.run(f"differ recall for A, B on {on} by document.part test {test} shuffles 999")
+
+
 def test_slices_of_equal_denominators_have_one_p(session: Session) -> None:
-    plain, student = (
-        session.run(f"differ recall for A, B on t by document.part test {test} shuffles 999").rows
-        for test in ("randomization", "studentized")
-    )
+    plain, student = (recall_by(test, "even", session).rows for test in ("randomization", "studentized"))
     assert plain == student
+    assert 0.01 < float(plain[0]["p"]) < 1
+
+
+def test_a_handful_of_documents_is_trusted_no_further_than_it_can_tell(session: Session) -> None:
+    """The first system has all answers of a few documents and none of the others, the second a few of each."""
+    plain, student = (
+        float(recall_by(test, "handful", session).rows[0]["p"]) for test in ("randomization", "studentized")
+    )
+    assert plain < 0.05 < student
 
 
 @pytest.mark.parametrize("name", [test.name for test in TESTS if not test.exchanges])

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from evalhouse.warehouse.commands import MISUSED
 from evalhouse.warehouse.commands.streams import columns_variable, say
-from evalhouse.warehouse.commands.table import COMMANDS
+from evalhouse.warehouse.commands.table import COMMANDS, LOOK
 from evalhouse.warehouse.version import __version__
 
 GIVEN_NOTHING = {
@@ -106,6 +106,24 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
         if command.name in words:
             command.words(added)
     return parser
+
+
+VALUED = ("--db", "--format", "--digits", "--level", "--theme", "--threads")
+"""The options of every command that take a value."""
+
+
+def in_full(words: Sequence[str]) -> list[str]:
+    """The words of a line, where a path alone stands for the command `look`: evalhouse results/. A word that is neither
+    a command nor there, and has nothing of a path, is left to be an error.
+    """
+    values = False
+    for place, word in enumerate(words):
+        if not values and not word.startswith("-"):
+            is_path = any(sign in word for sign in "/\\.*?[") or os.path.exists(word)
+            known = any(command.name == word for command in COMMANDS)
+            return [*words[:place], LOOK, *words[place:]] if is_path and not known else list(words)
+        values = word in VALUED
+    return list(words)
 
 
 def _as_set(name: str) -> Callable[[str], object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -110,7 +111,7 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
         for one in loaded:
             say_stored(args, one, dry_run=args.dry_run)
     elif not args.in_place:
-        _say_notes(args, loaded)
+        say_notes(args, loaded)
     for text in done.notes:
         note(args, text)
     if args.texts and not any(one.texts_read for one in loaded):
@@ -122,7 +123,7 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
         _say_sum(args, account, loaded)
 
 
-def _say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
+def say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
     """Prints the notes on many files, each one once, and first those on figures that files state. If notes differ
     only in a number, prints one note with the range of the numbers.
     """
@@ -215,10 +216,11 @@ def load_files(args: argparse.Namespace) -> int:
         say("error: the sample data cannot be changed\n  evalhouse init FILE --sample makes a warehouse of them")
         return MISUSED
     path = path_of(args) or DEFAULT_FILE
+    is_new = not args.said["db"] and path == DEFAULT_FILE and not path.exists()
     if args.in_place and is_lake(path):
         note(args, "--in-place changes nothing for a lake: a load only adds files to it")
         args.in_place = False
-    request = _request(args)
+    request = request_of(args)
     with temporary() as scratch:
         with in_memory() as store:
             planned = interruptibly(partial(plan, request, store, scratch), store.interrupt)
@@ -231,14 +233,32 @@ def load_files(args: argparse.Namespace) -> int:
                 work = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
                 return interruptibly(work, database.interrupt)
 
-            done = _change_warehouse(path, loading, files, args)
+            done = _change_warehouse(path, loading, files, args, is_new=is_new)
     if args.dry_run or args.said["format"]:
         show_files(args, planned, done)
     say_together(args, planned, done)
+    if not args.dry_run:
+        if is_new:
+            note(args, f"{path} is a new warehouse")
+        _say_what_to_ask(args, path, done)
     return DONE
 
 
-def _request(args: argparse.Namespace) -> LoadRequest:
+def _say_what_to_ask(args: argparse.Namespace, path: Path, done: CarriedOut) -> None:
+    """Prints a command that asks about the test sets of the load, as the last line."""
+    from evalhouse.warehouse.session.first_questions import first_tables
+    from evalhouse.warehouse.session.session import Session
+
+    if args.quiet:
+        return
+    with Session.open(path) as session:
+        tables = first_tables(session.catalog, {name for _, loaded in done.loaded for name in loaded.test_sets})
+    if tables:
+        named = f" --db {shlex.quote(args.db)}" if args.said["db"] else ""
+        note(args, f"ask now: evalhouse query {shlex.quote(tables[0].statement)}{named}")
+
+
+def request_of(args: argparse.Namespace) -> LoadRequest:
     """The load that the line asks for. A template with an unknown part is an error on the command line."""
     from evalhouse.warehouse.loading.planning import LoadRequest
     from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
@@ -295,16 +315,25 @@ def _measures_in(words: Iterable[str], option: str) -> Iterator[str]:
 
 
 def _change_warehouse(
-    path: Path, loading: Callable[[Database], CarriedOut], files: Sequence[Path], args: argparse.Namespace
+    path: Path,
+    loading: Callable[[Database], CarriedOut],
+    files: Sequence[Path],
+    args: argparse.Namespace,
+    *,
+    is_new: bool,
 ) -> CarriedOut:
-    """Loads into the warehouse that the line names. A dry run really loads the files, because files may depend on each
-    other, as runs depend on qrels, but nothing of it is kept.
+    """Loads into the warehouse that the line names, or into a new one. A dry run really loads the files, because files
+    may depend on each other, as runs depend on qrels, but nothing of it is kept.
     """
     from evalhouse.warehouse.session.storage import change_warehouse, is_lake
     from evalhouse.warehouse.store.connecting import in_memory
+    from evalhouse.warehouse.store.replacement import making
 
     if args.dry_run and not path.exists() and not is_lake(path):
         with in_memory() as database:
+            return loading(database)
+    if is_new:
+        with making(path, wait=args.wait, tell=partial(note, args)) as database:
             return loading(database)
     done, moved = change_warehouse(
         path,

@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     import gc
 
     from evalhouse.warehouse.commands import CLOSED, DONE
-    from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, parser_for
+    from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, in_full, parser_for
     from evalhouse.warehouse.commands.streams import OutputError, make_safe, say
     from evalhouse.warehouse.process.memory import allow_threads, limit_memory
 
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     # A short-lived process keeps nearly all objects it makes: garbage collection would take 5% of the time of a short
     # query.
     gc.set_threshold(100_000)
-    words = sys.argv[1:] if arguments is None else arguments
+    words = in_full(sys.argv[1:] if arguments is None else arguments)
     make_safe(own=arguments is None)
     parser = parser_for(words)
     try:

@@ -22,15 +22,20 @@ if TYPE_CHECKING:
 
 def serve(args: argparse.Namespace) -> int:
     """Serves pages until the process is told to end."""
+    path = question_path(args)
+    return serve_warehouse(args, path, "" if path is None else path.name)
+
+
+def serve_warehouse(args: argparse.Namespace, path: Path | None, called: str) -> int:
+    """Serves the pages of a warehouse, the sample data without a path, until the process is told to end."""
     from evalhouse.warehouse.session.session import Session
     from evalhouse.warehouse.web.server import Server
 
-    path = question_path(args)
     # Problems with the warehouse are reported here, before anyone opens a page.
     Session.open(path).close()
     server = Server(
         lambda: Session.open(path),
-        "" if path is None else path.name,
+        called,
         host=args.host,
         names=args.host_name,
         port=args.port,

@@ -65,6 +65,24 @@ def _script_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _load_words(parser: argparse.ArgumentParser) -> None:
+    _file_words(parser)
+    where = parser.add_mutually_exclusive_group()
+    dry = "check everything and show what would be loaded, but store nothing"
+    where.add_argument("--dry-run", action="store_true", help=dry)
+    in_place = "load into the warehouse itself, without a copy: a crash can damage it, and nobody can read it meanwhile"
+    where.add_argument("--in-place", action="store_true", help=in_place)
+    wait = "how long to wait for each other process that is loading; default 10"
+    parser.add_argument("--wait", type=_seconds, default=10.0, metavar="SECONDS", help=wait)
+
+
+def _look_words(parser: argparse.ArgumentParser) -> None:
+    _file_words(parser)
+    parser.add_argument("--serve", action="store_true", help="show pages in the browser in place of the table")
+    _page_words(parser)
+
+
+def _file_words(parser: argparse.ArgumentParser) -> None:
+    """What files are, and how they are read."""
     from evalhouse.warehouse.loading.readers import READERS, plugins
 
     readers = READERS | plugins()
@@ -100,13 +118,6 @@ def _load_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--same-documents", action="store_true", help=same)
     texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
-    where = parser.add_mutually_exclusive_group()
-    dry = "check everything and show what would be loaded, but store nothing"
-    where.add_argument("--dry-run", action="store_true", help=dry)
-    in_place = "load into the warehouse itself, without a copy: a crash can damage it, and nobody can read it meanwhile"
-    where.add_argument("--in-place", action="store_true", help=in_place)
-    wait = "how long to wait for each other process that is loading; default 10"
-    parser.add_argument("--wait", type=_seconds, default=10.0, metavar="SECONDS", help=wait)
     unpacked = "how much a packed file may hold, such as 50GB; default 16 GB, and at most 200 times its own size"
     parser.add_argument("--max-unpacked", type=_bound, metavar="SIZE", help=unpacked)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
@@ -222,7 +233,7 @@ def _characters(text: str) -> int:
     return int(text)
 
 
-def _serve_words(parser: argparse.ArgumentParser) -> None:
+def _page_words(parser: argparse.ArgumentParser) -> None:
     host = "the address to listen on; default 127.0.0.1, this machine only"
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help=host)
     name = "a host name by which the pages are reached, such as that of a proxy; can be repeated"
@@ -271,6 +282,9 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
+LOOK = "look"
+"""The command that a path alone means."""
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "query",
@@ -285,6 +299,13 @@ COMMANDS: tuple[Command, ...] = (
         "evalhouse run study.eval --param finalists=GE --report study.html",
         _run_words,
         lazy("evalhouse.warehouse.commands.studies:run"),
+    ),
+    Command(
+        LOOK,
+        "show the table of some files, without a warehouse; the word may be left out",
+        "evalhouse results/",
+        _look_words,
+        lazy("evalhouse.warehouse.commands.looking:look"),
     ),
     Command(
         "load",
@@ -381,7 +402,7 @@ COMMANDS: tuple[Command, ...] = (
         "serve",
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
-        _serve_words,
+        _page_words,
         lazy("evalhouse.warehouse.commands.serving:serve"),
     ),
     Command(

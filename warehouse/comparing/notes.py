@@ -29,7 +29,7 @@ from evalhouse.warehouse.significance.distributions import normal_tail
 from evalhouse.warehouse.significance.draws import Draws, Method
 from evalhouse.warehouse.significance.replicates import smallest
 from evalhouse.warehouse.significance.shuffles.sequential import confidence
-from evalhouse.warehouse.significance.standardized import RatioPairs, centred
+from evalhouse.warehouse.significance.standardized import RatioPairs
 from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.significance.tests import OF_ORDERS, Adjustment, Test
 
@@ -351,7 +351,7 @@ def _widened(comparison: Comparison, pairs: list[Pair]) -> Iterator[tuple[float,
     from evalhouse.warehouse.significance.shuffles.studentized import student
 
     if not comparison.over:
-        ratios = RatioPairs.of(centred(comparison.many), [comparison.in_order(pair) for pair in pairs])
+        ratios = RatioPairs.of(comparison.many, [comparison.in_order(pair) for pair in pairs])
         yield from zip(ratios.widening.tolist(), ratios.t.tolist(), strict=True)
         return
     for pair in pairs:

@@ -544,9 +544,8 @@ class _Student(Struct, frozen=True, eq=False):
                     continue
                 alone = replace(two, columns=tuple(table[start:end].transpose(1, 2, 0)))
                 times[place], less[place] = near_ratio(alone)
-                alone = centred(alone)
                 of_slices.append(RatioPairs.alone(alone, rounding))
-                apart, together = residuals(alone)
+                apart, together = residuals(centred(alone))
                 worth[place] = float(np.abs(apart * together).sum())
                 squares[start:end] = apart * together / (worth[place] or 1.0)
             rounded, one = whole(squares[None], SQUARES)

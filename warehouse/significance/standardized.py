@@ -41,8 +41,8 @@ from evalhouse.warehouse.significance.sums import Sums, Valuation
 # nothing varies after it, U and M are 0.
 #
 # A system that has the same ratio on all its units contributes nothing to M, whatever it may do on other units, and one
-# that has another on a few of them too little, so the observed t says too much. It counts as at most what so few units
-# tell; see `squares_of_usual`.
+# that has 0 on all but a few of them too little, so the observed t says too much. It counts as at most what so few
+# units tell; see `squares_of_usual`.
 
 ROUNDING = 2.0**-48
 """A bound on the error of a few dozen roundings, as a share of the largest number that occurs."""
@@ -92,35 +92,34 @@ def are_apart(many: Sums, pair: tuple[int, int], by: float = 0.0) -> bool:
     return bool(np.abs(first - second).sum() > by * (first.sum() + second.sum()))
 
 
-FEW_UNLIKE, APART = 4, 0.05
-"""With no more units than this unlike the usual one, and denominators that differ by this share of all, t is not
-distributed as the exchanges say.
+FEW_UNLIKE, APART = 8, 0.05
+"""With no more units than this that are not 0, and denominators that differ by this share of all, t is not distributed
+as the exchanges say.
 """
 
 
 class Usual(Struct, frozen=True):
-    """The `value` that a system has on nearly all its units. On `fewer` of the `units` it has less, on `more` more."""
+    """The `value` that a system has on all its `units`, or on all but a few, which are 0 then: it has less than 0 on
+    `fewer` of them, and more on `more`.
+    """
 
     value: float
     units: int
-    fewer: int
-    more: int
+    fewer: int = 0
+    more: int = 0
 
     @classmethod
     def of(cls, many: Sums, system: int) -> Usual | None:
-        """That of a system of a ratio; None if more than FEW_UNLIKE of its units are unlike it, or a fourth."""
+        """That of a system of a ratio; None if more than FEW_UNLIKE of its units, or a fourth, are not 0."""
         over, under = many.numerators[system], many.denominators[system]
         there = under > 0
         values = over[there] / under[there]
-        units = len(values)
-        if not units:
+        if not len(values):
             return None
-        middle = (units - 1) // 2
-        value = float(np.partition(values, middle)[middle])
-        fewer, more = int((values < value).sum()), int((values > value).sum())
-        beside = int(np.count_nonzero(over[~there]))
-        few = fewer + more + beside <= min(FEW_UNLIKE, units // 4)
-        return cls(value, units, fewer + beside, more + beside) if few else None
+        if (values == values[0]).all() and not over[~there].any():
+            return cls(float(values[0]), len(values))
+        fewer, more = int((over < 0).sum()), int((over > 0).sum())
+        return cls(0.0, len(values), fewer, more) if fewer + more <= min(FEW_UNLIKE, len(values) // 4) else None
 
     @property
     def is_constant(self) -> bool:
@@ -130,7 +129,7 @@ class Usual(Struct, frozen=True):
 
 def squares_of_usual(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     """The most that t² of each pair may be, of shape (pairs,): infinite but for pairs with different denominators of
-    which one system has the same value on nearly all its units.
+    which one system has the same value on all its units, or 0 on nearly all.
     """
     most = np.full(len(pairs), np.inf)
     if (many.denominators == many.denominators[:1]).all():
@@ -155,7 +154,7 @@ def square_of_clumps(two: Sums) -> float:
     for system, other in ((0, 1), (1, 0)):
         its = Usual.of(two, system)
         if its is not None and its.value == 0:
-            most = min(most, _quantile_of(_chance_of(two, system, other, its, per_item=True)) ** 2)
+            most = min(most, _quantile_of(_chance_of(two, system, other, its)) ** 2)
     return most
 
 
@@ -166,27 +165,26 @@ def _quantile_of(chance: float) -> float:
     return -NormalDist().inv_cdf(chance) if chance < 0.5 else 0.0
 
 
-def _chance_of(many: Sums, system: int, other: int, usual: Usual, per_item: bool = False) -> float:
+def _chance_of(many: Sums, system: int, other: int, usual: Usual) -> float:
     """The chance that a system with the value c on nearly all its k units has no more that are unlike it, though it is
     as good as the other; 0 where nothing speaks for more.
 
-    Let the other system have the value c + d and |N − c·D| ≤ m on each unit of both. If the first were as good, at
-    least q = |d|·D̄ / m of its units would be on that side of c, D̄ being its mean denominator. No more than r of k are
-    with the binomial chance of that.
-
-    `per_item` supposes that whether a unit is unlike does not depend on its denominator: |N / D − c| ≤ m and q = |d| /
-    m; and shares, which have no N > D, may be as far from c as 0 or 1.
+    Let the other system have the value c + d. If the first were as good, at least a share q of its units would be on
+    that side of c, and no more than r of k are with the binomial chance of that. With |N − c·D| ≤ m on each unit of
+    both q is |d|·D̄ / m, D̄ being its mean denominator. A share that is 0 on nearly all units may be 1 on the others,
+    where it would have the mean denominator D′ of the other system; then q is d·D̄ / (d·D̄ + (1 − d)·D′), D̄ being that
+    of its units with 0.
     """
-    under = many.denominators[[system, other]]
-    beyond = many.numerators[[system, other]] - usual.value * under
+    over, under = many.numerators[[system, other]], many.denominators[[system, other]]
+    beyond = over - usual.value * under
     own, far = (beyond.sum(axis=1) / under.sum(axis=1)).tolist()
-    size = int(under[0].sum()) / usual.units
-    farthest = float(np.abs(beyond / np.maximum(under, 1) if per_item else beyond / size).max())
-    if per_item and (many.numerators >= 0).all() and (many.numerators <= many.denominators).all():
-        farthest = 1 - usual.value if far > 0 else usual.value
-    if not farthest or (not usual.is_constant and own * far > 0 and abs(own) >= abs(far)):
+    if not beyond.any() or (not usual.is_constant and own * far > 0 and abs(own) >= abs(far)):
         return 0.0
-    share = min(1.0, abs(far) / farthest)
+    if usual.value == 0 and (over >= 0).all() and (over <= under).all():
+        without, answered = (float(one[one > 0].mean()) for one in (under[0][over[0] == 0], under[1]))
+        share = far * without / (far * without + (1 - far) * max(without, answered))
+    else:
+        share = min(1.0, abs(far) * int(under[0].sum()) / (usual.units * float(np.abs(beyond).max())))
     there = usual.more if far > 0 else usual.fewer
     return float(sum(comb(usual.units, k) * share**k * (1 - share) ** (usual.units - k) for k in range(there + 1)))
 
@@ -215,7 +213,10 @@ class RatioPairs(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, many: Sums, pairs: Sequence[tuple[int, int]], rounding: float = ROUNDING) -> RatioPairs:
-        """Some pairs of systems; `rounding` is the relative rounding error of the sums of an exchange."""
+        """Some pairs of systems, by their `centred` sums; `rounding` is the relative rounding error of the sums of an
+        exchange.
+        """
+        most, many = squares_of_usual(many, pairs), centred(many)
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         over, under = many.numerators.astype(np.float64), many.denominators.astype(np.float64)
         n, d = over.sum(axis=1), under.sum(axis=1)
@@ -242,7 +243,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             error=rounding * (reach[first] + reach[second] + np.abs(slope) * (d[first] + d[second])),
             # If no unit has a nonzero denominator in both systems, one system may be left with a denominator of 0.
             shared=_products(under > 0, under > 0, first, second) > 0,
-            most=squares_of_usual(many, pairs),
+            most=most,
             farthest=1.0,
             rounding=rounding,
         )
@@ -250,8 +251,9 @@ class RatioPairs(Struct, frozen=True, eq=False):
     @classmethod
     def alone(cls, paired: Sums, rounding: float = ROUNDING) -> RatioPairs:
         """Two systems by the residuals of each unit, which lose nothing where both are nearly the same in every unit
-        and far from R.
+        and far from R; by their `centred` sums, too.
         """
+        most, paired = squares_of_usual(paired, [(0, 1)]), centred(paired)
         n, d = (column.sum(axis=1).astype(np.float64)[:, None] for column in (paired.numerators, paired.denominators))
         slope, total = n.sum() / d.sum(), d.sum()
         apart, together = residuals(paired)
@@ -268,7 +270,7 @@ class RatioPairs(Struct, frozen=True, eq=False):
             lost=np.array([8 * rounding * size]),
             error=np.array([rounding * most_apart.sum()]),
             shared=np.array([bool((paired.denominators > 0).all(axis=0).any())]),
-            most=squares_of_usual(paired, [(0, 1)]),
+            most=most,
             farthest=farthest,
             rounding=rounding,
         )

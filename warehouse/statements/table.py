@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import fsum
 from string import ascii_lowercase
 from typing import Any
 
@@ -72,6 +73,8 @@ class PaperTablePlan(Struct, frozen=True):
     caption: str
     label: str
     digits: int | None
+    average: str
+    """What the last columns are called, with the averages over test sets; empty where they were not asked for."""
 
     @property
     def entries(self) -> tuple[p.Entry, ...]:
@@ -116,6 +119,19 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         caption=_text(statement.caption, "a caption"),
         label=_label(statement.label),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
+        average=_average(statement, score.entries),
+    )
+
+
+def _average(statement: n.PaperTable, entries: Sequence[p.Entry]) -> str:
+    """What averages over test sets are called: as no test set is."""
+    if not statement.over:
+        return ""
+    if len(entries) < 2:
+        raise QueryError("an average over test sets needs two of them", statement.span, ("leave out over test sets",))
+    names = {entry.test_set.name for entry in entries}
+    return next(
+        name for name in ("average", "average over test sets", "the average over test sets") if name not in names
     )
 
 
@@ -305,9 +321,11 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         _add(tested, _ranks(ranked))
     runs = (RUNS,) if any(column.name == RUNS for column in scored.table.columns) else ()
     rows = TableRows((*VALUES, *runs, *TESTED))
-    for row in _values(plan, scored, order):
+    rested = {label for _, label in scored.uneven} if plan.average else set()
+    uneven = scored.uneven | {(plan.average, label) for label in rested}
+    for row in (*_values(plan, scored, order), *_averages(plan, scored, order)):
         beside = tested.get((row["test_set"], row["measure"], row["system"]), {})
-        if (row["test_set"], row["measure"]) in scored.uneven and row["value"] is not None:
+        if (row["test_set"], row["measure"]) in uneven and row["value"] is not None:
             beside = {"mark": UNEVEN, **beside}
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
     answers = [result for result in (scored, compared, ranked) if result is not None]
@@ -320,7 +338,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
         signature=_signature(plan.text, scored, compared, ranked),
         grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked)),
-        uneven=scored.uneven,
+        uneven=uneven,
         how="; ".join(filter(None, (result.how for result in answers))),
     )
 
@@ -344,6 +362,23 @@ def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iter
                     "ci_low": row.get(f"ci_low({label})"),
                     "ci_high": row.get(f"ci_high({label})"),
                 }
+
+
+def _averages(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iterator[dict[str, Cell]]:
+    """The mean of the values of each system over the test sets, each counted once; none where it has none on any."""
+    found = {(row["test_set"], row["system"]): row for row in scored.rows}
+    for system in order if plan.average else ():
+        of_system = [found.get((entry.test_set.name, system)) for entry in plan.entries]
+        for label in plan.score.column_labels():
+            values = [None if row is None else row[label] for row in of_system]
+            known = [float(value) for value in values if value is not None]
+            nothing: dict[str, Cell] = dict.fromkeys((*VALUES, *((RUNS,) if RUNS in scored.rows[0] else ())))
+            yield nothing | {
+                "test_set": plan.average,
+                "measure": label,
+                "system": system,
+                "value": fsum(known) / len(known) if len(known) == len(values) else None,
+            }
 
 
 def _order(plan: PaperTablePlan, scored: Result) -> list[Cell]:
@@ -492,6 +527,8 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], scored: 
         remarks = [quantity(int(count), entry.units.noun)] if count is not None else []
         shown = replace(entry, test_set=replace(entry.test_set, name=plan.shown.get(name, name)))
         headings.append((name, headed(shown, plan.entries, *remarks)))
+    if plan.average:
+        headings.append((plan.average, plan.shown.get(plan.average, plan.average)))
     kinds = next(column.kind for column in _columns(plan, rows) if column.name == "value")
     lower = _lower(plan)
     letters = [(name, _letter(place)) for place, name in enumerate(systems)]
@@ -524,6 +561,9 @@ def _legend(
     """What the marks mean, and how each was got."""
     if plan.score.interval:
         yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
+    if plan.average:
+        tested = "; it is not tested here" if compared is not None or ranked is not None else ""
+        yield f"{plan.average}: the mean over {len(plan.entries):,} test sets, each counted once{tested}"
     unsure = any(UNDECIDED_MARK in str(mark) for mark in rows.cells("mark"))
     if compared is not None and plan.compared is not None and plan.stricter is not None:
         level, stricter = plan.compared.how.level, plan.stricter.how.level

@@ -14,11 +14,9 @@ from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
-from evalhouse.grammar.lexicon import is_bare_name, quote
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import KINDS, Kind
-from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.offers import Offer, offers
 from evalhouse.warehouse.plans.scores import texts
 from evalhouse.warehouse.process.stopping import Interruptible, stop
 from evalhouse.warehouse.results import Cell, Result, Table
@@ -137,6 +135,10 @@ class Inquiry:
         """The names in the warehouse."""
         return self.session.catalog
 
+    def offers(self, test_set: KnownTestSet) -> tuple[Offer, ...]:
+        """Everything that can be asked about a test set."""
+        return offers(self.catalog, test_set, self.measures)
+
     def one(self, text: str) -> Result:
         """The answer to one question. Raises QueryError."""
         (answer,) = self._answers_to(check_question(text, self._only))
@@ -208,90 +210,9 @@ def _without_passages(result: Result) -> Result:
     return replace(result, table=Table(columns, tuple(map(kept, table.rows))), sections=sections)
 
 
-def typed_name(name: str) -> str:
-    """A name as it is written in a statement."""
-    return name if is_bare_name(name) else quote(name)
-
-
-# === what can be asked ================================================================================================
-# The kinds of rows of a test set, and the measures of each.
-
-MOST_SHOWN = 4
-"""The number of measures that are shown by default."""
-
-
-class Offer(Struct, frozen=True):
-    """A kind of rows on a test set, and its measures as they are written in a statement."""
-
-    kind: Kind
-    measures: tuple[str, ...]
-    several: bool
-    """Whether the test set also has other kinds."""
-    wanted: tuple[str, ...] = ()
-    """The measures that are shown instead of the default ones, if some were named."""
-
-    @property
-    def of(self) -> str:
-        """The clause that names the kind, if it is necessary."""
-        return f" of {self.kind.name}" if self.several else ""
-
-    @property
-    def first(self) -> tuple[str, ...]:
-        """The measures that are shown by default."""
-        if self.wanted:
-            return self.wanted
-        wanted = [name for name in self.kind.shown_first if name.partition("@")[0] in self.measures]
-        return tuple(wanted or self.measures[:MOST_SHOWN])
-
-    def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """The measures that were chosen, or the default ones."""
-        return chosen or self.first
-
-
-def offers(inquiry: Inquiry, test_set: KnownTestSet) -> tuple[Offer, ...]:
-    """Everything that can be asked about a test set, the most informative kind first."""
-    scope = Scope(inquiry.catalog)
-    found = []
-    for task in KINDS.values():
-        if inquiry.catalog.has_rows(task.name, test_set.id):
-            if task.imported is not None:
-                names = list(inquiry.catalog.measures_of(task.name, test_set.id))
-            else:
-                names = scope.measures_of(task, test_set)
-            if names:
-                found.append((task, tuple(dict.fromkeys(map(typed_name, names)))))
-    wanted = [(name, measure_of(name)) for name in inquiry.measures]
-    return tuple(
-        Offer(
-            task,
-            measures,
-            len(found) > 1,
-            tuple(name for name, measure in wanted if is_measured(measure, scope, task, test_set)),
-        )
-        for task, measures in found
-    )
-
-
-def measure_of(text: str) -> n.MeasureCall | n.Mean:
-    """A measure as it is written in a statement: F1, P@10, macro(F1). Raises QueryError if it is none, or several."""
-    match parse(f"score {text} for all"):
-        case [n.Score(measures=[measure])]:
-            return measure
-    raise QueryError(f"{text} is not a measure")
-
-
-def is_measured(measure: n.MeasureCall | n.Mean, scope: Scope, kind: Kind, test_set: KnownTestSet) -> bool:
-    """Whether the rows of a kind on a test set have a measure."""
-    try:
-        scope.statistic(measure, kind, test_set)
-    except QueryError:
-        return False
-    return True
-
-
 def offer_of(inquiry: Inquiry, test_set: KnownTestSet, wanted: str) -> Offer | None:
     """The kind of rows with this name, or the first kind; None if nothing can be asked about the test set."""
-    there = offers(inquiry, test_set)
+    there = inquiry.offers(test_set)
     return next((offer for offer in there if offer.kind.name == wanted), there[0] if there else None)
 
 

@@ -22,6 +22,7 @@ from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.plans.offers import is_measured, measure_of
 from evalhouse.warehouse.process.publishing import folder_at
 from evalhouse.warehouse.render import Style, find_format
 from evalhouse.warehouse.render.diagnostics import diagnosis
@@ -31,7 +32,7 @@ from evalhouse.warehouse.render.site.drawing import Drawing
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.version import __version__
 from evalhouse.warehouse.web.addresses import ADDRESSES, HOME, Address, AddressKind, FileNames
-from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError, is_measured, measure_of, offers
+from evalhouse.warehouse.web.inquiry import AnswerCache, Inquiry, MissingError
 from evalhouse.warehouse.web.pages import page_of
 
 # === links between files ==============================================================================================
@@ -345,14 +346,14 @@ class Publication:
         catalog = self._inquiry.catalog
         pages = 1 + len(catalog.names_of(catalog.system_names)) + len(catalog.test_sets)
         for test_set in catalog.test_sets:
-            tasks = [offer.kind.name for offer in offers(self._inquiry, test_set) if offer.kind.by_document]
+            tasks = [offer.kind.name for offer in self._inquiry.offers(test_set) if offer.kind.by_document]
             pages += sum(max(0, len(catalog.names_of(catalog.systems_with(task, test_set.id))) - 1) for task in tasks)
             listed = max((catalog.documents(task, test_set.id) for task in tasks), default=0)
             pages += min(DOCUMENTS_AT_ONCE, listed)
         return pages
 
     def _first_kind(self, test_set: str) -> str:
-        there = offers(self._inquiry, self._inquiry.test_set(test_set))
+        there = self._inquiry.offers(self._inquiry.test_set(test_set))
         return there[0].kind.name if there else ""
 
     def _check(self, options: SiteOptions) -> None:
@@ -363,7 +364,7 @@ class Publication:
             )
         whole = Inquiry(self._inquiry.session, AnswerCache())
         scope = Scope(whole.catalog)
-        there = [(test_set, offer) for test_set in whole.catalog.test_sets for offer in offers(whole, test_set)]
+        there = [(test_set, offer) for test_set in whole.catalog.test_sets for offer in whole.offers(test_set)]
         for text in options.measures:
             measure = measure_of(text)
             if not any(is_measured(measure, scope, offer.kind, test_set) for test_set, offer in there):

@@ -95,7 +95,7 @@ def student(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:
     for denominators of 1. It is infinite if all units add the same amount to the difference and that is not 0.
     """
     if many.is_ratio:
-        return np.array([RatioPairs.alone(centred(many.pair(a, b))).t[0] for a, b in pairs])
+        return np.array([RatioPairs.alone(many.pair(a, b)).t[0] for a, b in pairs])
     observed = np.array([function_pair(many.pair(a, b)).observed for a, b in pairs])
     return centre(observed * np.abs(observed), many.units)
 
@@ -108,25 +108,21 @@ def null_statistics(paired: Sums, draws: Draws) -> Floats:
         pair = function_pair(paired)
         statistics = np.concatenate(list(_function_statistics(pair, paired, draws, 1)))
         return np.where(np.isnan(statistics), pair.observed, statistics)
-    paired = centred(paired)
-    pairs = RatioPairs.alone(paired)
-    return np.concatenate(
-        [pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in _signed_sums(paired, draws, 1)]
-    )
+    pairs, sums = RatioPairs.alone(paired), _signed_sums(centred(paired), draws, 1)
+    return np.concatenate([pairs.statistics(u[None], v[None], w[None], two_sided=False)[0] for u, v, w in sums])
 
 
 def _observed(paired: Sums) -> float:
     """The observed t, not centred."""
     if paired.is_function:
         return function_pair(paired).observed
-    return float(RatioPairs.alone(centred(paired)).observed[0])
+    return float(RatioPairs.alone(paired).observed[0])
 
 
 def _of_ratio(paired: Sums, draws: Draws, sides: Sides, threads: int) -> Iterator[Booleans]:
     """Which shuffles are extreme, a chunk at a time."""
-    paired = centred(paired)
     pairs = RatioPairs.alone(paired, ROUNDING + paired.units / _LOOKUP)
-    for u, v, w in _signed_sums(paired, draws, threads):
+    for u, v, w in _signed_sums(centred(paired), draws, threads):
         yield pairs.excess(0, u, v, w, np.empty_like(u), sides == "two-sided") >= -pairs.band[0]
 
 
@@ -191,8 +187,8 @@ def all_pairs_studentized(
     if plain:
         part = work.part(0, len(measures), len(plain))
         nge[plain] = all_pairs_test([measures[index] for index in plain], draws, sides, part)
-    ratios = [centred(measures[index]) for index in others]
-    moments = Moments(ratios)
+    ratios = [measures[index] for index in others]
+    moments = Moments([centred(many) for many in ratios])
     pairs = list(combinations(range(systems), 2))
     families = [RatioPairs.of(many, pairs, moments.rounding) for many in ratios]
 
@@ -318,8 +314,7 @@ class _Ratios:
 
     def __init__(self, many: Sums, pairs: Sequence[tuple[int, int]], sides: Sides) -> None:
         self._two_sided = sides == "two-sided"
-        many = centred(many)
-        self._moments = Moments([many])
+        self._moments = Moments([centred(many)])
         self._pairs = RatioPairs.of(many, pairs, self._moments.rounding)
         self.cancelled = bool(self._pairs.cancelled)
         self._first, self._second = np.array(pairs, dtype=np.intp).T

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evalhouse.grammar.lexicon import quote
+from evalhouse.warehouse.plans.offers import typed_name
 from evalhouse.warehouse.render.site.contents import Link, PageBlock, PageHeading, Texts
 from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import Cell, Result
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, StoredText, offers, typed_name
+from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, StoredText
 from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
 
@@ -25,7 +26,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     name, document = address.names
     test_set = inquiry.test_set(name)
     scored: list[Result] = []
-    for offer in offers(inquiry, test_set):
+    for offer in inquiry.offers(test_set):
         if offer.kind.by_document:
             measures, where = ", ".join(offer.first), f"document = {quote(document)}"
             # Each run has an answer of its own.

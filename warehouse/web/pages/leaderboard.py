@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from evalhouse.warehouse.plans.offers import Offer, typed_name
 from evalhouse.warehouse.render.site.contents import (
     Failure,
     Form,
@@ -25,7 +26,7 @@ from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result, count_behind
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, Offer, offer_of, offers, typed_name
+from evalhouse.warehouse.web.inquiry import Inquiry, offer_of
 from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement, pairs_of
 
 # === measures and their values ========================================================================================
@@ -130,7 +131,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if offer is None:
         yield Paragraphs(("No results on this test set yet.",))
         return
-    there = offers(inquiry, test_set)
+    there = inquiry.offers(test_set)
     if len(there) > 1:
         links_to = ((other, Address("test set", address.names, (("of", other.kind.name),))) for other in there)
         yield Views(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from evalhouse.grammar.lexicon import as_word
+from evalhouse.warehouse.plans.offers import Offer, typed_name
 from evalhouse.warehouse.render.rectangle import beginning
 from evalhouse.warehouse.render.site.contents import (
     Beside,
@@ -30,7 +31,7 @@ from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result
 from evalhouse.warehouse.store.catalog import KnownTestSet
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, Offer, offer_of, typed_name
+from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, offer_of
 from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement
 
 MOST_ATTRIBUTES = 4

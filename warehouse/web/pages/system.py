@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds import KINDS, Kind
+from evalhouse.warehouse.plans.offers import typed_name
 from evalhouse.warehouse.render.site.contents import (
     Failure,
     Headline,
@@ -19,7 +20,7 @@ from evalhouse.warehouse.render.site.contents import (
 )
 from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
-from evalhouse.warehouse.web.inquiry import Inquiry, offers, typed_name
+from evalhouse.warehouse.web.inquiry import Inquiry
 from evalhouse.warehouse.web.pages.leaderboard import caption_of, extent_of, interval, measured_columns
 from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
@@ -43,7 +44,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     found: dict[_SameQuestion, list[str]] = {}
     several = False
     for test_set in inquiry.catalog.test_sets:
-        for offer in offers(inquiry, test_set):
+        for offer in inquiry.offers(test_set):
             if numbers & inquiry.catalog.systems_with(offer.kind.name, test_set.id):
                 alike = _SameQuestion(offer.kind, offer.first)
                 found.setdefault(alike, []).append(inquiry.catalog.short_name(test_set))

@@ -1,0 +1,96 @@
+"""What can be asked about a test set: its kinds of rows, and the measures of each, as they are written in a statement.
+Nothing is answered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from evalhouse.grammar import nodes as n
+from evalhouse.grammar.errors import QueryError
+from evalhouse.grammar.lexicon import is_bare_name, quote
+from evalhouse.grammar.parser import parse
+from evalhouse.warehouse.kinds import KINDS, Kind
+from evalhouse.warehouse.plans.names import Scope
+from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
+
+MOST_SHOWN = 4
+"""The number of measures that are shown by default."""
+
+
+class Offer(Struct, frozen=True):
+    """A kind of rows on a test set, and its measures as they are written in a statement."""
+
+    kind: Kind
+    measures: tuple[str, ...]
+    several: bool
+    """Whether the test set also has other kinds."""
+    wanted: tuple[str, ...] = ()
+    """The measures that are shown instead of the default ones, if some were named."""
+
+    @property
+    def of(self) -> str:
+        """The clause that names the kind, if it is necessary."""
+        return f" of {self.kind.name}" if self.several else ""
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The measures that are shown by default."""
+        if self.wanted:
+            return self.wanted
+        wanted = [name for name in self.kind.shown_first if name.partition("@")[0] in self.measures]
+        return tuple(wanted or self.measures[:MOST_SHOWN])
+
+    def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """The measures that were chosen, or the default ones."""
+        return chosen or self.first
+
+
+def offers(catalog: Catalog, test_set: KnownTestSet, named: Iterable[str] = ()) -> tuple[Offer, ...]:
+    """Everything that can be asked about a test set, the most informative kind first. Of the measures that are `named`,
+    those are wanted that a kind has.
+    """
+    scope = Scope(catalog)
+    found = []
+    for task in KINDS.values():
+        if catalog.has_rows(task.name, test_set.id):
+            if task.imported is not None:
+                names = list(catalog.measures_of(task.name, test_set.id))
+            else:
+                names = scope.measures_of(task, test_set)
+            if names:
+                found.append((task, tuple(dict.fromkeys(map(typed_name, names)))))
+    wanted = [(name, measure_of(name)) for name in named]
+    return tuple(
+        Offer(
+            task,
+            measures,
+            len(found) > 1,
+            tuple(name for name, measure in wanted if is_measured(measure, scope, task, test_set)),
+        )
+        for task, measures in found
+    )
+
+
+def measure_of(text: str) -> n.MeasureCall | n.Mean:
+    """A measure as it is written in a statement: F1, P@10, macro(F1). Raises QueryError if it is none, or several."""
+    match parse(f"score {text} for all"):
+        case [n.Score(measures=[measure])]:
+            return measure
+    raise QueryError(f"{text} is not a measure")
+
+
+def is_measured(measure: n.MeasureCall | n.Mean, scope: Scope, kind: Kind, test_set: KnownTestSet) -> bool:
+    """Whether the rows of a kind on a test set have a measure."""
+    try:
+        scope.statistic(measure, kind, test_set)
+    except QueryError:
+        return False
+    return True
+
+
+def typed_name(name: str) -> str:
+    """A name as it is written in a statement."""
+    return name if is_bare_name(name) else quote(name)

@@ -1,0 +1,90 @@
+"""What one asks first of data that were just read: the table of systems and test sets, and what leads on from it.
+
+It knows names alone, no values, and answers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from msgspec import Struct
+
+from evalhouse.warehouse.plans.offers import Offer, offers, typed_name
+from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
+
+MOST_MARKED = 12
+"""The most systems that are marked by letters: with more there are hundreds of pairs."""
+
+
+class FirstTable(Struct, frozen=True):
+    """The systems on test sets that share a kind of rows and its main measures."""
+
+    measures: tuple[str, ...]
+    of: str
+    test_sets: tuple[str, ...]
+    systems: int
+    by_document: bool
+    attribute: str | None
+    every: bool
+    """Whether these are all test sets of the warehouse."""
+
+    @property
+    def statement(self) -> str:
+        """The statement that makes the table: with averages over several test sets, with intervals where there is a row
+        for each document, and with marks where there are a few systems to compare.
+        """
+        over = " over test sets" if len(self.test_sets) > 1 else ""
+        shown = f"{', '.join(self.measures)}{self.of} for all on {self._on}{over}"
+        if not self.by_document:
+            return f"table {shown}"
+        return f"table {shown} interval" + (" letters" if 1 < self.systems <= MOST_MARKED else "")
+
+    @property
+    def _on(self) -> str:
+        return "all" if self.every else ", ".join(map(typed_name, self.test_sets))
+
+    def questions_on(self, leading: Sequence[str]) -> Iterator[str]:
+        """What leads on from the table, of which the leading systems are named."""
+        measure, test_set = self.measures[0], typed_name(self.test_sets[0])
+        asked = f"{measure}{self.of} for {', '.join(map(typed_name, leading[:2]))} on {test_set}"
+        if len(leading) < 2:
+            if self.attribute is not None and self.by_document:
+                yield f"score {asked} by document.{typed_name(self.attribute)}"
+            yield "show measures"
+            return
+        if self.by_document:
+            yield f"compare {asked}"
+            slices = self.attribute
+            yield f"documents {asked}" if slices is None else f"differ {asked} by document.{typed_name(slices)}"
+        yield f"score {measure}{self.of} for all on {test_set}"
+
+
+def first_tables(catalog: Catalog, of: Collection[str] = ()) -> tuple[FirstTable, ...]:
+    """A table for each group of test sets with the same kind of rows and the same main measures, the most informative
+    kind of each test set; of these test sets, or of all.
+    """
+    groups: dict[tuple[str, tuple[str, ...]], list[tuple[KnownTestSet, Offer]]] = {}
+    for test_set in catalog.test_sets:
+        if of and not {test_set.name, test_set.full_name} & {*of}:
+            continue
+        for offer in offers(catalog, test_set)[:1]:
+            groups.setdefault((offer.kind.name, _main_measures(offer)), []).append((test_set, offer))
+    attributes = catalog.attributes["document"]
+    return tuple(
+        FirstTable(
+            measures=measures if len(there) == 1 else measures[:1],
+            of=there[0][1].of,
+            test_sets=tuple(catalog.short_name(test_set) for test_set, _ in there),
+            systems=len({system for test_set, _ in there for system in catalog.systems_with(kind, test_set.id)}),
+            by_document=there[0][1].kind.by_document,
+            attribute=attributes[0] if attributes else None,
+            every=len(there) == len(catalog.test_sets),
+        )
+        for (kind, measures), there in groups.items()
+    )
+
+
+def _main_measures(offer: Offer) -> tuple[str, ...]:
+    """The measures that people quote first: accuracy where answers are right or wrong, else those of pages."""
+    shown = offer.first
+    return tuple(sorted(shown, key=lambda name: name != "accuracy"))

@@ -156,7 +156,7 @@ def test_options_are_numbers(complaints: Complaints) -> None:
         "in: --relevance is 'x', not a whole number of at least 1"
     ]
     assert complaints(EXAMPLE, "trec", "in", fields=ON, options={"deep": "1"}) == [
-        "in: the reader trec has no option 'deep'; its options are depth, threshold, relevance, ranks"
+        "in: the reader trec has no option 'deep'; its options are depth, threshold, relevance, judge, ranks"
     ]
 
 

@@ -52,13 +52,14 @@ NONE: Mapping[str, str] = MappingProxyType({})
 
 class Recognized(Struct, frozen=True):
     """A reader, the evidence for it in the file, and the role of the file in the load. `unsure` says what a person has
-    to decide.
+    to decide, and `evidence` is set if it is weaker than the reader's other evidence.
     """
 
     reader: str
     why: str
     role: Role = Role.FACTS
     unsure: str = ""
+    evidence: Evidence | None = None
 
 
 def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
@@ -151,12 +152,13 @@ def recognized(start: Start, called: str) -> Recognized | None:
         return None
     found: list[tuple[Evidence, Recognized]] = []
     for reader in sorted((READERS | plugins()).values(), key=lambda reader: reader.evidence):
-        if found and reader.evidence > found[0][0]:
+        if found and reader.evidence > min(evidence for evidence, _ in found):
             break
         if by_reader := _recognized_by(reader, start, called):
-            found.append((reader.evidence, by_reader))
+            found.append((by_reader.evidence or reader.evidence, by_reader))
+    strongest = [one for evidence, one in found if evidence == min(evidence for evidence, _ in found)]
     # A reader that would have to ask gives way to one that is sure.
-    fitting = [one for _, one in found if not one.unsure] or [one for _, one in found]
+    fitting = [one for one in strongest if not one.unsure] or strongest
     if len(fitting) > 1:
         could_be = " or ".join(f"{one.reader} ({one.why})" for one in fitting)
         raise DataError((Fault(called or str(start.path), None, f"it could be {could_be}; --as READER says which"),))
@@ -185,7 +187,7 @@ def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | No
         return None
     if isinstance(recognition, str):
         return Recognized(reader.name, recognition)
-    return Recognized(reader.name, recognition.why, recognition.role, recognition.unsure)
+    return Recognized(reader.name, recognition.why, recognition.role, recognition.unsure, recognition.evidence)
 
 
 def start_of_file(

@@ -27,7 +27,7 @@ from evalhouse.warehouse.kinds.records import (
     WHOLE_RUN,
     FactForm,
 )
-from evalhouse.warehouse.loading.readers import trec_judging
+from evalhouse.warehouse.loading.readers import trec_judging, trec_tables
 from evalhouse.warehouse.loading.staging.cells import CHECKS, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import (
     BLANK,
@@ -54,8 +54,8 @@ from evalhouse.warehouse.store.sql import Sql, join, name, pattern_of, value, va
 QRELS = ("topic", "iteration", "document", "grade")
 RUN = ("topic", "Q0", "document", "rank", "score", "system")
 
-_NAMES = ("topic", "document", "system")
-_LEFT_OUT = ("iteration", "Q0")
+_NAMES = ("topic", "document", "system", "iteration")
+_LEFT_OUT = ("iteration", "Q0", "rank")
 _KINDS = {"grade": CHECKS["grade"], "score": CHECKS["number"], "rank": CHECKS["grade"]}
 """The kinds of the columns that are not names."""
 _SENTENCES = {"grade": "not a whole number", "score": "not a finite number", "rank": "not a whole number"}
@@ -89,13 +89,15 @@ HEADINGS = {
 """What stands above grades and scores in files whose first line names their columns."""
 
 
-def read(staging: Staging, *, ranks: bool) -> tuple[str, ...]:
-    """Reads a file into `trec_cells`: the number of each line, the names, and the grade or the score, and if `ranks` is
-    set also the rank. Row ids are in the order of the lines. Returns the columns of the file.
+def read(staging: Staging, *, ranks: bool = False, judges: bool = False) -> tuple[str, ...]:
+    """Reads a file into `trec_cells`: the number of each line, the names, and the grade or the score; if `ranks` is set
+    also the rank, and if `judges` is set also what stands in the second column of qrels. Row ids are in the order of
+    the lines. Returns the columns of the file.
 
     Raises DataError for lines that are wrong.
     """
-    left_out = _LEFT_OUT if ranks else (*_LEFT_OUT, "rank")
+    kept = {*(["rank"] if ranks else []), *(["iteration"] if judges else [])}
+    left_out = tuple(column for column in _LEFT_OUT if column not in kept)
     return _read_plain(staging, left_out) or _read_any(staging, left_out)
 
 
@@ -104,7 +106,7 @@ def drop(staging: Staging) -> None:
     staging.database.run(
         Sql(
             "drop view if exists temp.trec_cells; drop table if exists temp.trec_read; "
-            "drop table if exists temp.trec_lines"
+            "drop table if exists temp.trec_judges; drop table if exists temp.trec_lines"
         )
     )
 
@@ -285,6 +287,7 @@ PAIRS = Observed("topic-document pair", cluster="topic")
 """What labels and decisions are about. Everything else is about topics."""
 
 _WHOLE = re.compile("Q0|[+-]?[0-9]{1,9}")
+_GRADE = re.compile("[+-]?[0-9]{1,9}")
 _RANK = re.compile("[0-9]{1,9}")
 
 
@@ -301,12 +304,29 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return _stage_empty_run(staging)
     start_of(staging)
     try:
+        if table := trec_tables.read(staging):
+            _show(staging, "*")
+            return _stage_run(_without_scores(staging, table)) if table.is_run else _stage_qrels(staging)
         ranks = staging.options.get("ranks") == trec_judging.GIVEN
         is_run = read(staging, ranks=ranks) == RUN
         return _stage_run(staging) if is_run else _stage_qrels(staging)
     finally:
         drop(staging)
         trec_judging.drop(staging)
+
+
+def _without_scores(staging: Staging, table: trec_tables.Layout) -> Staging:
+    """The same file; if its run has no scores, it is in the order of its ranks. Raises DataError if an option asks for
+    ranks or scores that it does not have.
+    """
+    ranks, threshold = staging.options.get("ranks"), staging.options.get("threshold")
+    if table.has_scores and ranks == trec_judging.GIVEN:
+        raise staging.refusal("its ranks are not read, because it has scores; leave --ranks out")
+    if table.has_scores:
+        return staging
+    if threshold is not None:
+        raise staging.refusal("it has ranks and no scores, so --threshold says nothing; --depth would")
+    return replace(staging, options={**staging.options, "ranks": trec_judging.GIVEN})
 
 
 def _refuse_repeated(staging: Staging, table: str, numbers: tuple[str, ...], names: tuple[str, ...]) -> None:
@@ -401,15 +421,58 @@ def _fields_set(staging: Staging, given: Collection[str]) -> dict[str, Sql]:
 
 
 def _stage_qrels(staging: Staging) -> tuple[Staged, ...]:
-    _refuse_repeated(staging, "trec_cells", ("topic", "document"), ("topic", "document"))
-    level = staging.whole("relevance") or 1
-    label = f"case when grade::integer >= {level} then 'relevant' else 'nonrelevant' end"
+    if staging.options.get("judge") or _has_equal_hashes(staging, "trec_cells", "topic, document"):
+        return _stage_judges(staging)
     document = "topic || '/' || document"
-    labels = _Part(LABELS, {"document": document, "label": label}, "trec_cells", "line", "line")
+    labels = _Part(LABELS, {"document": document, "label": _label(staging)}, "trec_cells", "rowid", "line")
+    if "annotator" in staging.fields:
+        return (_stage_part(staging, labels),)
     attributes = {"topic": "topic", "grade": "grade::integer"}
-    grades = _Part(DOCUMENTS, {"document": document}, "trec_cells", "line", "line", attributes=attributes)
+    grades = _Part(DOCUMENTS, {"document": document}, "trec_cells", "rowid", "line", attributes=attributes)
     judged = {"document": "topic", "item": "document", "grade": "grade"}
-    judgments = _Part(JUDGMENTS, judged, "trec_cells", "line", "line")
+    judgments = _Part(JUDGMENTS, judged, "trec_cells", "rowid", "line")
+    return tuple(_stage_part(staging, part) for part in (labels, grades, judgments))
+
+
+def _label(staging: Staging) -> str:
+    return f"case when grade::integer >= {staging.whole('relevance') or 1} then 'relevant' else 'nonrelevant' end"
+
+
+def _stage_judges(staging: Staging) -> tuple[Staged, ...]:
+    """Stages qrels in which the second column says who judged. What one of them says is the key, and what each says
+    are labels of an annotator. Raises DataError if it is not said whose judgments are the key.
+    """
+    drop(staging)
+    if trec_tables.read(staging):
+        _show(staging, "*, null::varchar as iteration")
+    else:
+        read(staging, judges=True)
+    _refuse_repeated(staging, "trec_cells", ("topic", "document", "iteration"), ("topic", "document", "iteration"))
+    judges = [judge for (judge,) in staging.database.rows(Sql("select distinct iteration from trec_cells order by 1"))]
+    said, listed = staging.options.get("judge"), ", ".join(map(quote_cell, judges))
+    if said is None:
+        first = staging.database.rows(
+            Sql("select topic, document, max(line) from trec_cells group by all having count(*) > 1 order by 3 limit 1")
+        )
+        topic, document, line = first[0]
+        twice = f"{quote_cell(document)} of topic {quote_cell(topic)} is judged several times, by {listed}"
+        raise staging.refusal(
+            f"{twice}; --judge {judges[0]}, for example, takes the judgments of one for the key", line
+        )
+    if said not in judges:
+        raise staging.refusal(f"--judge {quote_cell(said)}: the second column says {listed}")
+    marked = "create or replace temp table trec_judges as select rowid as place, *, iteration = " + value(said)
+    staging.database.run(marked + " as is_key from trec_cells")
+    pair = "topic || '/' || document"
+    each = "(select *, iteration as annotator from trec_judges union all select *, null from trec_judges where is_key)"
+    cells = {"document": pair, "annotator": "annotator", "label": _label(staging)}
+    labels = _Part(LABELS, cells, each, "annotator nulls first, place", "line")
+    pairs = "(select topic, document, min(line) as line, max(grade::integer) filter (is_key) as grade "
+    pairs += "from trec_judges group by topic, document)"
+    attributes = {"topic": "topic", "grade": "grade"}
+    grades = _Part(DOCUMENTS, {"document": pair}, pairs, "line", "line", attributes=attributes)
+    judged = {"document": "topic", "item": "document", "grade": "grade"}
+    judgments = _Part(JUDGMENTS, judged, "(select * from trec_judges where is_key)", "place", "line")
     return tuple(_stage_part(staging, part) for part in (labels, grades, judgments))
 
 
@@ -425,12 +488,15 @@ def _stage_run(staging: Staging) -> tuple[Staged, ...]:
     trec_judging.number(staging)
     _refuse_repeated(staging, "trec_placed", ("system", "topic", "item"), ("system", "topic", "document"))
     notes = trec_judging.judge(staging)
-    staged = (_stage_part(staging, part, notes if part.form is DECISIONS else ()) for part in _judged_parts())
+    parts = _judged_parts(staging)
+    staged = (_stage_part(staging, part, notes if part is parts[0] else ()) for part in parts)
     return (*staged, _stage_rankings(staging.of(RANKINGS), fixed))
 
 
-def _judged_parts() -> tuple[_Part, _Part]:
-    """What follows from judging a run: decisions on the judged documents, and a score tuple for each topic."""
+def _judged_parts(staging: Staging) -> tuple[_Part, ...]:
+    """What follows from judging a run: decisions on the judged documents, if the key is one of labels, and a score
+    tuple for each topic.
+    """
     system = {"system": "system"}
     decisions = _Part(
         DECISIONS,
@@ -458,7 +524,8 @@ def _judged_parts() -> tuple[_Part, _Part]:
         "system, topic",
         listed=system,
     )
-    return decisions, scores
+    labelled = staging.database.rows(Sql("select 1 from trec_ranked where document is not null limit 1"))
+    return (decisions, scores) if labelled else (scores,)
 
 
 def _is_empty(staging: Staging) -> bool:
@@ -497,7 +564,7 @@ def _stage_empty_run(staging: Staging) -> tuple[Staged, ...]:
         notes = trec_judging.judge(staging)
         failed = {"item": f"'{WHOLE_RUN}'", "reason": f"'{EMPTY_RUN}'"}
         failure = _Part(FAILURES, failed, trec_judging.SYSTEMS, listed={"system": "id"})
-        parts = (*_judged_parts(), failure)
+        parts = (*_judged_parts(staging), failure)
         return tuple(_stage_part(staging, part, notes if part is parts[0] else ()) for part in parts)
     finally:
         drop(staging)
@@ -524,6 +591,8 @@ def _stage_rankings(staging: Staging, fixed: Mapping[str, Sql]) -> Staged:
 
 
 def _recognizes(start: Start) -> Recognition | None:
+    if (table := trec_tables.recognition(start)) is not None:
+        return table
     lines = [line.split() for line in start.lines if not line.startswith(COMMENT)]
     if not lines:
         return None
@@ -531,25 +600,32 @@ def _recognizes(start: Start) -> Recognition | None:
     # a tag that is missing.
     right = sum(len(cells) >= len(RUN) - 1 and cells[1].upper() == "Q0" for cells in lines)
     if 2 * right > len(lines):
-        return Recognition("a run, with Q0 in its second column")
+        return _by_shape("a run, with Q0 in its second column")
     if _is_run_without_q0(lines):
-        return Recognition(f"the {len(RUN)} columns of a run, with {lines[-1][1]} for Q0")
+        return _by_shape(f"the {len(RUN)} columns of a run, with {quote_cell(lines[-1][1])[1:-1]} for Q0")
     qrels = [cells for cells in lines if len(cells) == len(QRELS) and all(map(_WHOLE.fullmatch, cells[1::2]))]
     # Many tables have columns of whole numbers, but an iteration is hardly ever anything but 0.
     if 2 * len(qrels) > len(lines) and {cells[1] for cells in qrels} <= {"0", "Q0"} and not _is_headed(lines, qrels):
-        return Recognition("the 4 columns of qrels", Role.KEY)
+        return _by_shape("the 4 columns of qrels", Role.KEY)
+    graded = [cells for cells in lines if len(cells) == len(QRELS) and _GRADE.fullmatch(cells[3])]
+    if 2 * len(graded) > len(lines) and trec_tables.IS_QRELS.search(start.path.name):
+        return _by_shape("the 4 columns of qrels, and its name", Role.KEY)
     if len(qrels) < len(lines):
         return None
     unsure = "its 4 columns are qrels if the second is an iteration; --as trec says so"
-    return Recognition("the 4 columns of qrels", Role.KEY, unsure)
+    return _by_shape("the 4 columns of qrels", Role.KEY, unsure)
+
+
+def _by_shape(why: str, role: Role = Role.FACTS, unsure: str = "") -> Recognition:
+    return Recognition(why, role, unsure, Evidence.SHAPE)
 
 
 def _is_run_without_q0(lines: list[list[str]]) -> bool:
-    """Whether lines have the columns of a run and the same word for Q0 everywhere, which trec_eval ignores."""
+    """Whether lines have the columns of a run, with other words for Q0, which trec_eval ignores."""
     if not all(len(cells) == len(RUN) for cells in lines):
         return False
-    _, words, _, ranks, scores, tags = (set(column) for column in zip(*lines, strict=True))
-    same = len(words) == len(tags) == 1 and not any(map(is_number, tags))
+    _, _, _, ranks, scores, tags = (set(column) for column in zip(*lines, strict=True))
+    same = len(tags) == 1 and not any(map(is_number, tags))
     return same and all(map(_RANK.fullmatch, ranks)) and all(map(is_number, scores))
 
 
@@ -584,6 +660,7 @@ READER = Reader(
         Option("depth", "runs: only this many documents per topic count as retrieved"),
         Option("threshold", "runs: only documents with at least this score count as retrieved"),
         Option("relevance", "qrels: the lowest grade that is relevant", "1"),
+        Option("judge", "qrels of several judges, named in the second column: whose judgments are the key"),
         Option(
             "ranks",
             "runs: ranked by the scores, as trec_eval does, or by the fourth column",
@@ -594,7 +671,7 @@ READER = Reader(
     noun="topic",
     observed_in=dict.fromkeys((LABELS.name, DECISIONS.name), PAIRS),
     recognizes=_recognizes,
-    evidence=Evidence.SHAPE,
+    evidence=Evidence.NAMES,
     nearly=_nearly,
     unsaid={"test_set": "{parent}", "system": "{stem}"},
 )

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds import RANKINGS
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import PUBLISHED, VALUES
+from evalhouse.warehouse.loading.readers import trec_tables
 from evalhouse.warehouse.loading.staging.cells import FIGURES, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
@@ -240,7 +241,7 @@ def measure_name(printed: str) -> str:
 def _recognizes(start: Start) -> Recognition | None:
     cells = start.first.split()
     printed = len(cells) == 3 and "\t" in start.first and (is_number(cells[2]) or cells[0] == "runid")
-    if not printed or is_number(cells[0]):
+    if not printed or is_number(cells[0]) or trec_tables.layout_of(start):
         return None
     return Recognition("its measure, topic and value", Role.FIGURES)
 

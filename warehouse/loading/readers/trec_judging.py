@@ -98,7 +98,11 @@ def _find_key(staging: Staging) -> None:
         "join test_set t on t.id = l.test_set_id join evaluation e on e.id = t.evaluation_id "
         "join document d on d.id = l.document_id "
         "join document_attribute topics on topics.document_id = l.document_id and topics.name = 'topic' "
-        "where l.annotator_id = 0 and " + of + f") k left join {TOPICS} t on t.name = k.topic "
+        "where l.annotator_id = 0 and "
+        + of
+        + " union all "
+        + _key_of_judgments(staging, of)
+        + f") k left join {TOPICS} t on t.name = k.topic "
         f"left join {ITEMS} i on i.name = k.item"
     )
     if not staging.database.rows(Sql("select 1 from trec_key limit 1")):
@@ -110,6 +114,20 @@ def _find_key(staging: Staging) -> None:
         f"create or replace temp table trec_names as select id, name from {TOPICS} union all {numbered}; "
         "update trec_key set topic = names.id from trec_names as names where names.name = silent"
     ))  # fmt: skip
+
+
+def _key_of_judgments(staging: Staging, of: Sql) -> Sql:
+    """The SQL for the key of a test set that has judgments and no labels: those of a table of judgments. There are no
+    documents that stand for its topics and items.
+    """
+    return (
+        "select null::integer as document, d.name as topic, i.name as item, j.grade >= "
+        + value(staging.whole("relevance") or 1)
+        + " as relevant from judgment j join test_set t on t.id = j.test_set_id join evaluation e on "
+        "e.id = t.evaluation_id join document d on d.id = j.document_id join item i on i.id = j.item_id where "
+        + of
+        + " and not exists (select 1 from key_label l where l.test_set_id = t.id and l.annotator_id = 0)"
+    )
 
 
 def _sort(staging: Staging) -> None:

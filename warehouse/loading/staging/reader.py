@@ -76,18 +76,36 @@ class Role(IntEnum):
     """Read together with another file and not by itself, such as a results file beside its samples."""
 
 
+class Evidence(IntEnum):
+    """What a reader recognizes its files by, from the strongest to the weakest. Readers with stronger evidence are
+    asked first.
+
+    Readers with the same kind of evidence are asked in the order of the table, and those of other packages after them.
+    """
+
+    MARK = 1
+    """A text that only files of this format begin with or contain."""
+    NAMES = 2
+    """Names of files, keys or columns that no other format uses."""
+    COLUMNS = 3
+    """Columns that have the names of a fact's fields."""
+    SHAPE = 4
+    """The number of columns, and which of them hold numbers."""
+
+
 class Recognition(Struct, frozen=True):
     """The evidence for a reader in the start of a file ("its columns y_true and y_pred"), and the role of the file in
     the load.
 
     `unsure` is set if the file cannot be loaded before a person decides something. It says what the file could be, and
     which option decides ("columns 2 and 3 are both tags; --tags pos,entities says what they are"). It is empty if there
-    is nothing to decide.
+    is nothing to decide. `evidence` is set if it is weaker than what the reader has for its other files.
     """
 
     why: str
     role: Role = Role.FACTS
     unsure: str = ""
+    evidence: Evidence | None = None
 
 
 class Nearly(Struct, frozen=True):
@@ -186,23 +204,6 @@ def _records(first: str, lines: list[str], text: str) -> list[dict[str, str]]:
 def as_text(item: object) -> str:
     """A value as the text of a cell."""
     return "" if item is None else item if isinstance(item, str) else json.dumps(item)
-
-
-class Evidence(IntEnum):
-    """What a reader recognizes its files by, from the strongest to the weakest. Readers with stronger evidence are
-    asked first.
-
-    Readers with the same kind of evidence are asked in the order of the table, and those of other packages after them.
-    """
-
-    MARK = 1
-    """A text that only files of this format begin with or contain."""
-    NAMES = 2
-    """Names of files, keys or columns that no other format uses."""
-    COLUMNS = 3
-    """Columns that have the names of a fact's fields."""
-    SHAPE = 4
-    """The number of columns, and which of them hold numbers."""
 
 
 class Reader(Struct, frozen=True):

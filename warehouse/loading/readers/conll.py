@@ -34,12 +34,15 @@ from evalhouse.warehouse.loading.staging.spans import (
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.tokens import (
     TEXT_BEGINS,
+    TYPES_ALONE,
     Columns,
     Sentence,
     Sentences,
     TagColumn,
     columns_of,
+    names_columns,
     sentences,
+    written_otherwise,
 )
 from evalhouse.warehouse.measures.values import RIGHT, TOTAL
 
@@ -300,13 +303,15 @@ def _judge_sentences(gold: Tags, answers: Tags) -> Iterator[Judged]:
     if gold.staging is answers.staging:
         for some in sentences(answers.staging):
             words = _words(answers, some)
-            yield Judged(some.lines, some.texts, some.lengths, some.columns[theirs], some.columns[ours], words)
+            both = gold.tags.read(some.columns[theirs]), answers.tags.read(some.columns[ours])
+            yield Judged(some.lines, some.texts, some.lengths, *both, words)
         return
     for key, given in _side_by_side(gold, answers):
         _check_tokens(gold, answers, key, given)
         texts = numpy.where(key.texts > 0, key.texts, given.texts)
         words = _words(gold, key) or _words(answers, given)
-        yield Judged(given.lines, texts, given.lengths, key.columns[theirs], given.columns[ours], words)
+        both = gold.tags.read(key.columns[theirs]), answers.tags.read(given.columns[ours])
+        yield Judged(given.lines, texts, given.lengths, *both, words)
 
 
 def _side_by_side(gold: Tags, answers: Tags) -> Iterator[tuple[Sentences, Sentences]]:
@@ -357,7 +362,8 @@ def _note(gold: Tags, answers: Tags, of_gold: Scheme, of_answers: Scheme) -> str
     """A note on which columns were compared and which tagging schemes they use."""
     parts = []
     for side, tags, scheme in ((GOLD, gold, of_gold), (ANSWERS, answers, of_answers)):
-        name, wrong, what = scheme.named()
+        writing = tags.tags.writing
+        name, wrong, what = scheme.named() if writing is not TYPES_ALONE else (TYPES_ALONE.named, 0, "")
         # The note is about the file of answers. For many such files it is printed once.
         where = str(tags.tags) if tags.staging is answers.staging else f"{tags.tags} of {tags.staging.source.name}"
         but = f" but for {quantity(wrong, 'tag')} {what}" if wrong else ""
@@ -374,33 +380,68 @@ def _recognizes(start: Start) -> Recognition | None:
     """Recognizes files by columns that hold only tags. A file called gold that has one side only is a key."""
     if start.is_json:
         return None
-    separator, rows = " ", list[list[str]]()
-    for line in start.lines[:2000]:
-        if not line.startswith((TEXT_BEGINS, "#")):
-            separator = separator if rows else "\t" if "\t" in line else " "
-            rows.append([cell for cell in line.rstrip().split(separator) if cell or separator == "\t"])
+    if start.first.startswith(TEXT_BEGINS[1]):
+        return _of_conll_2012(start)
+    rows = _rows(start)
     marked = start.first.startswith(TEXT_BEGINS)
     if not rows or len({len(row) for row in rows}) > 1:
-        return Recognition(f"its {TEXT_BEGINS}") if marked else None
-    columns = (TagColumn(place, set(cells)) for place, cells in enumerate(zip(*rows, strict=True)))
-    tagged = [column for column in columns if all(tag_of(tag) for tag in column.tags)]
+        return Recognition(f"its {TEXT_BEGINS[0]}") if marked else None
+    cells = [set(of_column) for of_column in zip(*rows, strict=True)]
+    tagged = [column for column in map(TagColumn, range(len(cells)), cells) if all(map(tag_of, column.tags))]
     with_entities = [column for column in tagged if column.kinds]
     if not with_entities:
         last = [column.place for column in tagged][-2:]
         plain = marked or last == [len(rows[0]) - 2, len(rows[0]) - 1]
         if last[-1:] == [len(rows[0]) - 1] and "gold" in start.options:
             return Recognition("the tags in its last column, and --gold")
-        return Recognition(f"its {TEXT_BEGINS}" if marked else "the tags in its last two columns") if plain else None
+        if plain:
+            return Recognition(f"its {TEXT_BEGINS[0]}" if marked else "the tags in its last two columns")
+        return _written_otherwise(start, rows, cells)
     why = "the tags in " + " and ".join(f"column {column.place + 1}" for column in with_entities)
     both = any(one.kinds & other.kinds for one, other in combinations(with_entities, 2))
+    return _key_or_answers(start, why, both)
+
+
+def _rows(start: Start) -> list[list[str]]:
+    """The cells of the first tokens, without a first line that names the columns."""
+    separator, rows = " ", list[list[str]]()
+    for line in start.lines[:2000]:
+        if not line.startswith((*TEXT_BEGINS, "#")):
+            separator = separator if rows else "\t" if "\t" in line else " "
+            rows.append([cell for cell in line.rstrip().split(separator) if cell or separator == "\t"])
+    return rows[1:] if len(rows) > 1 and names_columns(rows[0]) else rows
+
+
+def _key_or_answers(start: Start, why: str, both: bool) -> Recognition:
     if not both and "gold" not in start.options and _is_called_gold(start.path):
         return Recognition(f"{why}, and gold in its name", Role.KEY)
     return Recognition(why)
 
 
+def _of_conll_2012(start: Start) -> Recognition:
+    return _key_or_answers(start, f"its {TEXT_BEGINS[1]}", both=False)
+
+
+def _written_otherwise(start: Start, rows: list[list[str]], cells: list[set[str]]) -> Recognition | None:
+    """Recognizes tags in MISC, and types without B and I: in the last column, where most tokens are outside or types
+    come again.
+    """
+    found = [column for column in map(written_otherwise, range(len(cells)), cells) if column]
+    if not found or found[-1].place != len(cells) - 1:
+        return None
+    alone = [column for column in found if column.writing is TYPES_ALONE]
+    if found[-1] in alone and len(rows) < _FEWEST_ROWS * len(found[-1].kinds):
+        return None
+    both = any(one.kinds & other.kinds for one, other in combinations(found, 2))
+    return _key_or_answers(start, f"the tags in column {found[-1].place + 1}", both)
+
+
+_FEWEST_ROWS = 2
+
+
 def _nearly(start: Start) -> Nearly | None:
     """Answers without any entity are recognized only beside their gold tags."""
-    rows = [line.split() for line in start.lines[:2000] if not line.startswith((TEXT_BEGINS, "#"))]
+    rows = [line.split() for line in start.lines[:2000] if not line.startswith((*TEXT_BEGINS, "#"))]
     outside = len(rows) > 1 and all(len(row) == len(rows[0]) > 1 and row[-1] == "O" for row in rows)
     return Nearly("no token is in an entity, and its gold tags are in another file", "--gold GOLD") if outside else None
 

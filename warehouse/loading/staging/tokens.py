@@ -6,7 +6,7 @@ What the cells mean, and whether tags are the key's or a system's, is not known 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
-from evalhouse.warehouse.loading.staging.spans import is_meant, kinds_of, tag_of
+from evalhouse.warehouse.loading.staging.spans import OUTSIDE, is_meant, kinds_of, tag_of
 from evalhouse.warehouse.loading.staging.staged import Staging
 
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 
 # === sentences of tokens ==============================================================================================
-# Lines with `-DOCSTART-`, and `# newdoc` in CoNLL-U, begin texts; other comments are ignored. Many sentences are read
-# at a time: if all lines of a stretch are as simple as most lines are, it is split into cells as a whole. Any other
-# stretch is read line by line, which also finds the line of an error.
+# Lines with `-DOCSTART-` or `#begin document`, and `# newdoc` in CoNLL-U, begin texts; other comments are ignored. Many
+# sentences are read at a time: if all lines of a stretch are as simple as most lines are, it is split into cells as a
+# whole. Any other stretch is read line by line, which also finds the line of an error.
 
-TEXT_BEGINS = "-DOCSTART-"
+TEXT_BEGINS = ("-DOCSTART-", "#begin document")
+
+TEXT_ENDS = "#end document"
 
 MOST_CELLS = 3_000_000
 """How many cells a sentence may have. Each takes some hundred bytes of memory, and a sentence is read as a whole."""
@@ -40,7 +42,7 @@ LONG = 4_000_000
 """Stop looking for the end of a sentence after this many characters without an empty line."""
 
 _COMMENT = re.compile(r"#\s*(\S+\s*=\s|newdoc\b|newpar\b|global\.columns\b|(?<=\s)\S.*\s\w+=\S*$)")
-_APART = re.compile(rf"\n(?:#|{TEXT_BEGINS})[^\n]*")
+_APART = re.compile(rf"\n(?:#|{TEXT_BEGINS[0]})[^\n]*")
 """A line that may be a comment or begin a text, and the line end before it."""
 
 
@@ -93,8 +95,12 @@ def sentences(staging: Staging) -> Iterator[Sentences]:
     """
     texts = 0
     for document in documents(staging):
-        last = texts
-        for some in _sentences(document):
+        last, first = texts, True
+        for read in _sentences(document):
+            some = _without_ranges(_without_head(read) if first else read)
+            first = False
+            if some is None:
+                continue
             last = max(last, texts + int(some.texts.max()))
             yield some if not texts else replace(some, texts=some.texts + texts * (some.texts > 0))
         texts = last
@@ -102,7 +108,7 @@ def sentences(staging: Staging) -> Iterator[Sentences]:
 
 def _sentences(document: Document) -> Iterator[Sentences]:
     reading = _Reading(document)
-    for stretch in _stretches(document):
+    for stretch in _in_plain_columns(_stretches(document)):
         some = reading.at_once(stretch) or reading.line_by_line(stretch)
         if some is not None:
             yield some
@@ -123,6 +129,110 @@ def _stretches(document: Document) -> Iterator[str]:
         rest = lines[ends:] if ends >= 2 else lines
     if rest:
         yield rest
+
+
+# === lines that are not tokens ========================================================================================
+
+_OF_WORDS = {"token", "tokens", "word", "words", "form", "text"}
+_OF_TAGS = re.compile(r"tags?|labels?|ner|iob2?|bio|bioes|gold|pred|pos|chunk|entity", re.IGNORECASE)
+"""What the cells of a first line are that names the columns."""
+
+_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
+_EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+")
+_OF_CONLL_U = 10
+"""CoNLL-U has so many columns: the first numbers the words, and the last may hold anything."""
+
+MISC = re.compile(r"(?:^|\|)(?:ner|ne|entity|ent|nertag|named_entity)=([^|]*)", re.IGNORECASE)
+"""The tag of a token in the last column of CoNLL-U, as Stanza writes it."""
+
+
+def _without_head(some: Sentences) -> Sentences | None:
+    """The sentences of a file without its first line, if that names the columns; None if nothing is left."""
+    if not names_columns([column[0] for column in some.columns]):
+        return some
+    return _kept(some, [number > 0 for number in range(len(some.columns[0]))])
+
+
+def names_columns(cells: Sequence[str]) -> bool:
+    """Whether the cells of a line are names of columns: token, pos, ner_tag."""
+    words = {cell for cell in cells if cell.casefold() in _OF_WORDS}
+    return bool(words) and any(_names_tags(cell) for cell in cells if cell not in words)
+
+
+def _names_tags(cell: str) -> bool:
+    return all(_OF_TAGS.fullmatch(word) for word in re.split(r"[_ .-]", cell) if word)
+
+
+def _without_ranges(some: Sentences | None) -> Sentences | None:
+    """The sentences without the empty nodes of CoNLL-U, and with one line for each word. Of a line that stands for
+    several words (`1-2`) and these words, the words stay, unless only that line has a tag.
+    """
+    if some is None or len(some.columns) != _OF_CONLL_U:
+        return some
+    numbers, misc = some.columns[0], some.columns[-1]
+    if not numbers[0][:1].isdigit() or all(map(str.isdigit, numbers)):
+        return some
+    keep, spoken_for = [], 0
+    for number, last in zip(numbers, misc, strict=True):
+        if shared := _RANGE.fullmatch(number):
+            keep.append(MISC.search(last) is not None)
+            spoken_for = int(shared[2]) - int(shared[1]) + 1 if keep[-1] else 0
+        elif _EMPTY_NODE.fullmatch(number):
+            keep.append(False)
+        else:
+            keep.append(not spoken_for)
+            spoken_for = max(0, spoken_for - 1)
+    return _kept(some, keep)
+
+
+def _kept(some: Sentences, keep: Sequence[bool]) -> Sentences | None:
+    """The tokens that are kept; None if there are none."""
+    import numpy
+
+    kept = numpy.array(keep)
+    sentence = numpy.repeat(numpy.arange(len(some)), some.lengths)
+    lengths = numpy.bincount(sentence[kept], minlength=len(some))
+    begins = numpy.concatenate(([0], numpy.cumsum(some.lengths)[:-1]))
+    there = numpy.flatnonzero(lengths)
+    if not len(there):
+        return None
+    first = numpy.array([numpy.flatnonzero(kept[begins[place] :])[0] for place in there.tolist()])
+    columns = [[cell for cell, stays in zip(column, keep, strict=True) if stays] for column in some.columns]
+    return Sentences(some.lines[there] + first, some.texts[there], lengths[there], columns)
+
+
+# === CoNLL-2012 =======================================================================================================
+# Its tokens have more columns in sentences with more predicates, and its entities are in brackets: (PERSON* or *) or
+# (GPE). What is read is the word, its part of speech and a tag. Lines stay where they are.
+
+_WORD, _POS, _ENTITY, _FEWEST = 3, 4, 10, 12
+_BRACKETS = re.compile(r"(?:\(([^()*]+))?\*?(\))?")
+
+
+def _in_plain_columns(stretches: Iterator[str]) -> Iterator[str]:
+    """The lines of CoNLL-2012 with a tag in place of brackets; those of any other file as they are."""
+    first = next(stretches, "")
+    begun = first.lstrip("\n").startswith(TEXT_BEGINS[1])
+    tokens = (line.split() for line in first.split("\n") if line and not line.startswith("#"))
+    cells = next(tokens, [])
+    if not begun or len(cells) < _FEWEST or not _BRACKETS.fullmatch(cells[_ENTITY]):
+        yield from chain((first,), stretches)
+        return
+    inside = ""
+    for stretch in chain((first,), stretches):
+        lines = []
+        for line in stretch.split("\n"):
+            cells = line.split()
+            found = _BRACKETS.fullmatch(cells[_ENTITY]) if len(cells) >= _FEWEST and line[0] != "#" else None
+            if found is None:
+                inside = ""
+                lines.append(line)
+                continue
+            tag = f"B-{found[1]}" if found[1] else f"I-{inside}" if inside else "O"
+            inside = "" if found[2] else found[1] or inside
+            # A word of CoNLL-2012 may begin with #, which would make it a comment.
+            lines.append("\t".join((cells[_WORD], cells[_POS], tag)))
+        yield "\n".join(lines)
 
 
 class _Read(NamedTuple):
@@ -204,7 +314,7 @@ class _Reading(Struct):
     def _read(self, line: str) -> _Read | None:
         """Reads a line and returns the sentence that ends with it. Raises DataError."""
         self.number += 1
-        if not line or line.isspace() or line.startswith(TEXT_BEGINS):
+        if not line or line.isspace() or line.startswith((*TEXT_BEGINS, TEXT_ENDS)):
             ended = self.ended()
             self.text += line.startswith(TEXT_BEGINS)
             return ended
@@ -245,7 +355,8 @@ def _shape(stretch: str) -> tuple[int, str]:
     """How many cells the first token has, and what separates them; 0 if there is no token. A line that begins with #
     is a token only if no other line is.
     """
-    lines = [line for line in stretch.split("\n") if line and not line.isspace() and not line.startswith(TEXT_BEGINS)]
+    marks = (*TEXT_BEGINS, TEXT_ENDS)
+    lines = [line for line in stretch.split("\n") if line and not line.isspace() and not line.startswith(marks)]
     tokens = (line for line in lines if not line.startswith("#"))
     others = (line for line in lines if not _COMMENT.match(line))
     for line in chain(tokens, others):
@@ -258,7 +369,7 @@ def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[
     """Some lines with empty lines in place of comments and of lines that begin a text, and the positions of these,
     counted from 0.
     """
-    if "#" not in stretch and TEXT_BEGINS not in stretch:
+    if "#" not in stretch and TEXT_BEGINS[0] not in stretch:
         return stretch, []
     lines = "\n" + stretch
     begun, kept, number, taken = list[int](), list[str](), -1, 0
@@ -267,7 +378,7 @@ def _without_marks(stretch: str, width: int, separator: str) -> tuple[str, list[
         begins = line.startswith(TEXT_BEGINS)
         # Inside a sentence, a word may begin with #.
         apart = start == taken or lines[start - 1] == "\n"
-        if begins or (apart and _is_comment(line, separator, width)):
+        if begins or line.startswith(TEXT_ENDS) or (apart and _is_comment(line, separator, width)):
             number += lines.count("\n", taken, start + 1)
             if begins or _begins_text(line):
                 begun.append(number)
@@ -290,21 +401,61 @@ def _begins_text(comment: str) -> bool:
 # === columns of tags ==================================================================================================
 
 
+class Writing(Struct, frozen=True):
+    """How a column writes its tags, if not as B-PER. `tag` returns the tag that a cell stands for."""
+
+    named: str
+    tag: Callable[[str], str]
+
+
+TYPES_ALONE = Writing("types without B and I", lambda cell: cell if cell in OUTSIDE else f"I-{cell}")
+"""Consecutive tokens of one type are one entity, as in Few-NERD."""
+
+IN_MISC = Writing("in MISC", lambda cell: found[1] if (found := MISC.search(cell)) and found[1] != "_" else "O")
+
+
 class TagColumn(Struct):
     """A column (counted from 0) in which each cell is a tag: the tags, and the types that they name."""
 
     place: int
     tags: set[str] = field(default_factory=set)
+    writing: Writing | None = None
 
     @property
     def kinds(self) -> set[str]:
         """The types of its entities; empty if all tokens are outside entities."""
         return kinds_of(self.tags)
 
+    def read(self, cells: Sequence[str]) -> Sequence[str]:
+        """The tags that cells stand for."""
+        if self.writing is None:
+            return cells
+        tags = {cell: self.writing.tag(cell) for cell in set(cells)}
+        return [tags[cell] for cell in cells]
+
     def __str__(self) -> str:
         listed = sorted(self.kinds)
         named = ", ".join(quote_cell(kind)[1:-1] for kind in listed[:4]) + (", …" if len(listed) > 4 else "")
         return f"column {self.place + 1} ({named})" if listed else f"column {self.place + 1} (O alone)"
+
+
+MOST_TYPES = 200
+"""A column of types without B and I has at most so many of them."""
+
+_TYPE = re.compile(r"[^\W\d_][\w./&:-]*")
+
+
+def written_otherwise(place: int, cells: set[str]) -> TagColumn | None:
+    """A column of tags in another writing than B-PER, from its different cells; None if it is none."""
+    if any(map(MISC.search, cells)):
+        tags = set(map(IN_MISC.tag, cells))
+        return TagColumn(place, tags, IN_MISC) if all(map(tag_of, tags)) and kinds_of(tags) else None
+    types = cells - OUTSIDE
+    if any(map(tag_of, types)):
+        return None  # what has B-PER among other cells has a wrong tag somewhere
+    if place and types != cells and 0 < len(types) <= MOST_TYPES and all(map(_TYPE.fullmatch, types)):
+        return TagColumn(place, set(map(TYPES_ALONE.tag, cells)), TYPES_ALONE)
+    return None
 
 
 class Columns(NamedTuple):
@@ -326,11 +477,28 @@ def columns_of(staging: Staging) -> Columns:
         columns = [column for column in columns if _holds_tags(column, some, staging)]
     if not first:
         raise staging.refusal("there is no token in it")
+    if not any(column.kinds for column in columns):
+        otherwise = _written_otherwise(staging, len(first))
+        columns = [*(column for column in columns if column.place not in otherwise), *otherwise.values()]
+        columns.sort(key=lambda column: column.place)
     width, tagged = len(first), {column.place for column in columns}
     others = (place for place in range(width) if place not in tagged)
     # The column before the words may number them.
     words = next((place for place in others if not all(cell.isdigit() for cell in first[place])), None)
     return Columns(width, columns, words)
+
+
+def _written_otherwise(staging: Staging, width: int) -> dict[int, TagColumn]:
+    """The columns of tags in another writing than B-PER, by place. A column with many different cells is one of words,
+    unless it is MISC.
+    """
+    cells: list[set[str]] = [set() for _ in range(width)]
+    for some in sentences(staging):
+        for place, column in enumerate(some.columns):
+            if len(cells[place]) <= MOST_TYPES + len(OUTSIDE) or place == width - 1:
+                cells[place].update(column)
+    found = (written_otherwise(place, of_column) for place, of_column in enumerate(cells))
+    return {column.place: column for column in found if column}
 
 
 def _holds_tags(column: TagColumn, some: Sentences, staging: Staging) -> bool:

@@ -40,6 +40,16 @@ OF_ONE = {"a__a-1": {"patch_is_None": False, "patch_successfully_applied": True,
 SUBMISSION = {"no_generation": [], "generated": ["a"], "resolved": ["a"]}
 OLD_TASK = {"mteb_version": "1.0.2", "mteb_dataset_name": "STS", "test": {"cos_sim": {"spearman": 0.5}}}
 
+GRADED = {
+    "gradingResult": {"pass": True, "score": 1.0},
+    "prompt": {"raw": "Name a mountain", "label": "main"},
+    "provider": {"id": "acme:m1", "label": ""},
+    "score": 1.0,
+    "success": True,
+    "testIdx": 0,
+}
+GRADED_ALL = {"evalId": "e", "results": {"version": 3, "results": [GRADED]}, "config": {}}
+
 READ: list[tuple[str, Named]] = [
     *((reader.name, ("file", reader.example)) for reader in READERS.values()),
     ("trec", ("base.run", EXAMPLE_RUN)),
@@ -52,19 +62,14 @@ READ: list[tuple[str, Named]] = [
     ("swe-bench", ("report.json", json.dumps(OF_ONE))),
     ("swe-bench", ("results.json", json.dumps(SUBMISSION, indent=2))),
     ("mteb", ("STS.json", json.dumps(OLD_TASK))),
+    ("promptfoo", ("output.json", json.dumps(GRADED_ALL))),
+    ("promptfoo", ("output.json", json.dumps(GRADED_ALL, indent=2))),
+    ("promptfoo", ("output.jsonl", json.dumps({**GRADED, "promptIdx": 0}) + "\n")),
     ("trec-eval", ("all.eval", "runid\tall\tbase\nmap\tall\t0.5000\n")),
 ]
 
 # --- files that are not read ------------------------------------------------------------------------------------------
 
-GRADED = {
-    "gradingResult": {"pass": True, "score": 1.0},
-    "prompt": {"raw": "Name a mountain", "label": "main"},
-    "provider": {"id": "acme:m1", "label": ""},
-    "score": 1.0,
-    "success": True,
-    "testIdx": 0,
-}
 DONE = {"task_id": "HumanEval/0", "solution": "pass", "base_status": "pass", "plus_status": "fail"}
 METRIC = {"name": "Faithfulness", "threshold": 0.5, "success": True, "score": 0.9}
 CASE = {"name": "test_case_0", "input": "Hi", "actualOutput": "Ho", "success": True, "metricsData": [METRIC]}
@@ -78,7 +83,6 @@ TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, 
 COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
 
 NOT_READ: dict[str, list[tuple[str, Any]]] = {
-    "promptfoo": [("output.json", {"evalId": "e", "results": {"version": 3, "results": [GRADED]}, "config": {}})],
     "lighteval": [
         (
             f"results_{DATE}.json",

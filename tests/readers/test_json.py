@@ -24,6 +24,7 @@ NAMES = {
     "alpaca-eval": "annotations.json",
     "mteb": "Banking77Classification.json",
     "swe-bench": "report.json",
+    "promptfoo": "output.json",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

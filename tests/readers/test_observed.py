@@ -56,6 +56,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "mqm": "segment",
         "mteb": "",
         "swe-bench": "instance",
+        "promptfoo": "test",
         "sacrebleu": "segment",
         "segments": "segment",
         "sklearn": "",

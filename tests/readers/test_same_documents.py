@@ -127,6 +127,14 @@ def _conll(folder: Path, system: str, questions: Texts) -> Path:
     return _write(folder / f"{system}.conll", "\n".join(sentences))
 
 
+def _promptfoo(folder: Path, system: str, questions: Texts) -> Path:
+    results = [
+        {"testIdx": place, "promptIdx": 0, "provider": {"id": system}, "vars": {"q": text, "n": place}, "success": True}
+        for place, text in enumerate(questions)
+    ]
+    return _write(folder / f"{system}.json", json.dumps({"evalId": system, "results": {"results": results}}))
+
+
 FILES: Mapping[str, tuple[str, Written]] = {
     "wide": ("wide", _wide),
     "sklearn": ("sklearn", _classes),
@@ -138,6 +146,7 @@ FILES: Mapping[str, tuple[str, Written]] = {
     "mqm": ("mqm", _mqm),
     "segments": ("segments", _segments),
     "conll": ("conll", _conll),
+    "promptfoo": ("promptfoo", _promptfoo),
 }
 
 NO_TEXTS = frozenset(

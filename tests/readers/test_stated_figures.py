@@ -99,6 +99,15 @@ def of_mteb(folder: Path, marks: Marks, stated: float) -> Path:
     return written(folder / "t.json", json.dumps({"task_name": "t", "mteb_version": "1.14.0", "scores": scores}))
 
 
+def of_promptfoo(folder: Path, marks: Marks, stated: float) -> Path:
+    results = [
+        {"testIdx": number, "provider": {"id": "m"}, "success": mark == 1, "score": mark}
+        for number, mark in enumerate(marks)
+    ]
+    head = [{"metrics": {"score": stated * len(marks)}}]
+    return written(folder / "o.json", json.dumps({"evalId": "e", "results": {"results": results, "prompts": head}}))
+
+
 def written(file: Path, text: str) -> Path:
     file.write_text(text)
     return file
@@ -112,6 +121,7 @@ LOGS: dict[str, Callable[[Path, Marks, float], Path]] = {
     "alpaca-eval": of_alpaca_eval,
     "trec-eval": of_trec_eval,
     "mteb": of_mteb,
+    "promptfoo": of_promptfoo,
 }
 
 SETTINGS = {
@@ -158,7 +168,7 @@ def test_any_wrong_figure_is_said(nothing: Database, reader: str, marks: Marks, 
 def check_wrong(nothing: Database, reader: str, marks: Marks, wrong: float) -> None:
     right = sum(marks) / len(marks)
     [said] = loaded(nothing, reader, marks, wrong).disagreeing
-    scale = 100 if reader == "alpaca-eval" else 1
+    scale = {"alpaca-eval": 100, "promptfoo": len(marks)}.get(reader, 1)
     written = round(wrong, 4) if reader == "trec-eval" else wrong
     assert f"{scale * written:.6g}" in said
     assert f"{scale * right:.6g}" in said

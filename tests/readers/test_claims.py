@@ -48,6 +48,19 @@ GRADED = {
     "success": True,
     "testIdx": 0,
 }
+DONE = {"task_id": "HumanEval/0", "solution": "pass", "base_status": "pass", "plus_status": "fail"}
+METRIC = {"name": "Faithfulness", "threshold": 0.5, "success": True, "score": 0.9}
+CASE = {"name": "test_case_0", "input": "Hi", "actualOutput": "Ho", "success": True, "metricsData": [METRIC]}
+EVENTS = (
+    {"spec": {"completion_fns": ["m1"], "eval_name": "quiz.dev.v0", "split": "dev", "run_id": "r1"}},
+    {"run_id": "r1", "event_id": 0, "sample_id": "quiz.0", "type": "match", "data": {"correct": True}},
+    {"final_report": {"accuracy": 1.0}},
+)
+TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, "traj": [], "trial": 0}
+COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
+RUN = {"testCases": [CASE], "metricsScores": []}
+SOLVED = {"date": "2026-03-02", "hash": "h", "eval": {"HumanEval/0": [DONE]}}
+SIMULATED = {"timestamp": "2026", "info": {"num_trials": 1}, "tasks": [{"id": "0"}], "simulations": [{"task_id": "0"}]}
 GRADED_ALL = {"evalId": "e", "results": {"version": 3, "results": [GRADED]}, "config": {}}
 
 READ: list[tuple[str, Named]] = [
@@ -65,22 +78,20 @@ READ: list[tuple[str, Named]] = [
     ("promptfoo", ("output.json", json.dumps(GRADED_ALL))),
     ("promptfoo", ("output.json", json.dumps(GRADED_ALL, indent=2))),
     ("promptfoo", ("output.jsonl", json.dumps({**GRADED, "promptIdx": 0}) + "\n")),
+    ("deepeval", (".latest_test_run.json", json.dumps({"testRunData": RUN}))),
+    ("deepeval", ("test_run_20260302.json", json.dumps(RUN, indent=4))),
+    ("human-eval", ("s.jsonl_results.jsonl", "".join(json.dumps(COMPLETED) + "\n" for _ in range(3)))),
+    ("human-eval", ("m1_eval_results.json", json.dumps(SOLVED))),
+    ("human-eval", ("m1_eval_results.json", json.dumps(SOLVED, indent=2))),
+    ("tau-bench", ("m1.json", json.dumps([TRAJECTORY, {**TRAJECTORY, "task_id": 1}], indent=2))),
+    ("tau-bench", ("m1.json", json.dumps(SIMULATED))),
+    ("openai-evals", ("r1_m1_quiz.jsonl", "".join(json.dumps(event) + "\n" for event in EVENTS))),
     ("trec-eval", ("all.eval", "runid\tall\tbase\nmap\tall\t0.5000\n")),
 ]
 
 # --- files that are not read ------------------------------------------------------------------------------------------
 
-DONE = {"task_id": "HumanEval/0", "solution": "pass", "base_status": "pass", "plus_status": "fail"}
-METRIC = {"name": "Faithfulness", "threshold": 0.5, "success": True, "score": 0.9}
-CASE = {"name": "test_case_0", "input": "Hi", "actualOutput": "Ho", "success": True, "metricsData": [METRIC]}
 GENERATED = {"prompt": "Q0", "origin_prediction": "A", "predictions": "A", "references": "A", "correct": True}
-EVENTS = (
-    {"spec": {"completion_fns": ["m1"], "eval_name": "quiz.dev.v0", "split": "dev", "run_id": "r1"}},
-    {"run_id": "r1", "event_id": 0, "sample_id": "quiz.0", "type": "match", "data": {"correct": True}},
-    {"final_report": {"accuracy": 1.0}},
-)
-TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, "traj": [], "trial": 0}
-COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
 
 NOT_READ: dict[str, list[tuple[str, Any]]] = {
     "lighteval": [
@@ -95,21 +106,16 @@ NOT_READ: dict[str, list[tuple[str, Any]]] = {
             },
         )
     ],
-    "evalplus": [("m1_eval_results.json", {"date": "2026-03-02", "hash": "h", "eval": {"HumanEval/0": [DONE]}})],
-    "deepeval": [(".latest_test_run.json", {"testRunData": {"testCases": [CASE], "metricsScores": []}})],
     "opencompass": [
         ("quiz.json", {"accuracy": 50.0, "details": {"0": GENERATED, "1": GENERATED, "type": "GEN"}}),
         ("quiz.json", {"0": {"origin_prompt": "Q", "prediction": "A", "gold": "A"}}),
     ],
-    "tau-bench": [("m1.json", [TRAJECTORY, {**TRAJECTORY, "task_id": 1}, {**TRAJECTORY, "trial": 1}])],
 }
 
 OTHERS: list[tuple[str, Named]] = [
     *((tool, (name, json.dumps(said))) for tool, files in NOT_READ.items() for name, said in files),
     *((tool, (name, json.dumps(said, indent=2))) for tool, files in NOT_READ.items() for name, said in files),
     ("opencompass", ("summary.csv", "dataset,version,metric,mode,m1-hf,m2-hf\nquiz,1d7fe4,accuracy,gen,50.00,75.00\n")),
-    ("openai-evals", ("r1_m1_quiz.jsonl", "".join(json.dumps(event) + "\n" for event in EVENTS))),
-    ("human-eval", ("s.jsonl_results.jsonl", "".join(json.dumps(COMPLETED) + "\n" for _ in range(3)))),
 ]
 
 

@@ -25,6 +25,10 @@ NAMES = {
     "mteb": "Banking77Classification.json",
     "swe-bench": "report.json",
     "promptfoo": "output.json",
+    "deepeval": "run.json",
+    "human-eval": "m1.jsonl",
+    "tau-bench": "m1.json",
+    "openai-evals": "log.jsonl",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

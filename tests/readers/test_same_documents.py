@@ -135,6 +135,23 @@ def _promptfoo(folder: Path, system: str, questions: Texts) -> Path:
     return _write(folder / f"{system}.json", json.dumps({"evalId": system, "results": {"results": results}}))
 
 
+def _tau_bench(folder: Path, system: str, questions: Texts) -> Path:
+    trials = [
+        {"task_id": place, "reward": 1.0, "info": {"task": {"instruction": text}}, "traj": [], "trial": 0}
+        for place, text in enumerate(questions)
+    ]
+    return _write(folder / f"{system}.json", json.dumps(trials))
+
+
+def _openai_evals(folder: Path, system: str, questions: Texts) -> Path:
+    lines: list[dict[str, object]] = [{"spec": {"completion_fns": [system], "base_eval": "t", "run_id": system}}]
+    for place, text in enumerate(questions):
+        sample = {"run_id": system, "sample_id": f"t.{place}"}
+        lines.append({**sample, "type": "sampling", "data": {"prompt": text, "sampled": "x"}})
+        lines.append({**sample, "type": "match", "data": {"correct": True}})
+    return _write(folder / f"{system}.jsonl", "\n".join(map(json.dumps, lines)))
+
+
 FILES: Mapping[str, tuple[str, Written]] = {
     "wide": ("wide", _wide),
     "sklearn": ("sklearn", _classes),
@@ -147,13 +164,16 @@ FILES: Mapping[str, tuple[str, Written]] = {
     "segments": ("segments", _segments),
     "conll": ("conll", _conll),
     "promptfoo": ("promptfoo", _promptfoo),
+    "tau-bench": ("tau-bench", _tau_bench),
+    "openai-evals": ("openai-evals", _openai_evals),
 }
 
 NO_TEXTS = frozenset(
     {
         *(name for name, reader in READERS.items() if reader.columns),
         *("counts", "muc-report", "trec", "trec-eval", "mteb", "sacrebleu", "swe-bench"),
-        "alpaca-eval",  # the text is the name
+        *("alpaca-eval", "deepeval"),  # the text is the name
+        "human-eval",  # tasks of benchmarks have names of their own
         "brat",  # its key is compared below
     }
 )

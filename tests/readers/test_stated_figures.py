@@ -108,6 +108,28 @@ def of_promptfoo(folder: Path, marks: Marks, stated: float) -> Path:
     return written(folder / "o.json", json.dumps({"evalId": "e", "results": {"results": results, "prompts": head}}))
 
 
+def of_deepeval(folder: Path, marks: Marks, stated: float) -> Path:
+    cases = [
+        {"input": f"q{number}", "success": True, "metricsData": [{"name": "M", "score": mark}]}
+        for number, mark in enumerate(marks)
+    ]
+    scores = [{"metric": "M", "scores": [stated * len(marks)]}]
+    return written(folder / "r.json", json.dumps({"testRunData": {"testCases": cases, "metricsScores": scores}}))
+
+
+def of_human_eval(folder: Path, marks: Marks, stated: float) -> Path:
+    tasks = {f"HumanEval/{number}": [{"base_status": ("fail", "pass")[mark]}] for number, mark in enumerate(marks)}
+    said = {"hash": "h", "eval": tasks, "pass_at_k": {"base": {"pass@1": stated}}}
+    return written(folder / "m_eval_results.json", json.dumps(said))
+
+
+def of_openai_evals(folder: Path, marks: Marks, stated: float) -> Path:
+    lines: list[dict[str, Any]] = [{"spec": {"completion_fns": ["m"], "base_eval": "t", "run_id": "r"}}]
+    for number, mark in enumerate(marks):
+        lines.append({"sample_id": str(number), "type": "match", "data": {"correct": mark == 1}})
+    return written(folder / "l.jsonl", "\n".join(map(json.dumps, [*lines, {"final_report": {"accuracy": stated}}])))
+
+
 def written(file: Path, text: str) -> Path:
     file.write_text(text)
     return file
@@ -122,12 +144,16 @@ LOGS: dict[str, Callable[[Path, Marks, float], Path]] = {
     "trec-eval": of_trec_eval,
     "mteb": of_mteb,
     "promptfoo": of_promptfoo,
+    "deepeval": of_deepeval,
+    "human-eval": of_human_eval,
+    "openai-evals": of_openai_evals,
 }
 
 SETTINGS = {
     "helm": {"test_set": "t", "system": "m"},
     "trec-eval": {"test_set": "t"},
     "mteb": {"test_set": "t", "system": "m"},
+    "deepeval": {"system": "m"},
 }
 
 
@@ -168,7 +194,7 @@ def test_any_wrong_figure_is_said(nothing: Database, reader: str, marks: Marks, 
 def check_wrong(nothing: Database, reader: str, marks: Marks, wrong: float) -> None:
     right = sum(marks) / len(marks)
     [said] = loaded(nothing, reader, marks, wrong).disagreeing
-    scale = {"alpaca-eval": 100, "promptfoo": len(marks)}.get(reader, 1)
+    scale = {"alpaca-eval": 100, "promptfoo": len(marks), "deepeval": len(marks)}.get(reader, 1)
     written = round(wrong, 4) if reader == "trec-eval" else wrong
     assert f"{scale * written:.6g}" in said
     assert f"{scale * right:.6g}" in said

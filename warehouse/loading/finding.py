@@ -1,8 +1,9 @@
 """Finds the files of a load: named files, files that match a pattern, files in folders, and members of archives.
 
-Folders are searched with all their subfolders; hidden files are skipped. Archives are unpacked into a folder that is
-removed after the load, up to the size that the door allows. Whatever is there and not hidden is returned: as a file to
-read, or as something that is passed over, with the reason. Nothing here looks at what a file contains.
+Folders are searched with all their subfolders; hidden files are skipped, but for those in which tools keep results.
+Archives are unpacked into a folder that is removed after the load, up to the size that the door allows. Whatever is
+there and not hidden is returned: as a file to read, or as something that is passed over, with the reason. Nothing here
+looks at what a file contains.
 """
 
 from __future__ import annotations
@@ -137,8 +138,12 @@ def _in_folder(folder: Path, called: str, door: Door) -> Iterator[Sighted]:
                 yield Found(path, named, False, door)
 
 
+RESULTS_HIDDEN = frozenset((".deepeval", ".latest_test_run.json"))
+"""Hidden names under which a tool keeps its results."""
+
+
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__MACOSX", "__pycache__"))
+    return name.startswith((".", "__MACOSX", "__pycache__")) and name not in RESULTS_HIDDEN
 
 
 def unpack(archive: Found, scratch: Path) -> list[Sighted]:

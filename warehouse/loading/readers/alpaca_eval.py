@@ -10,7 +10,6 @@ length-controlled win rates come from a regression and are not computed here.
 from __future__ import annotations
 
 import csv
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from statistics import fmean
@@ -21,6 +20,7 @@ from evalhouse.warehouse.loading.staging.cells import finite, is_number, quote_c
 from evalhouse.warehouse.loading.staging.identity import QUESTION
 from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.naming import name_of_text
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -41,9 +41,6 @@ LEADERBOARD = "leaderboard.csv"
 LARGEST = 16 * 1024 * 1024
 """The largest of these that is read, in bytes."""
 
-_LONGEST = 60
-"""How many characters of an instruction go into the name of its document."""
-
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the preferences. Raises DataError if the file is not a list of annotations."""
@@ -61,7 +58,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 model = staging.named("system", second, "")
                 system = staging.replicate(model, test_set, run=_annotator(annotation))
                 runs.setdefault(second, {})[test_set, system] = None
-                name = _name(str(annotation["instruction"]))
+                name = name_of_text(str(annotation["instruction"]))
                 times[test_set, system, name] += 1
                 if (again := times[test_set, system, name]) > 1:
                     name = f"{name} ({again})"
@@ -125,15 +122,6 @@ def _annotator(annotation: dict[str, Any]) -> str | None:
     """The annotator. The same outputs judged by another annotator are another run."""
     said = annotation.get("annotator")
     return str(said) if said else None
-
-
-def _name(instruction: str) -> str:
-    """The name of an instruction: its text on one line; if the text is cut, part of its digest is added."""
-    text = " ".join(instruction.split())
-    plain = "".join(character if character.isprintable() else " " for character in text)
-    if len(plain) <= _LONGEST:
-        return plain or "(empty)"
-    return f"{plain[:_LONGEST].rstrip()}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _recognizes(start: Start) -> Recognition | str | None:

@@ -58,6 +58,13 @@ EVENTS = (
 )
 TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, "traj": [], "trial": 0}
 COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
+LIGHTEVAL = {
+    "config_general": {"model_name": "org/m1"},
+    "results": {"quiz|0": {"em": 0.5, "em_stderr": 0.1}, "all": {"em": 0.5}},
+    "versions": {},
+    "config_tasks": {},
+    "summary_tasks": {},
+}
 RUN = {"testCases": [CASE], "metricsScores": []}
 SOLVED = {"date": "2026-03-02", "hash": "h", "eval": {"HumanEval/0": [DONE]}}
 SIMULATED = {"timestamp": "2026", "info": {"num_trials": 1}, "tasks": [{"id": "0"}], "simulations": [{"task_id": "0"}]}
@@ -86,6 +93,7 @@ READ: list[tuple[str, Named]] = [
     ("tau-bench", ("m1.json", json.dumps([TRAJECTORY, {**TRAJECTORY, "task_id": 1}], indent=2))),
     ("tau-bench", ("m1.json", json.dumps(SIMULATED))),
     ("openai-evals", ("r1_m1_quiz.jsonl", "".join(json.dumps(event) + "\n" for event in EVENTS))),
+    ("lighteval", (f"results_{DATE}.json", json.dumps(LIGHTEVAL, indent=2))),
     ("trec-eval", ("all.eval", "runid\tall\tbase\nmap\tall\t0.5000\n")),
 ]
 
@@ -94,18 +102,6 @@ READ: list[tuple[str, Named]] = [
 GENERATED = {"prompt": "Q0", "origin_prediction": "A", "predictions": "A", "references": "A", "correct": True}
 
 NOT_READ: dict[str, list[tuple[str, Any]]] = {
-    "lighteval": [
-        (
-            f"results_{DATE}.json",
-            {
-                "config_general": {"model_name": "org/m1"},
-                "results": {"quiz|0": {"em": 0.5, "em_stderr": 0.1}, "all": {"em": 0.5}},
-                "versions": {},
-                "config_tasks": {},
-                "summary_tasks": {},
-            },
-        )
-    ],
     "opencompass": [
         ("quiz.json", {"accuracy": 50.0, "details": {"0": GENERATED, "1": GENERATED, "type": "GEN"}}),
         ("quiz.json", {"0": {"origin_prompt": "Q", "prediction": "A", "gold": "A"}}),
@@ -148,7 +144,7 @@ def test_a_file_of_a_tool_that_is_not_read_is_claimed_by_none(
     assert recognize_file(tmp_path / named[0], untouched) is None
 
 
-def test_the_details_of_lighteval_are_claimed_by_none(untouched: Database, tmp_path: Path) -> None:
+def test_the_details_of_lighteval_are_claimed_by_its_reader(untouched: Database, tmp_path: Path) -> None:
     details = pyarrow.table(
         {
             "doc": [{"query": "Q0?", "choices": ["yes", "no"], "id": "0", "task_name": "quiz|0"}],
@@ -158,7 +154,9 @@ def test_the_details_of_lighteval_are_claimed_by_none(untouched: Database, tmp_p
     )
     file = tmp_path / f"details_quiz|0_{DATE}.parquet"
     pyarrow.parquet.write_table(details, file)
-    assert recognize_file(file, untouched) is None
+    found = recognize_file(file, untouched)
+    assert found is not None
+    assert found.reader == "lighteval"
 
 
 def of_table(text: str) -> Any:

@@ -29,6 +29,7 @@ NAMES = {
     "human-eval": "m1.jsonl",
     "tau-bench": "m1.json",
     "openai-evals": "log.jsonl",
+    "lighteval": "results.json",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

@@ -61,6 +61,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "human-eval": "task",
         "tau-bench": "task",
         "openai-evals": "sample",
+        "lighteval": "sample",
         "sacrebleu": "segment",
         "segments": "segment",
         "sklearn": "",

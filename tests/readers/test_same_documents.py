@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,6 +154,15 @@ def _openai_evals(folder: Path, system: str, questions: Texts) -> Path:
     return _write(folder / f"{system}.jsonl", "\n".join(map(json.dumps, lines)))
 
 
+def _lighteval(folder: Path, system: str, questions: Texts) -> Path:
+    rows = [{"doc": {"query": text, "id": str(place)}, "metric": {"em": 1.0}} for place, text in enumerate(questions)]
+    date = "2026-01-01T00-00-00.000000"
+    file = folder / "details" / system / date / f"details_t|0_{date}.parquet"
+    file.parent.mkdir(parents=True)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return file
+
+
 FILES: Mapping[str, tuple[str, Written]] = {
     "wide": ("wide", _wide),
     "sklearn": ("sklearn", _classes),
@@ -166,6 +177,7 @@ FILES: Mapping[str, tuple[str, Written]] = {
     "promptfoo": ("promptfoo", _promptfoo),
     "tau-bench": ("tau-bench", _tau_bench),
     "openai-evals": ("openai-evals", _openai_evals),
+    "lighteval": ("lighteval", _lighteval),
 }
 
 NO_TEXTS = frozenset(

@@ -74,7 +74,7 @@ def test_a_case_without_an_outcome_is_a_failure(database: Database, load_text: L
 def test_conversations_and_what_answers_took(database: Database, load_text: Load) -> None:
     turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
     spoken = {"name": "c", "scenario": "greeting", "success": True, "metricsData": [], "turns": turns}
-    took = {"inputTokenCount": 10, "outputTokenCount": 5, "completionTime": 1.5, "tokenCost": 0.25}
+    took: dict[str, Any] = {"inputTokenCount": 10, "outputTokenCount": 5, "completionTime": 1.5, "tokenCost": 0.25}
     said = run(case("a", **took), conversationalTestCases=[spoken])
     load_text(said, "deepeval", "run.json", fields=ON, texts=True)
     assert values(database) == [("m1", "a", 1.0), ("m1", "greeting", 1.0)]

@@ -107,9 +107,8 @@ def test_what_is_nothing_of_lighteval_is_refused(complaints: Complaints, untouch
     assert complaints("[]", "lighteval", "r.json") == [
         "r.json: this is not the results of lighteval: expected 'object', got 'array'"
     ]
-    assert complaints("no Parquet", "lighteval", f"details_quiz|5_{DATE}.parquet", fields={"system": "m"})[
-        0
-    ].startswith(f"details_quiz|5_{DATE}.parquet: this is not a sound Parquet file")
+    [said] = complaints("no Parquet", "lighteval", f"details_quiz|5_{DATE}.parquet", fields={"system": "m"})
+    assert said.startswith(f"details_quiz|5_{DATE}.parquet: this is not a sound Parquet file")
     without = details(tmp_path, [{"doc": {"id": "0"}}])
-    said = complaints(without.read_bytes(), "lighteval", without.name, fields={"system": "m"})
-    assert said == [f"{without.name}: these are not details of lighteval: no column is called metric"]
+    [said] = complaints(without.read_bytes(), "lighteval", without.name, fields={"system": "m"})
+    assert said == f"{without.name}: these are not details of lighteval: no column is called metric"

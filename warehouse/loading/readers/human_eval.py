@@ -123,8 +123,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if PLUS in attempt.passed:
                 # With the name of the run that it is on the base tests.
                 again = staging.replicate(model, plus, run=run)
-                passed = int(attempt.passed[PLUS])
-                values.add(attempt.line, plus, again, attempt.task, ACCURACY, passed, member=attempt.member)
+                of_plus = int(attempt.passed[PLUS])
+                values.add(attempt.line, plus, again, attempt.task, ACCURACY, of_plus, member=attempt.member)
         _state(staging, pass_at_k, test_set, tuple(systems))
         return sheets.staged()
 

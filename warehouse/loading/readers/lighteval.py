@@ -125,11 +125,11 @@ def _stage_details(staging: Staging, called: str, date: str) -> tuple[Staged, ..
             for metric, value in sample.metrics.items():
                 values.add(None, test_set, system, sample.document, ACCURACY if metric == right else metric, value)
                 taken[metric] = None
-            of: dict[str, object] = {"test_set": test_set, "document": sample.document}
-            sheets.identify(None, {QUESTION: sample.question}, **of)
-            sheets.texts.input(None, sample.question, **of)
-            sheets.texts.references(None, sample.references, **of)
-            sheets.texts.outputs(None, sample.answers, system=system, **of)
+            of = {"test_set": test_set, "document": sample.document}
+            sheets.identify(None, {QUESTION: sample.question}, member=None, **of)
+            sheets.texts.input(None, sample.question, member=None, **of)
+            sheets.texts.references(None, sample.references, member=None, **of)
+            sheets.texts.outputs(None, sample.answers, member=None, system=system, **of)
         for metric, value in (results.of_task(called) if results else {}).items():
             if metric in taken:
                 measure = ACCURACY if metric == right else metric
@@ -250,7 +250,7 @@ def _samples(staging: Staging) -> Iterator[_Sample]:
         of_file = (pattern_of(staging.source), begin, begin + AT_ONCE - 1)
         found = staging.database.rows(Sql(rows + where, of_file))
         for number, *cells in found:
-            said = {column: _value(cell) for column, cell in zip(wanted, cells, strict=True)}
+            said: dict[str, Any] = {column: _value(cell) for column, cell in zip(wanted, cells, strict=True)}
             yield _sample(int(number), said, said[metrics])
         if len(found) < AT_ONCE:
             return
@@ -269,7 +269,7 @@ def _value(cell: str | None) -> Any:
 
 
 def _sample(number: int, said: dict[str, Any], metrics: Any) -> _Sample:
-    doc = said.get("doc") if isinstance(said.get("doc"), dict) else {}
+    doc = _object(said, "doc")
     numbers = {metric: finite(item) for metric, item in (metrics if isinstance(metrics, dict) else {}).items()}
     document = doc.get("id")
     response = said.get("model_response")

@@ -143,11 +143,12 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if not sample.matches and not sample.metrics:
                 failures.add(sample.line, test_set, system, name, "error" if sample.failed else "not scored")
             references = sample.references()
-            of: dict[str, object] = {"test_set": test_set, "document": name}
-            sheets.identify(sample.line, {QUESTION: sample.question, ANSWER: "\n".join(references)}, **of)
-            sheets.texts.input(sample.line, sample.question, **of)
-            sheets.texts.references(sample.line, references, **of)
-            sheets.texts.outputs(sample.line, sample.outputs(), system=system, **of)
+            of = {"test_set": test_set, "document": name}
+            said = {QUESTION: sample.question, ANSWER: "\n".join(references)}
+            sheets.identify(sample.line, said, member=None, **of)
+            sheets.texts.input(sample.line, sample.question, member=None, **of)
+            sheets.texts.references(sample.line, references, member=None, **of)
+            sheets.texts.outputs(sample.line, sample.outputs(), member=None, system=system, **of)
         for figure in _stated(report, measures):
             staging.state(StatedFigure(test_set, (system,), figure, figure, "the final report", report[figure]))
         return sheets.staged(directions=directions(measures))

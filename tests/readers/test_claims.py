@@ -58,6 +58,8 @@ EVENTS = (
 )
 TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, "traj": [], "trial": 0}
 COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
+GENERATED = {"prompt": "Q0", "origin_prediction": "A", "predictions": "A", "references": "A", "correct": True}
+DETAILED = {"accuracy": 50.0, "details": {"0": GENERATED, "1": GENERATED, "type": "GEN"}}
 LIGHTEVAL = {
     "config_general": {"model_name": "org/m1"},
     "results": {"quiz|0": {"em": 0.5, "em_stderr": 0.1}, "all": {"em": 0.5}},
@@ -94,18 +96,21 @@ READ: list[tuple[str, Named]] = [
     ("tau-bench", ("m1.json", json.dumps(SIMULATED))),
     ("openai-evals", ("r1_m1_quiz.jsonl", "".join(json.dumps(event) + "\n" for event in EVENTS))),
     ("lighteval", (f"results_{DATE}.json", json.dumps(LIGHTEVAL, indent=2))),
+    ("opencompass", ("quiz.json", json.dumps(DETAILED))),
+    ("opencompass", ("quiz.json", json.dumps(DETAILED, indent=4))),
+    ("opencompass", ("quiz.json", json.dumps({"details": [{"example_abbr": "a_0", "correct": [True]}]}))),
+    ("opencompass", ("quiz.json", json.dumps({"0": {"origin_prompt": "Q", "prediction": "A", "gold": "A"}}))),
+    ("opencompass", ("summary_20260302_100000.csv", "dataset,version,metric,mode,m1\nquiz,1d7,accuracy,gen,50.00\n")),
     ("trec-eval", ("all.eval", "runid\tall\tbase\nmap\tall\t0.5000\n")),
 ]
 
 # --- files that are not read ------------------------------------------------------------------------------------------
 
-GENERATED = {"prompt": "Q0", "origin_prediction": "A", "predictions": "A", "references": "A", "correct": True}
-
 NOT_READ: dict[str, list[tuple[str, Any]]] = {
-    "opencompass": [
-        ("quiz.json", {"accuracy": 50.0, "details": {"0": GENERATED, "1": GENERATED, "type": "GEN"}}),
-        ("quiz.json", {"0": {"origin_prompt": "Q", "prediction": "A", "gold": "A"}}),
+    "bigcode-evaluation-harness": [
+        ("results.json", {"humaneval": {"pass@1": 0.5}, "config": {"model": "acme/m1", "temperature": 0.2}})
     ],
+    "simple-evals": [("simpleqa_m1.json", {"score": 0.5, "metrics": {"is_correct": 0.5}, "convos": []})],
 }
 
 OTHERS: list[tuple[str, Named]] = [

@@ -30,6 +30,7 @@ NAMES = {
     "tau-bench": "m1.json",
     "openai-evals": "log.jsonl",
     "lighteval": "results.json",
+    "opencompass": "quiz.json",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

@@ -62,6 +62,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "tau-bench": "task",
         "openai-evals": "sample",
         "lighteval": "sample",
+        "opencompass": "sample",
         "sacrebleu": "segment",
         "segments": "segment",
         "sklearn": "",

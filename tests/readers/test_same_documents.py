@@ -163,6 +163,13 @@ def _lighteval(folder: Path, system: str, questions: Texts) -> Path:
     return file
 
 
+def _opencompass(folder: Path, system: str, questions: Texts) -> Path:
+    details = {
+        str(place): {"predictions": "x", "references": text, "correct": True} for place, text in enumerate(questions)
+    }
+    return _write(folder / "results" / system / "t.json", json.dumps({"details": details}))
+
+
 FILES: Mapping[str, tuple[str, Written]] = {
     "wide": ("wide", _wide),
     "sklearn": ("sklearn", _classes),
@@ -178,6 +185,7 @@ FILES: Mapping[str, tuple[str, Written]] = {
     "tau-bench": ("tau-bench", _tau_bench),
     "openai-evals": ("openai-evals", _openai_evals),
     "lighteval": ("lighteval", _lighteval),
+    "opencompass": ("opencompass", _opencompass),
 }
 
 NO_TEXTS = frozenset(

@@ -130,6 +130,11 @@ def of_openai_evals(folder: Path, marks: Marks, stated: float) -> Path:
     return written(folder / "l.jsonl", "\n".join(map(json.dumps, [*lines, {"final_report": {"accuracy": stated}}])))
 
 
+def of_opencompass(folder: Path, marks: Marks, stated: float) -> Path:
+    details = {str(number): {"correct": mark == 1} for number, mark in enumerate(marks)}
+    return written(folder / "t.json", json.dumps({"accuracy": 100 * stated, "details": details}))
+
+
 def written(file: Path, text: str) -> Path:
     file.write_text(text)
     return file
@@ -147,6 +152,7 @@ LOGS: dict[str, Callable[[Path, Marks, float], Path]] = {
     "deepeval": of_deepeval,
     "human-eval": of_human_eval,
     "openai-evals": of_openai_evals,
+    "opencompass": of_opencompass,
 }
 
 SETTINGS = {
@@ -154,6 +160,7 @@ SETTINGS = {
     "trec-eval": {"test_set": "t"},
     "mteb": {"test_set": "t", "system": "m"},
     "deepeval": {"system": "m"},
+    "opencompass": {"system": "m"},
 }
 
 
@@ -194,7 +201,7 @@ def test_any_wrong_figure_is_said(nothing: Database, reader: str, marks: Marks, 
 def check_wrong(nothing: Database, reader: str, marks: Marks, wrong: float) -> None:
     right = sum(marks) / len(marks)
     [said] = loaded(nothing, reader, marks, wrong).disagreeing
-    scale = {"alpaca-eval": 100, "promptfoo": len(marks), "deepeval": len(marks)}.get(reader, 1)
+    scale = {"alpaca-eval": 100, "opencompass": 100, "promptfoo": len(marks), "deepeval": len(marks)}.get(reader, 1)
     written = round(wrong, 4) if reader == "trec-eval" else wrong
     assert f"{scale * written:.6g}" in said
     assert f"{scale * right:.6g}" in said

@@ -207,10 +207,23 @@ def test_a_schema_of_records_is_not_one(database: Database, tmp_path: Path) -> N
         recognize(tmp_path / RECORD, database)
 
 
+def test_what_a_sample_took_is_kept_and_less_is_better(database: Database, load_text: Load) -> None:
+    took = {"token_usage": {"input_tokens": 12, "output_tokens": 5, "total_tokens": 17}}
+    line = sample(1, 1, **took, performance={"latency_ms": 250.0})
+    load_text(line, "every-eval-ever", "quiz_samples.jsonl")
+    found = dict(row[2:4] for row in values(database))
+    wanted = {"input_tokens": 12.0, "output_tokens": 5.0, "seconds": 0.25, "tokens": 17.0}
+    assert found == {"accuracy": 1.0, "score": 1.0, **wanted}
+    lower = database.rows(Sql("select measure from direction where lower_is_better"))
+    assert {measure for (measure,) in lower} == wanted.keys()
+
+
 def test_real_records_load(database: Database, real_files: Path) -> None:
     for file in sorted((real_files / "eee").glob("demo*/**/*.json*")):
         load(database, file, "every-eval-ever")
     rows = {row[0]: row[1:4] for row in figures(database)}
     assert rows["IFEval"] == ("TencentARC/LLaMA-Pro-8B-Instruct", "accuracy", 0.4486)
     assert rows["demo-source.demo_bench"] == ("demo-org/demo-model", "accuracy", 0.75)
-    assert values(database) == [("demo-org/demo-model", "demo_0001", "accuracy", 1.0)]
+    took = {"input_tokens": 12.0, "output_tokens": 5.0, "tokens": 17.0}
+    wanted = [("demo-org/demo-model", "demo_0001", measure, value) for measure, value in took.items()]
+    assert values(database) == [("demo-org/demo-model", "demo_0001", "accuracy", 1.0), *wanted]

@@ -212,3 +212,11 @@ def test_real_values_average_to_the_figures_of_the_run(database: Database, real_
     assert means["accuracy"] == pytest.approx(figures["exact_match"])
     for name in ("quasi_prefix_exact_match@5", "num_prompt_tokens", "max_prob"):
         assert means[name] == pytest.approx(figures[name])
+
+
+def test_less_of_what_an_answer_took_is_better(database: Database, load_text: Load) -> None:
+    stats = [stat("exact_match", 1.0), stat("num_output_tokens", 5.0), stat("inference_runtime", 0.5)]
+    load_text(json.dumps([{"instance_id": "id1", "stats": stats}]), "helm", "s.json", fields=ON)
+    lower = database.rows(Sql("select measure from direction where lower_is_better order by measure"))
+    assert ("num_output_tokens",) in lower
+    assert ("exact_match",) not in lower

@@ -379,3 +379,32 @@ def test_samples_of_another_dataset_under_the_same_ids_are_refused(database: Dat
     assert load_text(log("T2", "rivers"), "inspect", "again.json").rows_new
     with pytest.raises(DataError, match="'dataset' mountains, but is stored with 'dataset' rivers"):
         load_text(log("T3", "mountains"), "inspect", "mountains.json")
+
+
+def test_what_a_sample_took_is_kept_and_less_is_better(database: Database, load_text: Load) -> None:
+    usage = {"input_tokens": 60, "output_tokens": 5, "total_tokens": 65, "total_cost": 0.25}
+    usages = {"m": usage, "judge": {"input_tokens": 900, "output_tokens": 1, "total_tokens": 901}}
+    took = answer(1, "C", model_usage=usages, working_time=1.5, total_time=9.0)
+    load_text(log_of(took, answer(2, "I", model_usage={}, total_time=0)), "inspect", "log.json")
+    assert [row[1:] for row in values(database)] == [
+        ("1", "accuracy", 1.0),
+        ("1", "cost", 0.25),
+        ("1", "input_tokens", 60.0),
+        ("1", "output_tokens", 5.0),
+        ("1", "seconds", 1.5),
+        ("1", "tokens", 65.0),
+        ("2", "accuracy", 0.0),
+    ]
+    lower = database.rows(Sql("select measure from direction where lower_is_better order by measure"))
+    assert [measure for (measure,) in lower] == ["input_tokens", "output_tokens", "seconds", "tokens"]
+
+
+def test_a_score_of_that_name_stays_and_a_usage_of_other_models_is_left_out(
+    database: Database, load_text: Load
+) -> None:
+    usages = {"a": {"total_tokens": 7}, "b": {"total_tokens": 8}}
+    load_text(log_of(answer(1, 3, scorer="tokens", model_usage={"m": {"total_tokens": 9}})), "inspect", "one.json")
+    assert [row[2:] for row in values(database)] == [("tokens", 3.0)]
+    other = {**HEADER, "task": "other"}
+    load_text(log_of(answer(1, "C", model_usage=usages), eval=other), "inspect", "two.json")
+    assert len(values(database)) == 2

@@ -25,6 +25,7 @@ from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, fin
 from evalhouse.warehouse.loading.staging.identity import ANSWER
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start, as_text
+from evalhouse.warehouse.loading.staging.resources import Resources, directions
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
@@ -222,7 +223,7 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
     for document in documents(staging):
         record = _parse(staging, document.whole(LARGEST), "this")
     model = staging.named("system", record.model, "the record does not name the model")
-    left_out, directions = 0, dict[str, bool]()
+    left_out, lower = 0, dict[str, bool]()
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
         for result in record.results:
@@ -234,11 +235,11 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
             else:
                 figures.add(None, test_set, system, "values", result.measure, *digits, *result.uncertainty)
                 if result.lower_is_better is not None:
-                    directions[result.measure] = result.lower_is_better
+                    lower[result.measure] = result.lower_is_better
         notes = (
             [f"left out (not finite numbers of at most 9 digits): {quantity(left_out, 'score')}"] if left_out else []
         )
-        return sheets.staged(notes, directions)
+        return sheets.staged(notes, lower)
 
 
 def _test_set(staging: Staging, result: RecordedResult, said_by: str) -> str:
@@ -253,6 +254,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     beside = staging.beside(of_record, LARGEST) if name.endswith(SAMPLES) else None
     record = _parse(staging, beside, f"the record beside it, {of_record},") if beside else Record()
     systems: dict[RecordedResult, dict[str, float]] = {}
+    lower: dict[str, bool] = {}
     known_of: dict[tuple[str, str], dict[str, str]] = {}
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
@@ -267,8 +269,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             if result is not None and record.is_of(sample):
                 largest = systems.setdefault(result, {})
                 largest[system] = max(largest.get(system, 0.0), float(score["score"]))
-            for measure, value in _values(result, score):
+            for measure, value in {**dict(_resources(sample)), **dict(_values(result, score))}.items():
                 values.add(number, test_set, system, name, measure, value, member=document.member)
+                lower |= directions([measure])
             given = sample["input"] if isinstance(sample.get("input"), dict) else {}
             # The raw input is what the system was given, and no question: prompts may differ between systems.
             answer = {ANSWER: "\n".join(_texts(given.get("reference")))}
@@ -296,8 +299,8 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                         over_documents=partial(_scaled_mean, scale),
                     )
                 )
-        directions = {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
-        return sheets.staged(directions=directions)
+        lower |= {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
+        return sheets.staged(directions=lower)
 
 
 def _scaled_mean(scale: float, values: Values) -> float:
@@ -349,6 +352,18 @@ def _values(result: RecordedResult | None, score: dict[str, Any]) -> Iterator[tu
     else:
         yield ACCURACY, float(score["is_correct"])
         yield "score", float(score["score"])
+
+
+def _resources(sample: dict[str, Any]) -> Resources:
+    """What a sample took."""
+    usage, performance = _object(sample, "token_usage"), _object(sample, "performance")
+    milliseconds = finite(performance.get("latency_ms"))
+    return Resources(
+        tokens=finite(usage.get("total_tokens")),
+        input_tokens=finite(usage.get("input_tokens")),
+        output_tokens=finite(usage.get("output_tokens")),
+        seconds=None if milliseconds is None else milliseconds / 1000,
+    )
 
 
 def _reason(error: str) -> str:

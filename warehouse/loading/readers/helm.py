@@ -150,6 +150,9 @@ STATS = "stats.json"
 _TEST = "test"
 """The split whose instances are the scenario."""
 
+_TOOK = ("num_prompt_tokens", "num_completion_tokens", "num_output_tokens", "inference_runtime")
+"""The statistics of what an answer took, of which less is better."""
+
 PARTS = (
     "run_spec.json",
     "scenario.json",
@@ -254,7 +257,7 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
             notes.append(f"instances were tried {len(run.trials)} times; each trial is a run")
         if empty := len(read) - len(finite_ones):
             notes.append(f"left out (no instance, or not a finite number): {quantity(empty, 'statistic')}")
-        return sheets.staged(notes, accuracy=right or "")
+        return sheets.staged(notes, {measure: True for measure in _TOOK if measure in measures}, right or "")
 
 
 def _identify(sheets: Sheets, run: _Run, instance: dict[str, Any], splits: Mapping[str, str | None]) -> None:

@@ -28,6 +28,7 @@ from evalhouse.warehouse.loading.staging.cells import FIGURES, arguments_text, d
 from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import MOST_MEMBERS, Document, damages, documents, meter_of, start_of
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
+from evalhouse.warehouse.loading.staging.resources import Resources, directions
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
@@ -169,6 +170,23 @@ def value_of(answer: Any) -> float | None:
     if answer.isascii() and answer.replace(".", "", 1).isdigit():
         return float(answer)
     return LETTERS.get(answer, WORDS.get(answer.lower()))
+
+
+def resources_of(sample: Mapping[str, Any], model: str | None) -> Resources:
+    """What a sample took: the tokens of the model that is evaluated, and not those of a grader; and the time it worked,
+    without the time that it waited for others.
+    """
+    usages = _sample_object(sample, "model_usage")
+    called = model if model in usages else next(iter(usages)) if len(usages) == 1 else None
+    usage = _sample_object(usages, called) if called is not None else _sample_object({}, "")
+    times = (finite(sample.get(key)) for key in ("working_time", "total_time"))
+    return Resources(
+        tokens=finite(usage.get("total_tokens")),
+        input_tokens=finite(usage.get("input_tokens")),
+        output_tokens=finite(usage.get("output_tokens")),
+        seconds=next((time for time in times if time), finite(_sample_object(sample, "output").get("time"))),
+        cost=finite(usage.get("total_cost")),
+    )
 
 
 def failure_of(sample: Mapping[str, Any]) -> str:
@@ -355,6 +373,8 @@ class _Taken(Struct):
     """What was read from the samples: values by epoch, sample and scorer, and samples without values."""
 
     values: dict[tuple[int, str, str], float] = field(default_factory=dict)
+    took: dict[tuple[int, str], Resources] = field(default_factory=dict)
+    """What each epoch of a sample took."""
     members: dict[tuple[int, str], str | None] = field(default_factory=dict)
     """The archive member of each epoch and sample."""
     failures: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -375,7 +395,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     model = staging.named("system", header.model, "the log does not name the model")
     model = f"{model}({header.answering})" if header.answering else model
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
-        taken = _take_samples(staging, task, samples, sheets)
+        taken = _take_samples(staging, task, header.model, samples, sheets)
         scorers = list(dict.fromkeys(scorer for *_, scorer in taken.values))
         figures = tuple(figures_of(log, scorers))
         says_right = right_of(scorers, frozenset(taken.lettered), figures)
@@ -388,6 +408,12 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         for (epoch, name, scorer), value in taken.values.items():
             measure = ACCURACY if scorer == right else scorer
             values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
+        took = set[str]()
+        for (epoch, name), resources in taken.took.items():
+            for measure, value in resources:
+                if measure not in scorers:
+                    values.add(None, task, system(epoch), name, measure, value, member=taken.members[epoch, name])
+                    took.add(measure)
         # The systems of the epochs are known only after all samples are read.
         epochs = sorted({epoch for epoch, _ in taken.members}) if sheets.texts.wanted else ()
         sheets.texts.name_systems({str(epoch): system(epoch) for epoch in epochs})
@@ -405,7 +431,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 if digits := decimal_text(figure.value):
                     of = figure.samples, figure.standard_error
                     published.add(None, task, system(1), "values", measure, *digits, *of, None, None, None)
-        return sheets.staged(_notes(taken, right, says_right), accuracy=right or "")
+        return sheets.staged(_notes(taken, right, says_right), directions(took), right or "")
 
 
 def _by_measure(staging: Staging, task: str, figures: tuple[ScorerFigure, ...]) -> dict[str, ScorerFigure]:
@@ -426,7 +452,7 @@ def _stated(figures: Iterable[ScorerFigure], taken: _Taken, right: str | None) -
             yield StatedFigure("", (), measure, figure.called, RESULTS, figure.value, over_runs=reduction)
 
 
-def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], sheets: Sheets) -> _Taken:
+def _take_samples(staging: Staging, task: str, model: str | None, samples: Iterator[Sample], sheets: Sheets) -> _Taken:
     taken = _Taken()
     for sample, member in samples:
         if "id" not in sample:
@@ -451,7 +477,9 @@ def _take_samples(staging: Staging, task: str, samples: Iterator[Sample], sheets
             taken.values[epoch, name, scorer] = value
             if isinstance(answer, str):
                 taken.lettered.add(scorer)
-        if not scored:
+        if scored:
+            taken.took[epoch, name] = resources_of(sample, model)
+        else:
             taken.failures[epoch, name] = failure_of(sample)
     return taken
 

@@ -13,7 +13,6 @@ from typing import Any
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds.records import FAILURES, VALUES
-from evalhouse.warehouse.loading.staging.cells import finite
 from evalhouse.warehouse.loading.staging.decoding import LARGEST, convert, text_of
 from evalhouse.warehouse.loading.staging.identity import QUESTION
 from evalhouse.warehouse.loading.staging.json_values import ITEM
@@ -162,8 +161,7 @@ def _trials(document: Document) -> tuple[list[_Trial], _About]:
 def _of_tau(trial: _Trajectory) -> _Trial:
     task = trial.info.get("task")
     instruction = text_of(task.get("instruction")) if isinstance(task, dict) else None
-    cost = finite(trial.info.get("total_cost"))
-    took = Resources(cost=cost)
+    took = Resources()
     return _Trial(
         *(str(trial.task_id), trial.trial, trial.reward, "error" in trial.info, instruction, trial.traj, took)
     )

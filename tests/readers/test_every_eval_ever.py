@@ -211,7 +211,7 @@ def test_what_a_sample_took_is_kept_and_less_is_better(database: Database, load_
     took = {"token_usage": {"input_tokens": 12, "output_tokens": 5, "total_tokens": 17}}
     line = sample(1, 1, **took, performance={"latency_ms": 250.0})
     load_text(line, "every-eval-ever", "quiz_samples.jsonl")
-    found = dict(row[2:4] for row in values(database))
+    found = {row[2]: row[3] for row in values(database)}
     wanted = {"input_tokens": 12.0, "output_tokens": 5.0, "seconds": 0.25, "tokens": 17.0}
     assert found == {"accuracy": 1.0, "score": 1.0, **wanted}
     lower = database.rows(Sql("select measure from direction where lower_is_better"))

@@ -67,7 +67,7 @@ def first_tables(catalog: Catalog, of: Collection[str] = ()) -> tuple[FirstTable
     for test_set in catalog.test_sets:
         if of and not {test_set.name, test_set.full_name} & {*of}:
             continue
-        for offer in offers(catalog, test_set)[:1]:
+        for offer in _by_what_is_asked_first(offers(catalog, test_set))[:1]:
             groups.setdefault((offer.kind.name, _main_measures(offer)), []).append((test_set, offer))
     attributes = catalog.attributes["document"]
     return tuple(
@@ -75,13 +75,24 @@ def first_tables(catalog: Catalog, of: Collection[str] = ()) -> tuple[FirstTable
             measures=measures if len(there) == 1 else measures[:1],
             of=there[0][1].of,
             test_sets=tuple(catalog.short_name(test_set) for test_set, _ in there),
-            systems=len({system for test_set, _ in there for system in catalog.systems_with(kind, test_set.id)}),
+            systems=len(_models(catalog, kind, [test_set.id for test_set, _ in there])),
             by_document=there[0][1].kind.by_document,
-            attribute=attributes[0] if attributes else None,
+            attribute=attributes[0] if attributes and not there[0][1].kind.of_lists else None,
             every=len(there) == len(catalog.test_sets),
         )
         for (kind, measures), there in groups.items()
     )
+
+
+def _by_what_is_asked_first(there: Sequence[Offer]) -> list[Offer]:
+    """Ranked lists before the decisions that were made of them; the others as pages have them."""
+    return sorted(there, key=lambda offer: not offer.kind.of_lists)
+
+
+def _models(catalog: Catalog, kind: str, test_sets: Sequence[int]) -> set[str]:
+    """The systems on some test sets, all runs of a model being one."""
+    there = {system for test_set in test_sets for system in catalog.systems_with(kind, test_set)}
+    return {catalog.models.get(system, catalog.system_names[system]) for system in there}
 
 
 def _main_measures(offer: Offer) -> tuple[str, ...]:

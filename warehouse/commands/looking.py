@@ -106,5 +106,5 @@ def _answer(args: argparse.Namespace, session: Session, account: Account) -> int
 def _commands(files: Sequence[str], table: FirstTable, leading: Sequence[str]) -> list[str]:
     """The commands that lead on: to keep the files, to ask more, and to see the pages."""
     paths = shlex.join(files)
-    asked = [f"evalhouse query {shlex.quote(text)}" for text in table.questions_on(leading)]
-    return [f"evalhouse load {paths}", *asked[:2], f"evalhouse {paths} --serve"]
+    queries = [f"evalhouse query {shlex.quote(text)}" for text in table.questions_on(leading)]
+    return [f"evalhouse load {paths}", *queries[:2], f"evalhouse {paths} --serve"]

@@ -46,16 +46,16 @@ class FirstTable(Struct, frozen=True):
     def questions_on(self, leading: Sequence[str]) -> Iterator[str]:
         """What leads on from the table, of which the leading systems are named."""
         measure, test_set = self.measures[0], typed_name(self.test_sets[0])
-        asked = f"{measure}{self.of} for {', '.join(map(typed_name, leading[:2]))} on {test_set}"
+        pair = f"{measure}{self.of} for {', '.join(map(typed_name, leading[:2]))} on {test_set}"
         if len(leading) < 2:
             if self.attribute is not None and self.by_document:
-                yield f"score {asked} by document.{typed_name(self.attribute)}"
+                yield f"score {pair} by document.{typed_name(self.attribute)}"
             yield "show measures"
             return
         if self.by_document:
-            yield f"compare {asked}"
+            yield f"compare {pair}"
             slices = self.attribute
-            yield f"documents {asked}" if slices is None else f"differ {asked} by document.{typed_name(slices)}"
+            yield f"documents {pair}" if slices is None else f"differ {pair} by document.{typed_name(slices)}"
         yield f"score {measure}{self.of} for all on {test_set}"
 
 

@@ -78,6 +78,16 @@ def test_several_test_sets_stand_side_by_side_and_one_system_is_shown_alone(
         assert main(words) == 0, words
 
 
+@pytest.mark.parametrize("test_sets", [("dev", "test"), ("birds", "birds:typos")])
+def test_splits_and_variants_are_not_averaged(
+    test_sets: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(results(tmp_path, test_sets)), "--format", "table"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"{name} (8 questions)" in printed for name in test_sets)
+    assert "average" not in printed
+
+
 def test_a_load_makes_the_warehouse_and_its_last_line_can_be_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

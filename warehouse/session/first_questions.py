@@ -27,13 +27,15 @@ class FirstTable(Struct, frozen=True):
     attribute: str | None
     every: bool
     """Whether these are all test sets of the warehouse."""
+    averaged: bool
+    """Whether an average over the test sets has sense."""
 
     @property
     def statement(self) -> str:
-        """The statement that makes the table: with averages over several test sets, with intervals where there is a row
-        for each document, and with marks where there are a few systems to compare.
+        """The statement that makes the table: with averages over several test sets where these have sense, with
+        intervals where there is a row for each document, and with marks where there are a few systems to compare.
         """
-        over = " over test sets" if len(self.test_sets) > 1 else ""
+        over = " over test sets" if self.averaged else ""
         shown = f"{', '.join(self.measures)}{self.of} for all on {self._on}{over}"
         if not self.by_document:
             return f"table {shown}"
@@ -79,6 +81,7 @@ def first_tables(catalog: Catalog, of: Collection[str] = ()) -> tuple[FirstTable
             by_document=there[0][1].kind.by_document,
             attribute=attributes[0] if attributes and not there[0][1].kind.of_lists else None,
             every=len(there) == len(catalog.test_sets),
+            averaged=_can_be_averaged(catalog, kind, [test_set for test_set, _ in there]),
         )
         for (kind, measures), there in groups.items()
     )
@@ -93,6 +96,21 @@ def _models(catalog: Catalog, kind: str, test_sets: Sequence[int]) -> set[str]:
     """The systems on some test sets, all runs of a model being one."""
     there = {system for test_set in test_sets for system in catalog.systems_with(kind, test_set)}
     return {catalog.models.get(system, catalog.system_names[system]) for system in there}
+
+
+SPLITS = frozenset({"train", "dev", "development", "valid", "validation", "val", "test", "eval"})
+"""What the parts of one collection are called."""
+
+
+def _can_be_averaged(catalog: Catalog, kind: str, there: Sequence[KnownTestSet]) -> bool:
+    """Whether several test sets are different tasks, and not splits or variants of one (mmlu and mmlu:typos), and some
+    system is on all of them.
+    """
+    names = [test_set.name for test_set in there]
+    are_variants = any(name.startswith(f"{other}:") for name in names for other in names)
+    if len(there) < 2 or are_variants or {name.casefold() for name in names} <= SPLITS:
+        return False
+    return bool(set.intersection(*(_models(catalog, kind, [test_set.id]) for test_set in there)))
 
 
 def _main_measures(offer: Offer) -> tuple[str, ...]:

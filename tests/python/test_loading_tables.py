@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas
 import pytest
 
@@ -278,3 +279,56 @@ def test_an_error_says_which_column_is_wrong_or_lacking(rows: list[dict[str, obj
         eh.compare(pandas.DataFrame(rows), "accuracy", "new", "base")
     assert str(raised.value).startswith(f"frame: {said}")
     assert "\n" not in str(raised.value)
+
+
+# === a column for each system =========================================================================================
+
+WREN, LARK = [1, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0]
+NAMES = [f"p{place}" for place in range(6)]
+
+
+def _pivots() -> dict[str, Any]:
+    polars = pytest.importorskip("polars")
+    arrays = {"wren": np.array(WREN), "lark": np.array(LARK)}
+    named = pandas.DataFrame({"question": NAMES, "wren": WREN, "lark": LARK})
+    return {
+        "arrays": arrays,
+        "lists": {"wren": WREN, "lark": LARK},
+        "a frame": named,
+        "an index": named.set_index("question"),
+        "a frame without documents": named.drop(columns="question"),
+        "polars": polars.DataFrame(arrays),
+        "rows": [{"wren": wren, "lark": lark} for wren, lark in zip(WREN, LARK, strict=True)],
+    }
+
+
+@pytest.mark.parametrize("name", list(_pivots()))
+def test_a_table_with_a_column_for_each_system_is_the_same_question(name: str) -> None:
+    rows = [
+        {"model": model, "question": question, "accuracy": right}
+        for model, column in (("wren", WREN), ("lark", LARK))
+        for question, right in zip(NAMES, column, strict=True)
+    ]
+    wanted, found = (eh.compare(data, "accuracy", "wren", "lark")[0] for data in (rows, _pivots()[name]))
+    for column in ("difference", "p", "documents", "verdict"):
+        assert found[column] == wanted[column], column
+
+
+def test_a_pivot_of_an_unknown_system_and_one_with_text_are_errors() -> None:
+    with pytest.raises(eh.QueryError, match="crow"):
+        eh.compare({"wren": WREN, "lark": LARK}, "accuracy", "wren", "crow")
+    with pytest.raises(eh.LoadError):
+        eh.compare({"wren": ["yes", "perhaps"], "lark": ["no", "yes"]}, "accuracy", "wren", "lark")
+    with pytest.raises(eh.LoadError, match="not equally long"):
+        eh.compare({"wren": WREN, "lark": LARK[:3]}, "accuracy", "wren", "lark")
+
+
+def test_options_of_readers_may_be_numbers(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("1 0 d1 2\n1 0 d2 1\n1 0 d3 0\n")
+    (tmp_path / "s.run").write_text("1 Q0 d2 1 3.0 s\n1 Q0 d1 2 2.0 s\n")
+    found = {}
+    for relevance in (1, 2):
+        warehouse = eh.create()
+        warehouse.load(tmp_path / "qrels.txt", tmp_path / "s.run", set={"test_set": "t"}, relevance=relevance)
+        found[relevance] = warehouse.score("precision", of="extraction", on="t")[0]["precision"]
+    assert found == {1: 1.0, 2: 0.5}

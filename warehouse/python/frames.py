@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.process.publishing import temporary
 from evalhouse.warehouse.store.fingerprints import write_frame
 
@@ -57,7 +58,7 @@ def files_of(data: Sequence[Any], name: str) -> Data:
         if not _is_table(table):
             raise TypeError(
                 f"{type(table).__name__} cannot be loaded: paths can, DataFrames of pandas and polars, Arrow tables, "
-                "DuckDB relations, and lists of dictionaries"
+                "DuckDB relations, lists of dictionaries, and dictionaries of arrays"
             )
     return Data(paths, tuple(zip(names, tables, strict=True)))
 
@@ -70,12 +71,54 @@ def _is_table(table: Any) -> bool:
     if _package(table) in ("pandas", "polars", "pyarrow", "duckdb") or hasattr(table, "__arrow_c_stream__"):
         return not hasattr(table, "to_frame")  # a single column
     if isinstance(table, Mapping):
-        return bool(table) and all(
-            isinstance(cells, Sequence) and not isinstance(cells, str) for cells in table.values()
-        )
+        return bool(table) and all(_is_column(cells) for cells in table.values())
     return (
         isinstance(table, Sequence) and not isinstance(table, bytes) and all(isinstance(row, Mapping) for row in table)
     )
+
+
+def _is_column(cells: Any) -> bool:
+    """Whether these are the cells of a column: a list, or an array of one dimension."""
+    if isinstance(cells, str | bytes | Mapping):
+        return False
+    return isinstance(cells, Sequence) or getattr(cells, "ndim", None) == 1
+
+
+def with_systems_as_columns(table: Any, measure: str, systems: Iterable[str]) -> Any | None:
+    """A table with a column for each system, which names its documents; None for any other table.
+
+    Such a table has no column for the measure, and one for each of the systems, of which some are named, or every
+    column is an array. Its rows are the documents, in order, where nothing names them.
+    """
+    if not _is_table(table):
+        return None
+    columns = _columns_of(table)
+    named = [system for system in systems if system in columns]
+    arrays = isinstance(table, Mapping) and not any(isinstance(cell, str) for cells in table.values() for cell in cells)
+    if measure.casefold() in map(str.casefold, columns) or (len(named) < 2 and not arrays):
+        return None
+    if not arrays and len(columns) > len(named):
+        return table
+    rows = range(1, len(table if not isinstance(table, Mapping) else table[next(iter(table))]) + 1)
+    if isinstance(table, Mapping):
+        return {PLAIN_NOUN: rows, **table}
+    if isinstance(table, Sequence):
+        return [{PLAIN_NOUN: row, **cells} for row, cells in zip(rows, table, strict=True)]
+    match _package(table):
+        case "pandas":
+            return table if table.index.names != [None] else table.rename_axis(PLAIN_NOUN)
+        case "polars":
+            return table.with_row_index(PLAIN_NOUN, offset=1)
+        case _:
+            return table
+
+
+def _columns_of(table: Any) -> list[str]:
+    if isinstance(table, Mapping):
+        return [str(name) for name in table]
+    if isinstance(table, Sequence):
+        return [str(name) for name in (table[0] if table else ())]
+    return [str(name) for name in getattr(table, "column_names", None) or getattr(table, "columns", ())]
 
 
 def _write_table(table: Any, name: str, folder: Path) -> Path:

@@ -456,7 +456,7 @@ class Warehouse(OtherStatements):
         dry_run: bool = False,
         wait: float = 10.0,
         max_unpacked: str | None = None,
-        **options: str,
+        **options: str | float,
     ) -> PrintedResult:
         """Load files, folders or tables in memory, as `evalhouse load` does. Either everything is loaded or nothing.
 
@@ -495,8 +495,8 @@ class Warehouse(OtherStatements):
             How many seconds to wait while another program changes the warehouse.
         max_unpacked : str, optional
             The maximum unpacked size of a compressed file, such as `50GB`.
-        **options : str
-            Options of the reader, as on the command line: `measures="a,b"`, `gold="gold.conll"`.
+        **options : str or number
+            Options of the reader, as on the command line: `measures="a,b"`, `gold="gold.conll"`, `depth=10`.
 
         Returns
         -------
@@ -540,7 +540,7 @@ class Warehouse(OtherStatements):
                 as_,
                 fields=dict(set or {}),
                 columns=dict(map or {}),
-                options=options,
+                options={name: str(value) for name, value in options.items()},
                 lower_is_better=directions,
                 shares=written.several("share", share) if share else (),
                 simulated=simulated,
@@ -687,7 +687,8 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]
     lower, share = given["lower_is_better"] or (), given["share"] or ()
-    loaded = warehouse.load(given["data"], set=fields, map=given["map"], lower_is_better=lower, share=share)
+    data, options = _data_of(given)
+    loaded = warehouse.load(data, set=fields, map=given["map"], lower_is_better=lower, share=share, **options)
     if not warehouse.session.catalog.test_sets:
         in_full(lambda: _refuse_attributes(loaded))
     if "cluster" in fields:
@@ -698,6 +699,18 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     result: PrintedResult = method(*positional, **arguments)
     notes = (note for note in loaded.notes if not note.startswith(TAKEN_FOR))
     return PrintedResult.of(replace(result, notes=(*notes, *result.notes)), warehouse.run)
+
+
+def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The data of a question, and how they are read: with a column for each system, if they have these."""
+    from evalhouse.warehouse.python.frames import with_systems_as_columns
+
+    data, measure = given["data"], given["measures"]
+    systems = [name for name in (*given.get("systems", ()), given.get("against")) if isinstance(name, str)]
+    if not isinstance(measure, str):
+        return data, {}
+    pivot = with_systems_as_columns(data, measure, systems)
+    return (data, {}) if pivot is None else (pivot, {"as_": "wide", "wide": "systems", "measure": measure})
 
 
 def _refuse_attributes(loaded: Result) -> NoReturn:

@@ -464,11 +464,11 @@ def _stage_judges(staging: Staging) -> tuple[Staged, ...]:
     marked = "create or replace temp table trec_judges as select rowid as place, *, iteration = " + value(said)
     staging.database.run(marked + " as is_key from trec_cells")
     pair = "topic || '/' || document"
-    judged = (
+    judgments_and_key = (
         "(select *, iteration as annotator from trec_judges union all select *, null from trec_judges where is_key)"
     )
     cells = {"document": pair, "annotator": "annotator", "label": _label(staging)}
-    labels = _Part(LABELS, cells, judged, "annotator nulls first, place", "line")
+    labels = _Part(LABELS, cells, judgments_and_key, "annotator nulls first, place", "line")
     pairs = "(select topic, document, min(line) as line, max(grade::integer) filter (is_key) as grade "
     pairs += "from trec_judges group by topic, document)"
     attributes = {"topic": "topic", "grade": "grade"}

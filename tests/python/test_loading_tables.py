@@ -298,6 +298,7 @@ def _pivots() -> dict[str, Any]:
         "an index": named.set_index("question"),
         "a frame without documents": named.drop(columns="question"),
         "polars": polars.DataFrame(arrays),
+        "Arrow": pytest.importorskip("pyarrow").table(arrays),
         "rows": [{"wren": wren, "lark": lark} for wren, lark in zip(WREN, LARK, strict=True)],
     }
 

@@ -109,6 +109,8 @@ def with_systems_as_columns(table: Any, measure: str, systems: Iterable[str]) ->
             return table if table.index.names != [None] else table.rename_axis(PLAIN_NOUN)
         case "polars":
             return table.with_row_index(PLAIN_NOUN, offset=1)
+        case "pyarrow":
+            return table.add_column(0, PLAIN_NOUN, [list(rows)])
         case _:
             return table
 
@@ -118,7 +120,8 @@ def _columns_of(table: Any) -> list[str]:
         return [str(name) for name in table]
     if isinstance(table, Sequence):
         return [str(name) for name in (table[0] if table else ())]
-    return [str(name) for name in getattr(table, "column_names", None) or getattr(table, "columns", ())]
+    names = table.column_names if hasattr(table, "column_names") else table.columns
+    return [str(name) for name in names]
 
 
 def _write_table(table: Any, name: str, folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepare_session
 from evalhouse.warehouse.commands.loading import say_stored
 from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, shows_colours, text_of
-from evalhouse.warehouse.faults import file_error
+from evalhouse.warehouse.faults import DataError, Fault, file_error
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.process.publishing import files_in
 from evalhouse.warehouse.render.style import clean
@@ -89,13 +90,23 @@ def demo(args: argparse.Namespace) -> int:
 # Reads scripts, and formats them.
 
 
+ARCHIVE = b"PK\x03\x04"
+"""How an archive begins, as logs of Inspect are."""
+
+
 def script(file: Path) -> str:
-    """The text of a script. Raises DataError if it cannot be read."""
+    """The text of a script. Raises DataError if it cannot be read, and if it is a log of Inspect, which may have the
+    name of one.
+    """
     try:
         with file.open("rb") as opened:
-            return text_of(opened.read(LARGEST_TEXT + 1), str(file))
+            raw = opened.read(LARGEST_TEXT + 1)
     except OSError as error:
         raise file_error(file, (error.strerror or "cannot be read").lower()) from None
+    if raw.startswith(ARCHIVE):
+        fault = Fault(str(file), None, "this is an archive, as the logs of Inspect are, and no file of statements")
+        raise DataError((fault,), hints=(f"evalhouse load {shlex.quote(str(file))} reads its results",))
+    return text_of(raw, str(file))
 
 
 def lay_out(args: argparse.Namespace) -> int:

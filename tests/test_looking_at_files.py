@@ -93,9 +93,11 @@ def test_a_load_makes_the_warehouse_and_its_last_line_can_be_asked(
 ) -> None:
     folder = results(tmp_path)
     assert main(["load", str(folder)]) == 0
-    *_, made, ask = capsys.readouterr().err.splitlines()
-    assert made == "note: evalhouse.duckdb is a new warehouse"
-    words = shlex.split(ask.removeprefix("note: ask now: "))[1:]
+    *_, last = said = capsys.readouterr().err.splitlines()
+    assert "note: evalhouse.duckdb is a new warehouse" in said
+    account, _, ask = last.partition("; ask now: ")
+    assert account.startswith("note: 3 files: 3 systems on birds; ")
+    words = shlex.split(ask)[1:]
     assert words == ["query", "table accuracy for all on all interval letters"]
     assert main([*words, "--format", "table"]) == 0
     assert "*0.8750*" in capsys.readouterr().out

@@ -100,9 +100,9 @@ def _amount(rows: int, texts: int) -> str:
     return quantity(rows, "row") + (f" and {quantity(texts, 'text')}" if texts else "")
 
 
-def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
+def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut, *, ask: str = "") -> None:
     """Prints what happened to all files: each loaded file if there are few, what was left out, and in the last line how
-    many files became how many systems and what became of the others.
+    many files became how many systems, what became of the others, and what to ask.
     """
     from evalhouse.warehouse.loading.account import account_of
 
@@ -120,7 +120,9 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> 
         note(args, f"left out: {fault}")
     account = account_of(plan, done)
     if account.files > 1:
-        _say_sum(args, account, loaded)
+        _say_sum(args, account, loaded, ask)
+    elif ask:
+        note(args, ask)
 
 
 def say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
@@ -143,10 +145,10 @@ def say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:
         note(args, f"{len(sources) - FEW} more notes, which loads of fewer files show")
 
 
-def _say_sum(args: argparse.Namespace, account: Account, loaded: Sequence[Loaded]) -> None:
+def _say_sum(args: argparse.Namespace, account: Account, loaded: Sequence[Loaded], ask: str) -> None:
     new = sum(one.rows_new for one in loaded), sum(one.texts_new for one in loaded)
     imports = sorted(one.import_id for one in loaded if one.import_id is not None)
-    rest = f"; {account.rest}" if account.rest else ""
+    rest = "".join(f"; {one}" for one in (account.rest, ask) if one)
     if not any(new):
         note(args, f"{account.became}; {_all_known(loaded)}{rest}")
     elif args.dry_run:
@@ -236,26 +238,23 @@ def load_files(args: argparse.Namespace) -> int:
             done = _change_warehouse(path, loading, files, args, is_new=is_new)
     if args.dry_run or args.said["format"]:
         show_files(args, planned, done)
-    say_together(args, planned, done)
-    if not args.dry_run:
-        if is_new:
-            note(args, f"{path} is a new warehouse")
-        _say_what_to_ask(args, path, done)
+    if is_new and not args.dry_run:
+        note(args, f"{path} is a new warehouse")
+    say_together(args, planned, done, ask="" if args.dry_run else _what_to_ask(args, path, done))
     return DONE
 
 
-def _say_what_to_ask(args: argparse.Namespace, path: Path, done: CarriedOut) -> None:
-    """Prints a command that asks about the test sets of the load, as the last line."""
+def _what_to_ask(args: argparse.Namespace, path: Path, done: CarriedOut) -> str:
+    """A command that asks about the test sets of a load; empty if nothing can be asked, or nobody reads it."""
     from evalhouse.warehouse.session.first_questions import first_tables
     from evalhouse.warehouse.session.session import Session
 
     if args.quiet:
-        return
+        return ""
     with Session.open(path) as session:
         tables = first_tables(session.catalog, {name for _, loaded in done.loaded for name in loaded.test_sets})
-    if tables:
-        named = f" --db {shlex.quote(args.db)}" if args.said["db"] else ""
-        note(args, f"ask now: evalhouse query {shlex.quote(tables[0].statement)}{named}")
+    named = f" --db {shlex.quote(args.db)}" if args.said["db"] else ""
+    return f"ask now: evalhouse query {shlex.quote(tables[0].statement)}{named}" if tables else ""
 
 
 def request_of(args: argparse.Namespace) -> LoadRequest:

@@ -59,6 +59,8 @@ EVENTS = (
 TRAJECTORY = {"task_id": 0, "reward": 1.0, "info": {"task": {"user_id": "u0"}}, "traj": [], "trial": 0}
 COMPLETED = {"task_id": "HumanEval/0", "completion": "    pass\n", "result": "passed", "passed": True}
 GENERATED = {"prompt": "Q0", "origin_prediction": "A", "predictions": "A", "references": "A", "correct": True}
+GAMES = {"question_id": "q1", "model": "m1", "judge": "gpt-4", "games": [{"judgment": "so", "score": "A>B"}]}
+PAIRED = {"question_id": 81, "model_1": "m1", "model_2": "m2", "g1_winner": "tie", "g2_winner": "tie", "judge": ["j"]}
 DETAILED = {"accuracy": 50.0, "details": {"0": GENERATED, "1": GENERATED, "type": "GEN"}}
 LIGHTEVAL = {
     "config_general": {"model_name": "org/m1"},
@@ -101,6 +103,8 @@ READ: list[tuple[str, Named]] = [
     ("opencompass", ("quiz.json", json.dumps({"details": [{"example_abbr": "a_0", "correct": [True]}]}))),
     ("opencompass", ("quiz.json", json.dumps({"0": {"origin_prompt": "Q", "prediction": "A", "gold": "A"}}))),
     ("opencompass", ("summary_20260302_100000.csv", "dataset,version,metric,mode,m1\nquiz,1d7,accuracy,gen,50.00\n")),
+    ("llm-judge", ("m1.jsonl", json.dumps(GAMES) + "\n")),
+    ("llm-judge", ("gpt-4_pair.jsonl", json.dumps(PAIRED) + "\n")),
     ("trec-eval", ("all.eval", "runid\tall\tbase\nmap\tall\t0.5000\n")),
 ]
 

@@ -31,6 +31,7 @@ NAMES = {
     "openai-evals": "log.jsonl",
     "lighteval": "results.json",
     "opencompass": "quiz.json",
+    "llm-judge": "judgments.jsonl",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

@@ -63,6 +63,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "openai-evals": "sample",
         "lighteval": "sample",
         "opencompass": "sample",
+        "llm-judge": "question",
         "sacrebleu": "segment",
         "segments": "segment",
         "sklearn": "",

@@ -193,6 +193,7 @@ NO_TEXTS = frozenset(
         *(name for name, reader in READERS.items() if reader.columns),
         *("counts", "muc-report", "trec", "trec-eval", "mteb", "sacrebleu", "swe-bench"),
         *("alpaca-eval", "deepeval"),  # the text is the name
+        "llm-judge",  # questions of benchmarks have numbers of their own
         "human-eval",  # tasks of benchmarks have names of their own
         "brat",  # its key is compared below
     }

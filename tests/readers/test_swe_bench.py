@@ -77,6 +77,22 @@ def test_a_submission_lists_what_became_of_its_instances(database: Database, tmp
     ]
 
 
+def test_the_repository_of_submissions_names_them_by_folder(database: Database, tmp_path: Path) -> None:
+    submission = tmp_path / "evaluation" / "lite" / "20240402_sweagent"
+    for folder in ("results", "logs/a", "logs/b"):
+        (submission / folder).mkdir(parents=True)
+    lists = {"resolved": ["a"], "generated": ["a", "b"], "applied": ["a", "b"], "no_generation": [], "no_logs": []}
+    (submission / "results" / "results.json").write_text(json.dumps(lists))
+    load(database, submission / "results" / "results.json", "swe-bench")
+    wanted = [("lite", "20240402_sweagent", "a", "accuracy", 1.0), ("lite", "20240402_sweagent", "b", "accuracy", 0.0)]
+    assert values(database) == wanted
+    for name, resolved in (("a", True), ("b", False)):
+        report = {name: {"patch_is_None": False, "patch_successfully_applied": True, "resolved": resolved}}
+        (submission / "logs" / name / "report.json").write_text(json.dumps(report))
+        load(database, submission / "logs" / name / "report.json", "swe-bench")
+    assert values(database) == wanted
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [

@@ -69,13 +69,19 @@ def test_simulations_of_tau2_name_their_agent_and_domain(database: Database, loa
         "simulations": [
             simulation("a", 1.0, duration=12.5, agent_cost=0.25, termination_reason="user_stop"),
             simulation("b", None, termination_reason="too_many_errors"),
+            simulation("c", None, termination_reason="infrastructure_error"),
         ],
+        "timestamp": "2026-03-02T10:00:00",
     }
     load_text(json.dumps(said), "tau-bench", "out.json")
     assert values(database) == [("acme/m1", "a", 1.0), ("acme/m1", "b", 0.0)]
     assert values(database, "seconds") == [("acme/m1", "a", 12.5)]
     assert values(database, "cost") == [("acme/m1", "a", 0.25)]
-    assert database.rows(Sql("select test_set, item, reason from failures")) == [("airline", "b", "error")]
+    assert database.rows(Sql("select test_set, item, reason from failures order by item")) == [
+        ("airline", "b", "error"),
+        ("airline", "c", "error"),
+    ]
+    assert database.rows(Sql("select run from runs")) == [("2026-03-02T10:00:00/0",)]
 
 
 @pytest.mark.parametrize(

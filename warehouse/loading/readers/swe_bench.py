@@ -169,15 +169,20 @@ def _is_of_one(said: dict[str, Any]) -> bool:
 
 def _names_of_run(staging: Staging, of_one: bool) -> tuple[str, str]:
     """The test set and the system, from settings, or else from the names of the file or its folders:
-    `<model>.<run>.json` or `<run>/<model>/<instance>/report.json`.
+    `<model>.<run>.json` or `<run>/<model>/<instance>/report.json`; and as in the repository of submissions,
+    `<test set>/<submission>/results/results.json` and `<test set>/<submission>/logs/<instance>/report.json`.
     """
     folder = staging.source.absolute().parent
-    if of_one and staging.source.name.startswith("report."):
+    if of_one and staging.source.name.startswith("report.") and folder.parent.name == "logs":
+        submission = folder.parent.parent
+        model, run, test_set = submission.name, "", submission.parent.name
+    elif of_one and staging.source.name.startswith("report."):
         model, run, test_set = folder.parent.name, folder.parent.parent.name, folder.parent.parent.name
     else:
         stem = staging.source.name.partition(".json")[0]
         model, _, run = stem.rpartition(".") if "." in stem else (stem, "", "")
         if model in ("report", "results", "result"):
+            folder = folder.parent if folder.name == "results" else folder
             model, folder = folder.name, folder.parent
         test_set = folder.name
     test_set = staging.named("test_set", test_set, "no folder names the test set")

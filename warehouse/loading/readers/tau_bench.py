@@ -96,6 +96,7 @@ class _Trial(Struct, frozen=True):
     number: int
     reward: float
     failed: bool
+    counted: bool
     instruction: str | None
     messages: list[dict[str, Any]]
     took: Resources
@@ -105,8 +106,11 @@ class _Trial(Struct, frozen=True):
         return {ACCURACY: float(abs(self.reward - 1) <= _SUCCESS), REWARD: self.reward, **dict(self.took)}
 
 
-_ENDED_EARLY = frozenset(("agent_error", "too_many_errors", "infrastructure_error", "unexpected_error"))
-"""The reasons of tau2-bench why a simulation ended that are errors."""
+_NOT_COUNTED = frozenset(("infrastructure_error", "context_window_exceeded"))
+"""The reasons why a simulation ended that tau2-bench leaves out of its averages."""
+
+_ERRORS = _NOT_COUNTED | {"agent_error", "user_error", "too_many_errors", "unexpected_error"}
+"""The reasons why a simulation ended that are errors."""
 
 _FILE = re.compile(
     r"(?P<agent>tool-calling|act|react|few-shot)-(?P<model>.+)-(?P<temperature>[0-9.]+)_range_.*_user-.*_(?P<date>[0-9]+)"
@@ -123,19 +127,19 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
         measures: dict[str, None] = {}
         for document in documents(staging):
-            trials, about = _trials(document)
+            trials, about, timestamp = _trials(document)
             named = _FILE.fullmatch(staging.source.name.partition(".json")[0])
             domain = about.environment_info.domain_name if about.environment_info else None
             said = about.agent_info.llm if about.agent_info else None
             test_set = staging.named("test_set", domain, "")
             model = staging.named("system", said or (named["model"] if named else None), "")
             settings = f"agent={named['agent']},temperature={named['temperature']}" if named else ""
-            log = named["date"] if named else ""
+            log = named["date"] if named else timestamp
             for trial in trials:
                 # With the time of the log, so that another log of the agent has runs of its own.
                 run = f"{log}/{trial.number}" if log else str(trial.number)
                 system = staging.replicate(model, test_set, run=run, settings=settings)
-                for measure, value in trial.values().items():
+                for measure, value in trial.values().items() if trial.counted else ():
                     values.add(None, test_set, system, trial.task, measure, value, member=document.member)
                     measures[measure] = None
                 if trial.failed:
@@ -149,29 +153,30 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(staging.notes_on_settings(), directions(measures))
 
 
-def _trials(document: Document) -> tuple[list[_Trial], _About]:
+def _trials(document: Document) -> tuple[list[_Trial], _About, str | None]:
+    """The trials of a file, what it says of them, and its time."""
     said = document.json(LARGEST)
     if isinstance(said, dict):
         of_tau2 = convert(document, said, _Simulations, "a file of tau2-bench")
-        return [_of_tau2(simulation) for simulation in of_tau2.simulations], of_tau2.info
+        return [_of_tau2(simulation) for simulation in of_tau2.simulations], of_tau2.info, of_tau2.timestamp
     trajectories = convert(document, said, list[_Trajectory], "a list of trajectories of tau-bench")
-    return [_of_tau(trajectory) for trajectory in trajectories], _About()
+    return [_of_tau(trajectory) for trajectory in trajectories], _About(), None
 
 
 def _of_tau(trial: _Trajectory) -> _Trial:
     task = trial.info.get("task")
     instruction = text_of(task.get("instruction")) if isinstance(task, dict) else None
-    took = Resources()
-    return _Trial(
-        *(str(trial.task_id), trial.trial, trial.reward, "error" in trial.info, instruction, trial.traj, took)
-    )
+    failed = "error" in trial.info
+    return _Trial(*(str(trial.task_id), trial.trial, trial.reward, failed, True, instruction, trial.traj, Resources()))
 
 
 def _of_tau2(trial: _Simulation) -> _Trial:
     reward = trial.reward_info.reward if trial.reward_info else None
-    failed = trial.termination_reason in _ENDED_EARLY
+    failed, counted = trial.termination_reason in _ERRORS, trial.termination_reason not in _NOT_COUNTED
     took = Resources(seconds=trial.duration, cost=trial.agent_cost)
-    return _Trial(str(trial.task_id), trial.trial or 0, reward or 0.0, failed, None, trial.messages or [], took)
+    return _Trial(
+        str(trial.task_id), trial.trial or 0, reward or 0.0, failed, counted, None, trial.messages or [], took
+    )
 
 
 def _conversation(messages: list[dict[str, Any]]) -> str | None:

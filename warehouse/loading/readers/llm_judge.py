@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from evalhouse.warehouse.kinds.records import FAILURES, VALUES
 from evalhouse.warehouse.loading.staging.decoding import decode_lines
+from evalhouse.warehouse.loading.staging.json_values import ITEM
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -147,11 +148,11 @@ def _won(games: list[_Game | None]) -> float | None:
 def _recognizes(start: Start) -> str | None:
     keys = start.keys
     named = {("question_id",), ("uid",)} & keys and ("judge",) in keys and start.first.lstrip().startswith("{")
-    if named and ("games", "[]", "score") in keys and ("model",) in keys:
+    if named and ("games", ITEM, SCORE) in keys and ("model",) in keys:
         return "its judge and games"
     if named and {("model_1",), ("model_2",), ("g1_winner",), ("g2_winner",)} <= keys:
         return "its judge and winners"
-    if named and {("model",), ("score",), ("turn",), ("judgment",)} <= keys:
+    if named and {("model",), (SCORE,), ("turn",), ("judgment",)} <= keys:
         return "its judge, score and turn"
     return None
 

@@ -48,6 +48,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "trec": "topic",
         "trec-eval": "topic",
         "conll": "sentence",
+        "spans": "document",
         "lm-eval": "sample",
         "helm": "sample",
         "inspect": "sample",

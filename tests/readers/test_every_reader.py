@@ -35,6 +35,7 @@ SETTINGS = {
     "trec-eval": {"test_set": "T"},
     "inspect": {},
     "sacrebleu": {"test_set": "T"},
+    "comet": {"test_set": "T"},
 }
 OPTIONS = {"sacrebleu": {"measure": "BLEU"}}
 

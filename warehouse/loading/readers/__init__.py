@@ -10,8 +10,10 @@ from functools import cache
 
 from evalhouse.warehouse.loading.readers import (
     alpaca_eval,
+    answers,
     brat,
     classes,
+    comet,
     conll,
     counts,
     deepeval,
@@ -27,6 +29,7 @@ from evalhouse.warehouse.loading.readers import (
     muc_report,
     openai_evals,
     opencompass,
+    pairs,
     promptfoo,
     segments,
     spans,
@@ -72,8 +75,11 @@ READERS: dict[str, Reader] = {
         opencompass.READER,
         llm_judge.READER,
         segments.READER,
+        comet.READER,
         translations.READER,
         classes.READER,
+        pairs.READER,
+        answers.READER,
         brat.READER,
     )
 }

@@ -39,6 +39,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """
     if staging.options.get("statistics") == "chrf":
         return _stage_chrf(staging)
+    if by_system := _BY_SYSTEM.search(staging.source.name):
+        return _stage_by_system(staging, staging.options.get("measure") or _LANGUAGES.sub("", by_system[1]))
     measure = staging.options.get("measure")
     if measure is None:
         raise staging.refusal("the file does not name the measure; --measure NAME does")
@@ -68,6 +70,52 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             if not segment:
                 raise document.refusal("the first line names systems, but no line of numbers follows", 1)
         return sheets.staged(notes)
+
+
+_BY_SYSTEM = re.compile(r"^(.+?)(?:-(?:ref\w*|src))?\.seg\.score(?:\.gz)?$")
+_LANGUAGES = re.compile(r"^[a-z]{2,3}-[a-z]{2,3}\.")
+"""In the name of a file of mt-metrics-eval: the metric, and the languages before the name of a human judgment."""
+
+MQM = "MQM"
+
+_NONE = "None"
+"""What stands for the score of a segment that nobody judged."""
+
+
+def _stage_by_system(staging: Staging, measure: str) -> tuple[Staged, ...]:
+    """Stages a file of mt-metrics-eval: a line has a system and a score, and the lines of a system are its segments in
+    their order. Human scores of MQM are penalties below 0 there, and are stored above 0, as MQM is elsewhere.
+    """
+    rows: list[tuple[int, str, int, float]] = []
+    counts: dict[str, int] = {}
+    unjudged = 0
+    for document in documents(staging):
+        for number, cells in _cells(document):
+            if len(cells) == 1:
+                cells = cells[0].split()
+            if len(cells) != _PAIR or not (is_number(cells[1]) or cells[1] == _NONE):
+                raise document.refusal("this line is not a system and its score", number)
+            counts[cells[0]] = counts.get(cells[0], 0) + 1
+            if cells[1] == _NONE:
+                unjudged += 1
+            else:
+                rows.append((number, cells[0], counts[cells[0]], float(cells[1])))
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{count} of {system}" for system, count in counts.items())
+        raise staging.refusal(f"the systems have different numbers of segments: {listed}")
+    notes = [f"segments without a score: {unjudged}"] if unjudged else []
+    is_penalty = measure.casefold() == MQM.casefold() and all(score <= 0 for _, _, _, score in rows)
+    if is_penalty:
+        measure = MQM
+        notes.append("scores of MQM below 0 are stored as penalties above 0; lower is better")
+    with Sheets(staging, VALUES) as sheets:
+        values = sheets.open(VALUES, "system", "document", "measure", "value")
+        for number, system, segment, score in rows:
+            values.add(number, system, segment, measure, repr(0.0 - score if is_penalty else score))
+        return sheets.staged(notes, directions={MQM: True} if is_penalty else None)
+
+
+_PAIR = 2
 
 
 def _cells(document: Document) -> Iterator[tuple[int, list[str]]]:
@@ -121,6 +169,8 @@ def _stage_chrf(staging: Staging) -> tuple[Staged, ...]:
 
 
 def _recognizes(start: Start) -> str | None:
+    if _BY_SYSTEM.search(start.path.name):
+        return "its name, and a system and a score in each line"
     lines = [line.split("\t") for line in start.text.splitlines()[:20] if line.strip()]
     if lines and all(len(line) == 1 and is_number(line[0]) for line in lines):
         return "one number per line"

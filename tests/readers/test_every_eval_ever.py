@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers.every_eval_ever import EXAMPLE
 from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -227,3 +230,58 @@ def test_real_records_load(database: Database, real_files: Path) -> None:
     took = {"input_tokens": 12.0, "output_tokens": 5.0, "tokens": 17.0}
     wanted = [("demo-org/demo-model", "demo_0001", measure, value) for measure, value in took.items()]
     assert values(database) == [("demo-org/demo-model", "demo_0001", "accuracy", 1.0), *wanted]
+
+
+def in_parquet(file: str, texts: list[str]) -> Path:
+    """Records as rows. Each row has the keys of all of them."""
+    rows = [json.loads(text) for text in texts]
+    keys = dict.fromkeys(key for row in rows for key in row)
+    columns = {key: [row.get(key) for row in rows] for key in keys}
+    pyarrow.parquet.write_table(pyarrow.table(columns), file)
+    return Path(file)
+
+
+def facts(database: Database) -> list[object]:
+    return [
+        figures(database),
+        values(database),
+        database.rows(Sql("select test_set, system, model, run from runs order by all")),
+        database.rows(Sql("select document, attribute, value from document_attributes order by all")),
+        database.rows(Sql("select system, item, reason from failures order by all")),
+        database.rows(Sql("select measure, lower_is_better from direction order by all")),
+    ]
+
+
+def test_the_store_in_parquet_is_the_records(database: Database, load_text: Load) -> None:
+    """Figures and samples of two models, the second of which has parameters and errors that the first lacks."""
+    passed = result(metric="pass_at_k", metric_parameters={"k": 5}, lower_is_better=True)
+    records = {
+        "a": record(result(score=0.5), evaluation_id="a"),
+        "b": record(result(score=1.0), passed, evaluation_id="b", model_info={"id": "acme/m2", "name": "m2"}),
+    }
+    of_b = {"evaluation_id": "b", "model_id": "acme/m2", "metadata": {"topic": "birds"}, "evaluation_result_id": "none"}
+    samples = {
+        "a": [sample(1, 1, evaluation_id="a"), sample(2, 0, evaluation_id="a", error="refused")],
+        "b": [sample(1, 1, **of_b), sample(2, 1, **of_b)],
+    }
+    for name in records:
+        load_text(records[name], "every-eval-ever", f"{name}.json")
+        load_text("".join(samples[name]), "every-eval-ever", f"{name}_samples.jsonl")
+    wanted = facts(database)
+    with in_memory() as another:
+        for file, texts in (("dataset", list(records.values())), ("dataset_samples", samples["a"] + samples["b"])):
+            path = in_parquet(f"{file}.parquet", texts)
+            assert recognize(path, another).reader == "every-eval-ever"
+            loaded = load(another, path, "every-eval-ever", strict=True)
+            assert loaded.disagreeing == ()
+        assert facts(another) == wanted
+
+
+def test_a_row_of_the_store_that_is_wrong_is_named(database: Database, load_text: Load) -> None:
+    load_text(EXAMPLE, "every-eval-ever", RECORD)
+    path = in_parquet("dataset.parquet", [EXAMPLE, record(evaluation_results=[{"score_details": {"score": 1.0}}])])
+    with pytest.raises(DataError, match="row 2 is not a record of Every Eval Ever: result 1 has no evaluation_name"):
+        load(database, path, "every-eval-ever")
+    Path("broken.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match="this is not a sound Parquet file"):
+        load(database, Path("broken.parquet"), "every-eval-ever")

@@ -1,6 +1,7 @@
 """Reads records of Every Eval Ever, schema 0.3 (and 0.2).
 
-Figures of a model are in `<id>.json`, and samples in `<id>_samples.jsonl`. The test set is the evaluation, the system
+Figures of a model are in `<id>.json`, and samples in `<id>_samples.jsonl`. The store has many records in a file of
+Parquet, `dataset.parquet`, and their samples in `dataset_samples.parquet`. The test set is the evaluation, the system
 is the model, and the id of the evaluation identifies the run.
 """
 
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
@@ -19,17 +21,20 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.faults import UnreadableError
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite
 from evalhouse.warehouse.loading.staging.identity import ANSWER
-from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
+from evalhouse.warehouse.loading.staging.lines import documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start, as_text
 from evalhouse.warehouse.loading.staging.resources import Resources, directions
 from evalhouse.warehouse.loading.staging.sheets import Sheets, TextSheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
+from evalhouse.warehouse.loading.staging.tabular import parquet_columns
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
+from evalhouse.warehouse.store.sql import Sql, pattern_of
 
 # === parts of a record ================================================================================================
 # The parts that are stored: the model, the run, and results with their uncertainty.
@@ -208,25 +213,28 @@ EXAMPLE = """\
 LARGEST = 16 * 1024 * 1024
 """The largest record that is read, in bytes."""
 
-SAMPLES = "_samples.jsonl"
-"""The ending of a file of samples; its record has .json instead."""
+SAMPLES, SAMPLES_OF_STORE = "_samples.jsonl", "_samples.parquet"
+"""The endings of files of samples; those of their records are .json and .parquet."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages the figures of a record, or samples. Raises DataError if the file is neither."""
+    if _is_parquet(staging.source):
+        try:
+            header = parquet_columns(staging.source, staging.database)
+        except UnreadableError:
+            raise staging.refusal("this is not a sound Parquet file") from None
+        return _stage_samples(staging) if "sample_id" in header else _stage_records(staging)
     first = next((line for _, _, line in filled_lines(staging)), "")
-    return _stage_samples(staging) if '"sample_id"' in first else _stage_record(staging)
+    return _stage_samples(staging) if '"sample_id"' in first else _stage_records(staging)
 
 
-def _stage_record(staging: Staging) -> tuple[Staged, ...]:
-    record = Record()
-    for document in documents(staging):
-        record = _parse(staging, document.whole(LARGEST), "this")
-    model = staging.named("system", record.model, "the record does not name the model")
+def _stage_records(staging: Staging) -> tuple[Staged, ...]:
     left_out, lower = 0, dict[str, bool]()
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         figures = sheets.open(PUBLISHED, *FIGURES)
-        for result in record.results:
+        for record, result in ((one, result) for one in _records(staging) for result in one.results):
+            model = staging.named("system", record.model, "the record does not name the model")
             test_set = _test_set(staging, result, "record")
             system = staging.replicate(model, test_set, run=record.id, date=record.date)
             digits = decimal_text(result.score)
@@ -242,24 +250,80 @@ def _stage_record(staging: Staging) -> tuple[Staged, ...]:
         return sheets.staged(notes, lower)
 
 
+def _records(staging: Staging) -> Iterator[Record]:
+    """The records of a file. Raises DataError if it is none."""
+    if _is_parquet(staging.source):
+        for row, written in _rows(staging):
+            yield _parse(staging, written.encode(), f"row {row}")
+        return
+    for document in documents(staging):
+        yield _parse(staging, document.whole(LARGEST), "this")
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.casefold() == ".parquet"
+
+
+_AT_ONCE = 1_000
+"""How many rows of Parquet are read at a time."""
+
+
+def _rows(staging: Staging) -> Iterator[tuple[int, str]]:
+    """The rows of a file of Parquet as JSON, and their numbers from 1."""
+    row, found = 0, True
+    reading = "select to_json(r)::varchar from (select * exclude (file_row_number) from read_parquet(?, "
+    reading += "hive_partitioning=false, file_row_number=true) where file_row_number between ? and ?) as r"
+    while found:
+        found = False
+        for (written,) in staging.database.rows(Sql(reading, (pattern_of(staging.source), row, row + _AT_ONCE - 1))):
+            row, found = row + 1, True
+            yield row, written
+
+
+def _without_nulls(said: Any) -> Any:
+    """A value without the keys that have no value. In Parquet every row has the keys of all rows."""
+    if isinstance(said, dict):
+        return {key: _without_nulls(value) for key, value in said.items() if value is not None}
+    return [_without_nulls(item) for item in said] if isinstance(said, list) else said
+
+
 def _test_set(staging: Staging, result: RecordedResult, said_by: str) -> str:
     """The test set of a result: its evaluation, with its part."""
     missing = f"the {said_by} does not name the evaluation"
     return staging.part(staging.named("test_set", result.evaluation, missing), result.part)
 
 
-def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
+ANY = ""
+"""Stands for every evaluation."""
+
+
+def _records_beside(staging: Staging) -> tuple[str, dict[str, Record]]:
+    """The name of the file with the records of samples, and these by the ids of their evaluations. The one record of
+    a JSON file is that of all its samples.
+    """
     name = staging.source.name
+    if _is_parquet(staging.source):
+        of_records = name.removesuffix(SAMPLES_OF_STORE) + ".parquet"
+        path = staging.source.parent / of_records
+        if not name.endswith(SAMPLES_OF_STORE) or not staging.has_beside(of_records):
+            return of_records, {}
+        records = _records(replace(staging, source=path, called=""))
+        return of_records, {record.id: record for record in records if record.id}
     of_record = name.removesuffix(SAMPLES) + ".json"
     beside = staging.beside(of_record, LARGEST) if name.endswith(SAMPLES) else None
-    record = _parse(staging, beside, f"the record beside it, {of_record},") if beside else Record()
+    return of_record, {ANY: _parse(staging, beside, f"the record beside it, {of_record},")} if beside else {}
+
+
+def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
+    of_record, records = _records_beside(staging)
     systems: dict[RecordedResult, dict[str, float]] = {}
     lower: dict[str, bool] = {}
     known_of: dict[tuple[str, str], dict[str, str]] = {}
     with Sheets(staging, VALUES, FAILURES, DOCUMENTS, PUBLISHED) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         failures = sheets.open(FAILURES, "test_set", "system", "item", "reason")
-        for document, number, sample in _samples(staging):
+        for member, number, sample in _samples(staging):
+            record = records.get(sample["evaluation_id"], records.get(ANY, Record()))
             model = staging.named("system", sample["model_id"], "the sample does not name the model")
             test_set = staging.named("test_set", sample["evaluation_name"], "the sample does not name the evaluation")
             result = record.result(sample.get("evaluation_result_id"), sample["evaluation_name"])
@@ -270,16 +334,17 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 largest = systems.setdefault(result, {})
                 largest[system] = max(largest.get(system, 0.0), float(score["score"]))
             for measure, value in {**dict(_resources(sample)), **dict(_values(result, score))}.items():
-                values.add(number, test_set, system, name, measure, value, member=document.member)
+                values.add(number, test_set, system, name, measure, value, member=member)
                 lower |= directions([measure])
             given = sample["input"] if isinstance(sample.get("input"), dict) else {}
             # The raw input is what the system was given, and no question: prompts may differ between systems.
             answer = {ANSWER: "\n".join(_texts(given.get("reference")))}
-            sheets.identify(number, answer, member=document.member, test_set=test_set, document=name)
-            _add_texts(sheets.texts, document.member, number, sample, test_set, system)
+            sheets.identify(number, answer, member=member, test_set=test_set, document=name)
+            _add_texts(sheets.texts, member, number, sample, test_set, system)
             if error := sample.get("error"):
-                failures.add(number, test_set, system, name, _reason(str(error)), member=document.member)
-            known_of.setdefault((test_set, name), _attributes(sample))
+                failures.add(number, test_set, system, name, _reason(str(error)), member=member)
+            known = known_of.setdefault((test_set, name), {})
+            known_of[test_set, name] = {**_attributes(sample), **known}
         names = list(dict.fromkeys(attribute for known in known_of.values() for attribute in known))
         attributes = sheets.open(DOCUMENTS, "test_set", "document", *names)
         for (test_set, name), known in known_of.items() if names else ():
@@ -299,7 +364,8 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                         over_documents=partial(_scaled_mean, scale),
                     )
                 )
-        lower |= {it.measure: it.lower_is_better for it in record.results if it.lower_is_better is not None}
+        stated = [result for record in records.values() for result in record.results]
+        lower |= {it.measure: it.lower_is_better for it in stated if it.lower_is_better is not None}
         return sheets.staged(directions=lower)
 
 
@@ -308,7 +374,7 @@ def _scaled_mean(scale: float, values: Values) -> float:
 
 
 def _add_texts(
-    texts: TextSheets, member: str | None, line: int, sample: dict[str, Any], test_set: str, system: str
+    texts: TextSheets, member: str | None, line: int | None, sample: dict[str, Any], test_set: str, system: str
 ) -> None:
     """Adds the raw input with its choices, the references, and the raw outputs. For a conversation, the output is its
     last answer.
@@ -376,30 +442,43 @@ def _reason(error: str) -> str:
 
 def _parse(staging: Staging, written: bytes, called: str) -> Record:
     try:
-        return parse_record(staging.json(written, called))
+        return parse_record(_without_nulls(staging.json(written, called)))
     except ValueError as error:
         raise staging.refusal(f"{called} is not a record of Every Eval Ever: {error}") from None
 
 
-def _samples(staging: Staging) -> Iterator[tuple[Document, int, dict[str, Any]]]:
+def _samples(staging: Staging) -> Iterator[tuple[str | None, int | None, dict[str, Any]]]:
+    """The samples of a file, each with the member of an archive and the line that it is in."""
+    if _is_parquet(staging.source):
+        for row, written in _rows(staging):
+            yield None, None, _sample(staging, None, None, written, f"row {row}")
+        return
     for document, number, line in filled_lines(staging):
-        yield document, number, _sample(document, number, line)
+        yield document.member, number, _sample(staging, document.member, number, line, "this")
 
 
-def _sample(document: Document, number: int, line: str) -> dict[str, Any]:
-    sample: dict[str, Any] = document.json_line(number, line)
+def _sample(staging: Staging, member: str | None, number: int | None, line: str, called: str) -> dict[str, Any]:
+    sample: dict[str, Any] = _without_nulls(staging.json(line, "this line", number, member))
     for key in ("evaluation_id", "model_id", "evaluation_name", "sample_id"):
         if not isinstance(sample, dict) or not sample.get(key) or not isinstance(sample[key], str):
-            raise document.refusal(f"this is not a sample of Every Eval Ever: it has no {key}", number)
+            raise staging.refusal(f"{called} is not a sample of Every Eval Ever: it has no {key}", number, member)
     evaluation = sample.get("evaluation")
     said = evaluation if isinstance(evaluation, dict) else {}
     score, is_correct = (said.get(key) for key in ("score", "is_correct"))
     if finite(score) is None or not isinstance(is_correct, bool):
-        raise document.refusal("the evaluation of this sample has no finite score, or no is_correct", number)
+        raise staging.refusal(
+            f"the evaluation of {'this sample' if number else called} has no finite score, or no is_correct",
+            number,
+            member,
+        )
     return sample
 
 
 def _recognizes(start: Start) -> str | None:
+    if start.named >= {"evaluation_id", "sample_id", "evaluation"}:
+        return "its columns evaluation_id and sample_id"
+    if start.named >= {"evaluation_id", "model_info", "evaluation_results"}:
+        return "its columns evaluation_id, model_info and evaluation_results"
     if {("evaluation_id",), ("sample_id",), ("evaluation",)} <= start.keys:
         return "its evaluation_id and sample_id"
     return "its evaluation_id and model_info" if {("evaluation_id",), ("model_info", "id")} <= start.keys else None

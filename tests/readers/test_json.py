@@ -32,6 +32,9 @@ NAMES = {
     "lighteval": "results.json",
     "opencompass": "quiz.json",
     "llm-judge": "judgments.jsonl",
+    "spans": "spans.jsonl",
+    "comet": "comet.json",
+    "answers": "answers.jsonl",
 }
 BESIDE = {"helm": "run_spec.json", "mteb": "model_meta.json"}
 """What else is read."""

@@ -67,7 +67,10 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "llm-judge": "question",
         "sacrebleu": "segment",
         "segments": "segment",
+        "comet": "segment",
         "sklearn": "",
+        "pairs": "document",
+        "answers": "question",
     }
 
 

@@ -66,6 +66,8 @@ def test_gold_and_answers_may_be_in_one_table(database: Database, load_text: Loa
         ("ours.tsv", written(["joy", "fear"]), {"ours.tsv"}, None),
         ("ours.txt", written(["0.5", "0.25"]), {"gold.tsv"}, None),
         ("gold.txt", "Ada B-PER\nAda O\n", set(), None),
+        ("gold.txt", "Ada B-PER\nran O\n", set(), None),
+        ("ours.txt", "Ada PER\n\nBo PER\n", {"gold.txt"}, None),
         ("gold.csv", "id,y_true,y_pred\n1,a,b\n2,a,a\n", set(), None),
         ("x.csv", "id,label,prediction\n1,a,b\n2,a,a\n", set(), Role.FACTS),
     ],

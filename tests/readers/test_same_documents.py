@@ -170,6 +170,23 @@ def _opencompass(folder: Path, system: str, questions: Texts) -> Path:
     return _write(folder / "results" / system / "t.json", json.dumps({"details": details}))
 
 
+def _spans(folder: Path, system: str, questions: Texts) -> Path:
+    entities = {"entities": [[0, 3, "PER"]], "predicted": [[0, 3, "PER"]]}
+    records = [{"id": place, "text": text, **entities} for place, text in enumerate(questions)]
+    return _write(folder / f"{system}.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+
+
+def _comet(folder: Path, system: str, questions: Texts) -> Path:
+    segments = [{"src": text, "mt": system, "ref": "that", "COMET": 0.5} for text in questions]
+    return _write(folder / f"{system}.json", json.dumps({f"{system}.txt": segments}))
+
+
+def _answers(folder: Path, system: str, questions: Texts) -> Path:
+    answers = {"output": [{"answer": "Goethe"}], "predicted": [{"answer": system}]}
+    records = [{"id": place, "input": text, **answers} for place, text in enumerate(questions)]
+    return _write(folder / f"{system}.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+
+
 FILES: Mapping[str, tuple[str, Written]] = {
     "wide": ("wide", _wide),
     "sklearn": ("sklearn", _classes),
@@ -186,6 +203,9 @@ FILES: Mapping[str, tuple[str, Written]] = {
     "openai-evals": ("openai-evals", _openai_evals),
     "lighteval": ("lighteval", _lighteval),
     "opencompass": ("opencompass", _opencompass),
+    "spans": ("spans", _spans),
+    "comet": ("comet", _comet),
+    "answers": ("answers", _answers),
 }
 
 NO_TEXTS = frozenset(
@@ -195,6 +215,7 @@ NO_TEXTS = frozenset(
         *("alpaca-eval", "deepeval"),  # the text is the name
         "llm-judge",  # questions of benchmarks have numbers of their own
         "human-eval",  # tasks of benchmarks have names of their own
+        "pairs",
         "brat",  # its key is compared below
     }
 )

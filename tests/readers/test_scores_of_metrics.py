@@ -46,7 +46,10 @@ def test_systems_have_the_same_segments(complaints: Complaints) -> None:
 
 
 def test_comet_names_systems_by_their_files(database: Database, load_text: Load) -> None:
-    load_text(EXAMPLE, "comet", "out.json", fields=ON, texts=True)
+    text = json.dumps(
+        {**json.loads(EXAMPLE), "out/tuned.txt": [{"src": "Der Hund schläft.", "mt": "x", "COMET": 0.93}]}
+    )
+    load_text(text, "comet", "out.json", fields=ON, texts=True)
     assert values(database) == [("base", "1", "COMET", 0.81), ("tuned", "1", "COMET", 0.93)]
     rows = Session(database).run("score COMET for all on wmt").rows
     assert [row["COMET"] for row in rows] == pytest.approx([0.93, 0.81])

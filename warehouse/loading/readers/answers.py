@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.records import FAILURES, VALUES
 from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
-from evalhouse.warehouse.loading.staging.lines import Document, documents
+from evalhouse.warehouse.loading.staging.json_values import parse_json
+from evalhouse.warehouse.loading.staging.lines import documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
@@ -144,30 +145,23 @@ Record = tuple[int | None, dict[str, Any]]
 def _records(staging: Staging) -> Iterator[Record]:
     """The objects of a file: of SQuAD there is one, of KILT one a line. Raises DataError if it is not JSON."""
     for document in documents(staging):
-        raw = document.whole(LARGEST)
+        raw = document.whole(LARGEST).removeprefix(b"\xef\xbb\xbf")
+        first = raw.lstrip().partition(b"\n")[0]
+        records: list[tuple[int | None, Any]]
         try:
-            whole = msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"))
-        except msgspec.DecodeError:
-            yield from _of_lines(document, raw)
-            continue
-        for record in whole if isinstance(whole, list) else [whole]:
+            parse_json(first)
+        except ValueError:
+            whole = staging.json(raw, "this", member=document.member)
+            records = [(None, record) for record in (whole if isinstance(whole, list) else [whole])]
+        else:
+            lines = enumerate(raw.decode(errors="replace").split("\n"), start=1)
+            records = [(number, document.json_line(number, line)) for number, line in lines if line.strip()]
+            if len(records) == 1 and isinstance(records[0][1], list):
+                records = [(None, record) for record in records[0][1]]
+        for number, record in records:
             if not isinstance(record, dict):
-                raise document.refusal("this is not an object")
-            yield None, record
-
-
-def _of_lines(document: Document, raw: bytes) -> Iterator[Record]:
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = msgspec.json.decode(line)
-        except msgspec.DecodeError:
-            document.staging.json(line, "this line", number, document.member)
-            raise document.refusal("this line is not JSON", number) from None
-        if not isinstance(record, dict):
-            raise document.refusal("this is not an object", number)
-        yield number, record
+                raise document.refusal("this is not an object", number)
+            yield number, record
 
 
 def _questions(records: Sequence[Record]) -> dict[str, Question]:

@@ -18,8 +18,7 @@ from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = """\
-{"base.txt": [{"src": "Der Hund schläft.", "mt": "The dog sleep.", "ref": "The dog is asleep.", "COMET": 0.81}],
- "tuned.txt": [{"src": "Der Hund schläft.", "mt": "The dog sleeps.", "ref": "The dog is asleep.", "COMET": 0.93}]}
+{"base.txt": [{"src": "Der Hund schläft.", "mt": "The dog sleep.", "ref": "The dog is asleep.", "COMET": 0.81}]}
 """
 
 LARGEST = 256 * 1024 * 1024
@@ -34,7 +33,12 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
         values = sheets.open(VALUES, "system", "document", "measure", "value")
         for document in documents(staging):
             said = document.json(LARGEST)
-            if not isinstance(said, dict) or not all(isinstance(segments, list) for segments in said.values()):
+            said = (
+                {file: segments for file, segments in said.items() if isinstance(segments, list)}
+                if isinstance(said, dict)
+                else {}
+            )
+            if not said:
                 raise document.refusal("this is not an object with a list of segments for each file of translations")
             sizes = {system: len(segments) for system, segments in said.items()}
             if len(set(sizes.values())) > 1:

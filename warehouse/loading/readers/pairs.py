@@ -21,7 +21,7 @@ from evalhouse.warehouse.loading.staging.columns import IDS, plain
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
-from evalhouse.warehouse.loading.staging.spans import COLUMNS
+from evalhouse.warehouse.loading.staging.spans import COLUMNS, OUTSIDE
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "id\tgold\tprediction\nt1\tjoy\tjoy\nt2\tfear\tjoy\nt3\tjoy\tjoy\n"
@@ -159,6 +159,8 @@ def _recognizes(start: Start) -> Recognition | None:
     ids, labels = {row[0] for row in pairs}, {label for row in pairs for label in row[1:]}
     if len(ids) < len(pairs) or len(labels) > MOST_LABELS or any(map(_FRACTION.fullmatch, labels)):
         return None
+    if not labels.isdisjoint(OUTSIDE) or any(map(_TAG.fullmatch, labels)) or "\n\n" in start.text.strip():
+        return None  # tokens and their tags
     if width > _PAIR:
         return Recognition("its columns of ids, gold labels and predictions")
     gold = "gold" not in start.options and bool(_GOLD.search(start.path.name))
@@ -172,6 +174,9 @@ def _recognizes(start: Start) -> Recognition | None:
 
 _FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 """A score, and no label."""
+
+_TAG = re.compile(r"[BIESMLU]-\S+")
+"""The tag of a token."""
 
 READER = Reader(
     "pairs",

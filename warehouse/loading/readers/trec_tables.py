@@ -41,18 +41,21 @@ if TYPE_CHECKING:
 
 # === names of columns =================================================================================================
 
+TOPIC, ITEM, GRADE, RANK, SCORE, SYSTEM = "topic", "document", "grade", "rank", "score", "system"
+"""What is in a cell of a line."""
+
 COLUMNS = {
-    "topic": ("qid", "q_id", "query_id", "topic_id"),
-    "document": ("docno", "doc_id", "docid", "corpus_id", "pid", "passage_id", "did", "document_id"),
-    "grade": ("relevance", "rel", "relevancy", "label", "grade", "judgment", "judgement", "qrel"),
-    "rank": ("rank",),
-    "score": ("score", "sim"),
-    "system": ("system", "model", "run_tag", "tag", "run_id", "run"),
+    TOPIC: ("qid", "q_id", "query_id", "topic_id"),
+    ITEM: ("docno", "doc_id", "docid", "corpus_id", "pid", "passage_id", "did", "document_id"),
+    GRADE: ("relevance", "rel", "relevancy", "label", "grade", "judgment", "judgement", "qrel"),
+    RANK: ("rank",),
+    SCORE: ("score", "sim"),
+    SYSTEM: ("system", "model", "run_tag", "tag", "run_id", "run"),
 }
 """For each cell of a line, the names that columns have for it."""
 
-_BEIR = ("query_id", "corpus_id", "score")
-"""What BEIR calls topic, document and grade."""
+_OF_BEIR = "corpus_id"
+"""What BEIR calls a document; its score is a grade."""
 
 IS_QRELS = re.compile(r"qrel|gold|judg|truth|relevance", re.IGNORECASE)
 _IS_RUN = re.compile(r"\brun|_run|run_|result|ranking|retriev", re.IGNORECASE)
@@ -95,7 +98,7 @@ class Layout(Struct, frozen=True):
     @property
     def number(self) -> str:
         """The column with the grade or the score."""
-        return "score" if self.is_run else "grade"
+        return SCORE if self.is_run else GRADE
 
 
 # === what a file holds ================================================================================================
@@ -129,23 +132,23 @@ def _columns_of_table(start: Start) -> dict[str, str]:
         for cell, among in COLUMNS.items()
         if (names := [one for one in among if one in headings])
     }
-    complete = {"topic", "document"} <= found.keys() and not found.keys().isdisjoint(("grade", "rank", "score"))
+    complete = {TOPIC, ITEM} <= found.keys() and not found.keys().isdisjoint((GRADE, RANK, SCORE))
     return found if complete else {}
 
 
 def _layout_of_table(start: Start, columns: dict[str, str]) -> Layout:
     listed = ", ".join(columns.values())
-    is_graded = "grade" in columns and not {"rank", "score"} & columns.keys()
-    if is_graded or "rank" in columns:
+    is_graded = GRADE in columns and not {RANK, SCORE} & columns.keys()
+    if is_graded or RANK in columns:
         kind = "qrels" if is_graded else "a run"
-        return Layout(not is_graded, "score" in columns, f"the columns of {kind}: {listed}", columns)
-    if "grade" in columns:
+        return Layout(not is_graded, SCORE in columns, f"the columns of {kind}: {listed}", columns)
+    if GRADE in columns:
         unsure = "it has grades and scores, so it could be qrels or a run; leave one of the columns out"
         return Layout(True, True, f"its columns {listed}", columns, unsure=unsure)
-    if tuple(plain(columns[cell]) for cell in ("topic", "document", "score")) == _BEIR:
-        graded = {"grade" if cell == "score" else cell: heading for cell, heading in columns.items()}
+    if plain(columns[ITEM]) == _OF_BEIR:
+        graded = {GRADE if cell == SCORE else cell: heading for cell, heading in columns.items()}
         return Layout(False, False, f"the columns of qrels of BEIR: {listed}", graded)
-    return _qrels_or_run(start, [record.get(columns["score"], "") for record in start.records], columns, listed)
+    return _qrels_or_run(start, [record.get(columns[SCORE], "") for record in start.records], columns, listed)
 
 
 def _qrels_or_run(start: Start, numbers: Iterable[str], columns: dict[str, str], listed: str) -> Layout:
@@ -156,7 +159,7 @@ def _qrels_or_run(start: Start, numbers: Iterable[str], columns: dict[str, str],
     unclear = whole and not is_qrels and not _IS_RUN.search(start.path.name or start.name)
     unsure = "its numbers are whole, so they could be grades of qrels or scores of a run; call it qrels… or run…"
     if is_qrels:
-        graded = {"grade" if cell == "score" else cell: heading for cell, heading in columns.items()}
+        graded = {GRADE if cell == SCORE else cell: heading for cell, heading in columns.items()}
         return Layout(False, False, f"its {listed} with whole numbers, and its name", graded)
     kind = f"its {listed} with scores"
     return Layout(True, True, kind, columns, unsure=unsure if unclear else "")
@@ -203,7 +206,7 @@ def _layout_of_three_columns(start: Start) -> Layout | None:
         if ranks != list(range(1, len(ranks) + 1)):
             return None
         several = several or len(ranks) > 1
-    columns = dict(zip(("topic", "document", "rank"), ("1", "2", "3"), strict=True))
+    columns = dict(zip((TOPIC, ITEM, RANK), ("1", "2", "3"), strict=True))
     return Layout(True, False, "topics, documents and ranks in three columns", columns, False) if several else None
 
 

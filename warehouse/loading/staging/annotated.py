@@ -202,23 +202,15 @@ def _records(document: Document, lines: NumberedLines) -> Iterator[tuple[int | N
     begins = first.lstrip()
     if begins.startswith("{") or re.match(r'\[\s*"', begins):
         for line, text in chain(((number, first),), lines):
-            yield line, _decode(document, text, line)
+            yield line, document.json_line(line, text)
         return
     text = "\n".join((first, *(line for _, line in lines)))
     if len(text) > LARGEST:
         raise document.refusal(f"this array is larger than {LARGEST:,} characters; JSON lines may be of any length")
-    records = _decode(document, text, None)
+    records = document.staging.json(text, "this", member=document.member)
     if not isinstance(records, list):
         raise document.refusal("this is not a list of records")
     yield from ((None, record) for record in records)
-
-
-def _decode(document: Document, text: str, line: int | None) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        document.staging.json(text, "this line" if line else "this", line, document.member)
-        raise document.refusal("this is not JSON", line) from None
 
 
 def _document(
@@ -282,27 +274,26 @@ def _tags(
 # perhaps an identifier, between tabs. Places count from the title on, with one sign between title and abstract. Lines
 # with fewer cells are relations.
 
-_PART = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
+_TITLE, _ABSTRACT = (re.compile(rf"([^|\t]+)\|{letter}\|(.*)") for letter in ("t", "a"))
 _PLACED = 5
 
 
 def is_pubtator(text: str) -> bool:
     """Whether a text begins like PubTator."""
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()][:2]
-    parts = [found for line in lines if (found := _PART.fullmatch(line))]
-    return bool(parts) and parts[0][2] == "t" and (len(parts) < len(lines) or [part[2] for part in parts] == ["t", "a"])
+    first, second, *_ = [*(line for line in text.lstrip("\ufeff").splitlines() if line.strip()), "", ""]
+    return _TITLE.fullmatch(first) is not None and (not second or _ABSTRACT.fullmatch(second) is not None)
 
 
 def _of_pubtator(document: Document, lines: NumberedLines) -> Iterator[Annotated]:
     name, line_of, parts, mentions = "", 1, list[str](), list[Mention]()
     for line, text in lines:
-        part, cells = _PART.fullmatch(text), text.split("\t")
-        if part and part[2] == "t":
+        cells = text.split("\t")
+        if title := _TITLE.fullmatch(text):
             if parts:
                 yield Annotated(line_of, name, " ".join(parts), {GOLD: mentions}, member=document.member)
-            name, line_of, parts, mentions = part[1].strip(), line, [part[3]], []
-        elif part and parts:
-            parts.append(part[3])
+            name, line_of, parts, mentions = title[1].strip(), line, [title[2]], []
+        elif parts and (abstract := _ABSTRACT.fullmatch(text)):
+            parts.append(abstract[2])
         elif len(cells) >= _PLACED and parts:
             if not (cells[1].isdecimal() and cells[2].isdecimal() and cells[4]) or int(cells[1]) > int(cells[2]):
                 raise document.refusal("this is not an annotation: PMID, start, end, text and type", line)

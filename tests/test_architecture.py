@@ -36,8 +36,6 @@ OF_THEIR_OWN = {
     "warehouse/loading/readers/lm_eval.py": "none is no filter of answers",
     "warehouse/loading/readers/counts.py": "a run has a column called rank",
     "warehouse/loading/readers/trec.py": "a run has columns called rank and score, and none is no compression",
-    "warehouse/loading/readers/trec_tables.py": "a run has columns called rank and score",
-    "warehouse/loading/staging/annotated.py": "a title in PubTator is marked t",
     "warehouse/loading/readers/classes.py": "none is no separator of classes",
     "warehouse/loading/staging/columns.py": "a column may be called replicate, and a cell none",
     "warehouse/significance/exact/counting.py": "a way of counting is called table",

@@ -349,3 +349,144 @@ def test_a_table_of_ids_and_constants_measures_nothing(complaints: Complaints) -
     [said] = complaints(table, "wide", "in.csv", fields={"test_set": "T"})
     assert "no column measures anything: batch, version" in said
     assert "--measures A,B" in said
+
+
+# === names and words of the field =====================================================================================
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("id", "uid", "key", "idx", "index", "row_id", "item_id", "sample_id", "sample_idx", "example_id", "qid"),
+        *("question_id", "prompt_id", "case_id", "task_id", "instance_id", "doc_id", "filename", "sample_index"),
+    ],
+)
+def test_names_of_documents(database: Database, load_text: Load, heading: str) -> None:
+    load_text(f"model,{heading},correct\na,x0,1\na,x1,0\nb,x0,1\nb,x1,1\n", "wide", fields=ON)
+    assert {document for _, _, document, _, _ in facts(database)["values"]} == {"x0", "x1"}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("model", "model_id", "model_name", "system", "provider", "run_name", "experiment", "agent", "method"),
+        "checkpoint",
+    ],
+)
+def test_names_of_systems(database: Database, load_text: Load, heading: str) -> None:
+    load_text(f"{heading},id,correct\na,x0,1\na,x1,0\nb,x0,1\nb,x1,1\n", "wide", fields=ON)
+    assert {system for _, system, _, _, _ in facts(database)["values"]} == {"a", "b"}
+
+
+def test_what_else_may_name_a_system_describes_it_beside_its_model(database: Database, load_text: Load) -> None:
+    load_text("provider,model,method,id,correct\nP,a,cot,x0,1\nP,b,none,x0,0\n", "wide", fields=ON)
+    assert facts(database)["systems"] == [
+        *(("a", "method", "cot"), ("a", "provider", "P"), ("b", "method", "none"), ("b", "provider", "P"))
+    ] or {(system, name) for system, name, _ in facts(database)["systems"]} >= {("a", "method")}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        *(("true", "false"), ("True", "False"), ("yes", "no"), ("PASS", "FAIL"), ("passed", "failed"), ("1", "0")),
+        *(("correct", "incorrect"), ("C", "I")),
+    ],
+)
+@pytest.mark.parametrize("heading", ["correct", "is_correct", "pass", "passed", "label_correct"])
+def test_words_for_right_and_wrong(database: Database, load_text: Load, heading: str, right: str, wrong: str) -> None:
+    load_text(f"model,id,{heading}\na,x0,{right}\na,x1,{wrong}\nb,x0,{right}\nb,x1,{right}\n", "wide", fields=ON)
+    assert [(measure, value) for _, _, _, measure, value in facts(database)["values"]] == [
+        *(("accuracy", 1.0), ("accuracy", 0.0), ("accuracy", 1.0), ("accuracy", 1.0))
+    ]
+
+
+def test_yes_and_no_may_be_answers(database: Database, load_text: Load) -> None:
+    load_text("model,id,said,correct\na,x0,yes,1\na,x1,no,0\nb,x0,no,1\nb,x1,no,1\n", "wide", fields=ON)
+    assert {measure for _, _, _, measure, _ in facts(database)["values"]} == {"accuracy"}
+
+
+@pytest.mark.parametrize("heading", ["seed", "trial", "repeat", "epoch", "rollout", "run_id", "sample_index"])
+def test_names_of_runs(database: Database, load_text: Load, heading: str) -> None:
+    rows = "".join(f"a,x{document},{run},{run % 2}\n" for document in (0, 1) for run in (0, 1))
+    load_text(f"model,id,{heading},correct\n{rows}", "wide", fields=ON)
+    assert database.rows(Sql("select model, run from run order by all")) == [("a", f"{heading}={n}") for n in (0, 1)]
+
+
+def test_a_run_on_every_row_is_none(load_text: Load, complaints: Complaints) -> None:
+    [said] = complaints("model,id,run_id,correct\na,x0,r1,1\na,x1,r2,0\na,x2,r3,0\n", "wide", fields=ON)
+    assert "every row of a system has another one" in said
+    assert "--leave-out run_id" in said
+    load_text(
+        "model,id,run_id,correct\na,x0,r1,1\na,x1,r2,0\na,x2,r3,0\n",
+        "wide",
+        fields=ON,
+        options={"leave-out": "run_id"},
+    )
+
+
+def test_a_measure_is_taken_from_a_column(database: Database, load_text: Load, complaints: Complaints) -> None:
+    text = "model,id,verdict,tokens\na,x0,PASS,7\na,x1,FAIL,9\n"
+    load_text(text, "wide", fields=ON, columns={"accuracy": "verdict"})
+    assert {row[3:] for row in facts(database)["values"]} == {
+        *(("accuracy", 1.0), ("accuracy", 0.0), ("tokens", 7.0), ("tokens", 9.0))
+    }
+    [misspelt] = complaints(text, "wide", fields=ON, columns={"documnt": "verdict"})
+    assert "'documnt' is not taken from a column" in misspelt
+    [absent] = complaints(text, "wide", fields=ON, columns={"accuracy": "success"})
+    assert absent.endswith("there is no column 'success'; the columns are model, id, verdict, tokens")
+
+
+def test_columns_are_left_out(database: Database, load_text: Load, complaints: Complaints) -> None:
+    text = "model,id,level,notes,correct,speed\na,x0,easy,n1,1,7\na,x1,hard,n2,0,9\n"
+    load_text(text, "wide", fields=ON, options={"leave-out": "notes, speed"})
+    assert {measure for _, _, _, measure, _ in facts(database)["values"]} == {"accuracy"}
+    assert attributes(database) == {"level"}
+    [absent] = complaints(text, "wide", fields=ON, options={"leave-out": "note"})
+    assert "there is no column 'note' to leave out; the columns are model, id, level" in absent
+
+
+# === several rows on a document =======================================================================================
+
+
+def test_several_rows_on_a_document_are_attempts(database: Database, load_text: Load) -> None:
+    """A row that only repeats another is an attempt, too, if the rows of some document differ."""
+    rows = "task_id,completion,passed\nt0,x,true\nt0,x,true\nt0,y,false\nt1,z,false\nt1,z,false\nt1,z,false\n"
+    loaded = load_text(rows.replace(",", "\t"), "wide", "in.tsv", fields=ON | {"system": "wren"})
+    assert "several rows of a system on a document are its attempts, in their order, and runs of it" in loaded.notes
+    assert database.rows(Sql("select run from run order by all")) == [(f"attempt={n}",) for n in (1, 2, 3)]
+    [(mean, values)] = database.rows(Sql("select avg(value), count(*) from value"))
+    assert (mean, values) == (pytest.approx(1 / 3), 6)
+
+
+def test_rows_that_only_repeat_others_are_no_attempts(database: Database, load_text: Load) -> None:
+    loaded = load_text("model,id,correct\na,x0,1\na,x0,1\na,x1,0\na,x1,0\n", "wide", fields=ON)
+    assert (loaded.rows_new, loaded.rows_repeated) == (2, 2)
+    assert database.rows(Sql("from run")) == []
+
+
+@pytest.mark.parametrize("heading", ["temperature", "style", "prompt_version"])
+def test_rows_that_a_column_tells_apart_are_asked_about(complaints: Complaints, heading: str) -> None:
+    rows = "".join(f"a,x{document},{n},{(document + n) % 2}\n" for document in range(3) for n in (0, 1))
+    rows = rows if heading == "temperature" else rows.replace(",0,", ",de,").replace(",1,", ",en,")
+    [said] = complaints(f"model,id,{heading},correct\n{rows}", "wide", fields=ON)
+    assert f"a system has several rows on a document, which {heading} tells apart: --map run={heading}" in said
+    assert said.endswith(f"with --leave-out {heading} they are attempts")
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=2, max_size=12))
+def test_no_attempt_is_lost(rows: list[tuple[int, int]]) -> None:
+    """The mean over the rows of a document is that over its attempts. Contradictions on a few documents are none."""
+    of_each = [[right for place, right in rows if place == document] for document in range(3)]
+    repeated = [values for values in of_each if len(values) > 1]
+    with TemporaryDirectory() as folder, in_memory() as database:
+        file = Path(folder) / "in.csv"
+        file.write_text("model,id,correct\n" + "".join(f"a,x{document},{right}\n" for document, right in rows))
+        if 2 * len(repeated) < sum(map(bool, of_each)) and any(len(set(values)) > 1 for values in repeated):
+            with pytest.raises(DataError, match="has value"):
+                load(database, file, "wide", fields=ON)
+            return
+        load(database, file, "wide", fields=ON)
+        query = "select d.name, avg(v.value) from value v join document d on d.id = v.document_id group by all"
+        for document, mean in database.rows(Sql(query)):
+            values = of_each[int(document[1:])]
+            assert mean == pytest.approx(sum(values) / len(values))

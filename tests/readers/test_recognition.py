@@ -132,7 +132,7 @@ def test_real_files_are_recognized(database: Database, real_files: Path) -> None
             "a,b\n1,2\n",
             "a table with the columns a, b; the nearest reader is wide, but nothing names the system and no column "
             "names the documents",
-            "--as wide --set system=NAME --map document=COLUMN",
+            "--as wide --set system=file --map document=COLUMN",
         ),
         (
             "system,document,measure\nGE,D1,acc\n",

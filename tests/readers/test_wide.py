@@ -215,7 +215,11 @@ SAYS = "--measures A,B says which are measures"
         (HEAD + "a,Q1,inf\na,Q2,1\n", {}, ["in.csv:2: acc is 'inf', and a number in 1 other row; " + SAYS]),
         (HEAD + "a,Q1,1e300\na,Q2,1\n", {}, ["in.csv:2: acc is '1e300', and a number in 1 other row; " + SAYS]),
         (HEAD + "a,,1\n,Q2,1\n", {}, ["in.csv:2: document is empty", "in.csv:3: system is empty"]),
-        (HEAD + "a,Q1,1\na,Q1,0\n", {}, ["in.csv:3: T, a, Q1, acc has value 0.0, but on line 2 it has value 1.0"]),
+        (
+            "model,question,seed,acc\na,Q1,1,1\na,Q1,1,0\n",
+            {},
+            ["in.csv:3: T, a, Q1, acc has value 0.0, but on line 2 it has value 1.0"],
+        ),
         (HEAD + "a,Q1,\n", {"measures": "acc"}, ["in.csv:1: the column 'acc' is empty, so it is not a measure"]),
         (HEAD, {}, ["in.csv: there is a header, but no rows"]),
         (HEAD + "a,Q1,x\n", {}, ["in.csv:1: no column holds only numbers (acc is 'x'); " + SAYS]),

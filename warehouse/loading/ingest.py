@@ -568,7 +568,7 @@ def carry_out(
     # The names of first runs may have changed since they were loaded.
     brought = {system for _, loaded in done for part in loaded.parts if part.form is RUNS for system in part.systems}
     runs = runs_brought(database, {*brought, *(f"{system}#1" for system in brought)})
-    return CarriedOut(tuple(done), tuple(bad), tuple(filter(None, (*notes, *runs.notes()))), runs)
+    return CarriedOut(tuple(done), tuple(bad), tuple(filter(None, (*plan.notes, *notes, *runs.notes()))), runs)
 
 
 def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[str, Any]:
@@ -578,7 +578,7 @@ def _arguments(request: LoadRequest, file: PlannedFile, plan: LoadPlan) -> dict[
         "columns": request.columns,
         "options": _options(request, file, len(plan.files)),
         "called": file.found.called,
-        "unsaid": filled(file.reader.unsaid, file.found.path, file.folder),
+        "unsaid": file.unsaid,
         "keys": file.keys,
         "door": file.found.door,
         "texts": request.texts,

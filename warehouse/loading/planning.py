@@ -7,6 +7,7 @@ the facts with its import, and removed when that import is forgotten.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,9 +37,10 @@ from evalhouse.warehouse.loading.finding import (
 from evalhouse.warehouse.loading.neighbours import Neighbour, ending_likeness, likeness
 from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, wide
 from evalhouse.warehouse.loading.readers.recognition import (
+    Recognized,
     recognize_file,
     recognized,
-    role_of,
+    recognized_by,
     start_of_file,
     unrecognized_file,
 )
@@ -93,7 +95,7 @@ class PlannedFile(Struct, frozen=True):
 
     `folder` is what `{parent}` means in templates: the folder of the file, or the folder that it shares with its key.
     `like` is the neighbour whose reader was taken, if no reader recognizes the file. `made_of` are the files that it
-    was packed of.
+    was packed of. `by_name` are templates for fields that only the file's place among others gives.
     """
 
     found: Found
@@ -104,6 +106,12 @@ class PlannedFile(Struct, frozen=True):
     keys: tuple[Path, ...] = ()
     like: str = ""
     made_of: tuple[str, ...] = ()
+    by_name: Mapping[str, str] = NOTHING
+
+    @property
+    def unsaid(self) -> dict[str, str]:
+        """The values of fields that neither a setting nor the file gives."""
+        return filled({**self.reader.unsaid, **self.by_name}, self.found.path, self.folder)
 
     @property
     def files(self) -> int:
@@ -117,14 +125,15 @@ class PlannedFile(Struct, frozen=True):
 
 
 class LoadPlan(Struct, frozen=True):
-    """The files in the order of loading, the files that are read together with others, what is passed over, and the
-    errors of files that were left out.
+    """The files in the order of loading, the files that are read together with others, what is passed over, the errors
+    of files that were left out, and notes on all of them.
     """
 
     files: tuple[PlannedFile, ...]
     parts: tuple[PlannedFile, ...]
     passed_over: tuple[PassedOver, ...]
     bad: tuple[DataError, ...]
+    notes: tuple[str, ...] = ()
 
     def called_from(self, folder: Path) -> LoadPlan:
         """The same plan, in which files inside the folder are named by their path in it."""
@@ -185,6 +194,13 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
             bad.append(DataError((Fault(over.called, None, f"this is {over.why}, and {like.what}"),)))
             passed_over.remove(over)
     looking = _Looking(request, store, {file.found.path: file.found for file in planned})
+    by_name, nameless, unclear_names = _named_by_files(request, sorted_out.lacking, planned, looking)
+    planned += by_name
+    bad += unclear_names
+    if request.reader == AUTO:
+        unrecognized += nameless
+    else:  # the reader that was named says what is missing
+        planned += [_as_named(request, found) for found in nameless]
     for found in unrecognized:
         try:
             judged = _judge_stranger(found, neighbours, looking)
@@ -206,13 +222,16 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
     if request.expect_all:
         _expect_all(passed_over)
     files.sort(key=lambda file: (file.role, file.found.called))
-    return LoadPlan(tuple(files), tuple(parts), tuple(passed_over), tuple(bad))
+    return LoadPlan(tuple(files), tuple(parts), tuple(passed_over), tuple(bad), _notes_on_names(files))
 
 
 class _SortedOut(Struct):
-    """What there is, as far as each file says it by itself. `unrecognized` are files that no reader recognizes."""
+    """What there is, as far as each file says it by itself. `lacking` are files of which a reader lacks a field, and
+    `unrecognized` those that no reader recognizes.
+    """
 
     planned: list[PlannedFile] = struct_field(default_factory=list)
+    lacking: list[tuple[Found, Recognized]] = struct_field(default_factory=list)
     unrecognized: list[Found] = struct_field(default_factory=list)
     passed_over: list[PassedOver] = struct_field(default_factory=list)
     bad: list[DataError] = struct_field(default_factory=list)
@@ -239,10 +258,12 @@ def _sort_out(request: LoadRequest, store: Database, scratch: Path, called: Mapp
                 so_far.passed_over.append(PassedOver(found.called, "a readme or a licence", expected=True))
             elif _is_to_be_unpacked(request, found, store):
                 waiting += unpack(found, scratch)[::-1]
-            elif (file := _plan_file(request, found, store, is_table=found.called in tables)) is not None:
+            elif isinstance(file := _plan_file(request, found, store, is_table=found.called in tables), PlannedFile):
                 so_far.planned.append(file)
-            else:
+            elif file is None:
                 so_far.unrecognized.append(found)
+            else:
+                so_far.lacking.append((found, file))
         except DataError as error:
             so_far.bad.append(error)
     return so_far
@@ -299,11 +320,14 @@ def _is_to_be_unpacked(request: LoadRequest, found: Found, store: Database) -> b
     return bool(reader.whole_folders) or not reader.whole_archives
 
 
-def _plan_file(request: LoadRequest, found: Found, store: Database, *, is_table: bool) -> PlannedFile | None:
-    """The plan for one file; None if no reader recognizes it. Raises DataError if several could be meant. `is_table`
-    says that the file is certainly a table; then the reader of wide tables reports what is wrong with its columns.
+def _plan_file(
+    request: LoadRequest, found: Found, store: Database, *, is_table: bool
+) -> PlannedFile | Recognized | None:
+    """The plan for one file; None if no reader recognizes it, and what was recognized if that lacks a field. Raises
+    DataError if several could be meant. `is_table` says that the file is certainly a table; then the reader of wide
+    tables reports what is wrong with its columns.
     """
-    folder = found.path.absolute().parent
+    folder, mapped = found.path.absolute().parent, request.columns
     if not found.named and NO_RESULTS.fullmatch(found.path.suffix):
         return None
     if request.reader != AUTO:
@@ -313,18 +337,38 @@ def _plan_file(request: LoadRequest, found: Found, store: Database, *, is_table:
                 f"there is no reader {quote_cell(request.reader)}; the readers are {', '.join(readers)}"
             )
         reader = readers[request.reader]
-        role = role_of(reader, found.path, store, found.door, request.options, called=found.called)
-        return PlannedFile(found, reader, "--as names it", role, folder)
-    known = recognize_file(found.path, store, found.door, request.options, called=found.called)
-    if known is None:
-        if found.named and (request.columns or {option.name for option in wide.READER.options} & {*request.options}):
-            return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
-        if is_table:
-            return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
-        return None
-    if known.unsure:
+        named = Recognized(reader.name, _NAMED)
+        with contextlib.suppress(DataError):  # the reader will say what is wrong with it
+            start = start_of_file(found.path, store, found.door, request.options, called=found.called, mapped=mapped)
+            named = replace(recognized_by(reader, start, found.called), why=_NAMED, unsure="")
+        return _settled(request, found, named) or named
+    known = recognize_file(found.path, store, found.door, request.options, called=found.called, mapped=mapped)
+    options = {option.name for option in wide.READER.options}
+    if known is None and found.named and (request.columns or options & request.options.keys()):
+        return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
+    settled = _settled(request, found, known) if known else None
+    if known and known.unsure and not (settled and known.lacks):
         raise found.refusal(known.unsure)
-    return PlannedFile(found, _readers()[known.reader], known.why, known.role, folder)
+    if settled is None and is_table:
+        return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
+    return settled or known
+
+
+_NAMED = "--as names it"
+
+
+def _as_named(request: LoadRequest, found: Found) -> PlannedFile:
+    """The plan for a file that is read by the reader which was named, whatever it lacks."""
+    return PlannedFile(found, _readers()[request.reader], _NAMED, Role.FACTS, found.path.absolute().parent)
+
+
+def _settled(request: LoadRequest, found: Found, known: Recognized) -> PlannedFile | None:
+    """The plan for a file that lacks nothing which the load does not give; None if it lacks something."""
+    if known.lacks not in {"", *request.fields, *request.columns}:
+        return None
+    by_name = _BY_FILE if known.lacks and "{stem}" in request.fields.get(known.lacks, "") else NOTHING
+    folder = found.path.absolute().parent
+    return PlannedFile(found, _readers()[known.reader], known.why, known.role, folder, by_name=by_name)
 
 
 def _read_with(found: Found, option: str, reader: Reader) -> PlannedFile:
@@ -336,12 +380,13 @@ class _Looking:
     """Reads the starts of files: of those that no reader recognizes, and of their neighbours, each once."""
 
     def __init__(self, request: LoadRequest, store: Database, found: Mapping[Path, Found]) -> None:
-        self._options, self._store, self._found = request.options, store, found
+        self._request, self._store, self._found = request, store, found
         self._starts: dict[Path, Start | None] = {}
 
     def start(self, found: Found) -> Start:
         """The start of a file. Raises DataError if it cannot be read."""
-        return start_of_file(found.path, self._store, found.door, self._options, called=found.called)
+        options, mapped = self._request.options, self._request.columns
+        return start_of_file(found.path, self._store, found.door, options, called=found.called, mapped=mapped)
 
     def at_neighbour(self, path: Path) -> Start | None:
         """The start of a file that is recognized; None if it has become unreadable."""
@@ -388,6 +433,85 @@ def _judge_by_ending(found: Found, neighbours: Sequence[Neighbour], looking: _Lo
         said = f"a {ending} file is passed over in a folder, but this one looks like its neighbours: {known.why}"
         raise found.refusal(f"{said}; load it by its name, or rename it")
     return passed_over
+
+
+# --- files that are named by their names ------------------------------------------------------------------------------
+# Nothing in a file of one system need say which it is, if each system has a file: then its name says it, and the folder
+# is the test set. If all files have one name, the folders are the systems.
+
+_BY_FILE: Mapping[str, str] = MappingProxyType({"test_set": "{parent}"})
+
+
+def _named_by_files(
+    request: LoadRequest, lacking: Sequence[tuple[Found, Recognized]], planned: Sequence[PlannedFile], looking: _Looking
+) -> tuple[list[PlannedFile], list[Found], list[DataError]]:
+    """The plans of files that lack a field and take it from their names, because several share their columns; the
+    others; and errors about files whose names do not tell them apart.
+
+    Beside files that say what they are, tables without a system may be anything, unless a person named them.
+    """
+    together: dict[tuple[str, str], list[tuple[Found, Recognized, frozenset[str]]]] = defaultdict(list)
+    alone = [found for found, _ in lacking]
+    for found, known in lacking:
+        if found.named or all(file.reader.name == known.reader for file in planned):
+            together[known.reader, known.lacks].append((found, known, looking.start(found).columns))
+    named: list[PlannedFile] = []
+    for (reader, field), files in together.items():
+        alike = [
+            (found, known)
+            for found, known, columns in files
+            if any(other is not found and _share_columns(columns, theirs) for other, _, theirs in files)
+        ]
+        paths = [found.path.absolute() for found, _ in alike]
+        by_folder = len({_stem(path) for path in paths}) == 1 and len({path.parent for path in paths}) > 1
+        templates = {field: "{parent}"} if by_folder else {field: "{stem}", **_BY_FILE}
+        named += [
+            PlannedFile(
+                found, _readers()[reader], known.why, known.role, found.path.absolute().parent, by_name=templates
+            )
+            for found, known in alike
+        ]
+        alone = [found for found in alone if all(found is not other for other, _ in alike)]
+    return named, alone, _same_names(request, named)
+
+
+def _stem(path: Path) -> str:
+    return filled({"stem": "{stem}"}, path)["stem"]
+
+
+def _share_columns(these: frozenset[str], those: frozenset[str]) -> bool:
+    """Whether two files have most of their columns in common."""
+    return 2 * len(these & those) > len(these | those)
+
+
+def _same_names(request: LoadRequest, named: Sequence[PlannedFile]) -> list[DataError]:
+    """The errors about files that would be one system on one test set by their names."""
+    first: dict[tuple[tuple[str, str], ...], Found] = {}
+    errors = []
+    for file in named:
+        said = tuple((file.unsaid | filled(request.fields, file.found.path)).items())
+        other = first.setdefault(said, file.found)
+        if other is not file.found:
+            name = dict(said)[next(iter(file.by_name))]
+            both = f"it and {other.called} would both be {quote_cell(name)} by their names; load each with --set"
+            errors.append(file.found.refusal(f"{both} {next(iter(file.by_name))}=NAME"))
+    return errors
+
+
+def _notes_on_names(files: Sequence[PlannedFile]) -> tuple[str, ...]:
+    """What files are called because their names are the only thing that says it."""
+    named: dict[str, list[str]] = defaultdict(list)
+    of_folder = False
+    for file in files:
+        for field in file.by_name.keys() - _BY_FILE.keys():
+            named[field].append(file.unsaid[field])
+            of_folder = file.by_name[field] == "{parent}"
+    whose = "the folder of each file" if of_folder else "the name of each file"
+    return tuple(
+        f"nothing in these files names the {field}, so {whose} does: {some(sorted(set(names)))}; "
+        f"--set {field}=NAME names one"
+        for field, names in named.items()
+    )
 
 
 def _with_whole_folders(

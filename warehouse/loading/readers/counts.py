@@ -16,7 +16,15 @@ from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import COUNTS, DOCUMENT, EVALUATION, SYSTEM, TEST_SET, UNIT, FactForm
 from evalhouse.warehouse.loading.staging import fact_tables, tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number
-from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT, REPLICATES, SYNONYMS, noun_of, plain
+from evalhouse.warehouse.loading.staging.columns import (
+    NO_DOCUMENT,
+    REPLICATES,
+    RIGHT_OR_WRONG,
+    SYNONYMS,
+    called,
+    noun_of,
+    plain,
+)
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
@@ -56,7 +64,8 @@ def _systems(start: Start) -> Recognition | None:
 
 def _documents(start: Start) -> Recognition | None:
     others = {"system", "label", "item"}
-    attributes = "document" in start.columns and not start.columns & others and not _by_numbers(start)
+    of_systems = start.columns & others or not {*map(plain, start.columns)}.isdisjoint(RIGHT_OR_WRONG)
+    attributes = "document" in start.columns and not of_systems and not _by_numbers(start)
     return Recognition("its column document, and no system", Role.ATTRIBUTES) if attributes else None
 
 
@@ -251,10 +260,10 @@ def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) 
 
 def _synonyms(staging: Staging, header: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The fields that have another name in the table, if only one column can be meant."""
-    for field, synonyms in SYNONYMS.items():
-        called = [heading for heading in header if plain(heading) in synonyms]
-        if field not in header and field not in staging.fields and len(called) == 1:
-            yield field, called[0]
+    for field in SYNONYMS:
+        naming = called(field, header)
+        if field not in header and field not in staging.fields and len(naming) == 1:
+            yield field, naming[0]
 
 
 def _options_set(staging: Staging) -> dict[str, str]:

@@ -52,7 +52,8 @@ NONE: Mapping[str, str] = MappingProxyType({})
 
 class Recognized(Struct, frozen=True):
     """A reader, the evidence for it in the file, and the role of the file in the load. `unsure` says what a person has
-    to decide, and `evidence` is set if it is weaker than the reader's other evidence.
+    to decide, `lacks` which field the load has to give, and `evidence` is set if it is weaker than the reader's other
+    evidence.
     """
 
     reader: str
@@ -60,13 +61,14 @@ class Recognized(Struct, frozen=True):
     role: Role = Role.FACTS
     unsure: str = ""
     evidence: Evidence | None = None
+    lacks: str = ""
 
 
 def recognize(file: Path, store: Database, door: Door = EVERYWHERE) -> Recognized:
     """The reader that `recognize_file` finds for a file. Also raises DataError if there is no evidence for any."""
     start = start_of_file(file, store, door)
     found = recognized(start, str(file))
-    if found is None:
+    if found is None or (found.lacks and not found.unsure):
         raise DataError((Fault(str(file), None, unrecognized_file(start, str(file))),))
     return found
 
@@ -136,14 +138,20 @@ def _nearly_a_table(reader: Reader, start: Start) -> Nearly | None:
 
 
 def recognize_file(
-    file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
+    file: Path,
+    store: Database,
+    door: Door = EVERYWHERE,
+    options: Mapping[str, str] = NONE,
+    *,
+    called: str = "",
+    mapped: Mapping[str, str] = NONE,
 ) -> Recognized | None:
     """The reader for a file, which is opened through `door`; None if there is no evidence for any reader. `store` reads
     formats that Python cannot read, and `called` is the name of the file in messages.
 
     Raises DataError if the file does not exist, if it is damaged, or if there is equal evidence for another reader.
     """
-    return recognized(start_of_file(file, store, door, options, called=called), called)
+    return recognized(start_of_file(file, store, door, options, called=called, mapped=mapped), called)
 
 
 def recognized(start: Start, called: str) -> Recognized | None:
@@ -151,10 +159,14 @@ def recognized(start: Start, called: str) -> Recognized | None:
     if _SCHEMA.match(start.text):
         return None
     found: list[tuple[Evidence, Recognized]] = []
+    lacking: list[Recognized] = []
     for reader in sorted((READERS | plugins()).values(), key=lambda reader: reader.evidence):
         if found and reader.evidence > min(evidence for evidence, _ in found):
             break
-        if by_reader := _recognized_by(reader, start, called):
+        by_reader = _recognized_by(reader, start, called)
+        if by_reader and by_reader.lacks:
+            lacking.append(by_reader)
+        elif by_reader:
             found.append((by_reader.evidence or reader.evidence, by_reader))
     strongest = [one for evidence, one in found if evidence == min(evidence for evidence, _ in found)]
     # A reader that would have to ask gives way to one that is sure.
@@ -162,18 +174,16 @@ def recognized(start: Start, called: str) -> Recognized | None:
     if len(fitting) > 1:
         could_be = " or ".join(f"{one.reader} ({one.why})" for one in fitting)
         raise DataError((Fault(called or str(start.path), None, f"it could be {could_be}; --as READER says which"),))
-    return fitting[0] if fitting else None
+    return next(iter((*fitting, *lacking)), None)
 
 
-def role_of(
-    reader: Reader, file: Path, store: Database, door: Door, options: Mapping[str, str], *, called: str = ""
-) -> Role:
-    """The role of a file in a load whose reader was named: what the reader says, or facts."""
+def recognized_by(reader: Reader, start: Start, called: str) -> Recognized:
+    """What a reader that was named takes a file for: what it says, or facts."""
     try:
-        known = _recognized_by(reader, start_of_file(file, store, door, options, called=called), called)
+        known = _recognized_by(reader, start, called)
     except DataError:
-        return Role.FACTS  # the reader will say what is wrong with it
-    return known.role if known else Role.FACTS
+        known = None  # the reader will say what is wrong with it
+    return known or Recognized(reader.name, "")
 
 
 def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | None:
@@ -187,11 +197,18 @@ def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | No
         return None
     if isinstance(recognition, str):
         return Recognized(reader.name, recognition)
-    return Recognized(reader.name, recognition.why, recognition.role, recognition.unsure, recognition.evidence)
+    said = recognition
+    return Recognized(reader.name, said.why, said.role, said.unsure, said.evidence, said.lacks)
 
 
 def start_of_file(
-    file: Path, store: Database, door: Door = EVERYWHERE, options: Mapping[str, str] = NONE, *, called: str = ""
+    file: Path,
+    store: Database,
+    door: Door = EVERYWHERE,
+    options: Mapping[str, str] = NONE,
+    *,
+    called: str = "",
+    mapped: Mapping[str, str] = NONE,
 ) -> Start:
     """The start of a file, by which readers recognize it. Raises DataError as `recognize_file` does."""
     source = called or str(file)
@@ -223,7 +240,7 @@ def start_of_file(
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError((Fault(source, None, "the file is UTF-16; it must be UTF-8"),))
     records = tuple(dict(zip(header, row, strict=False)) for row in rows)
-    start = Start(name, _text(raw), frozenset(header), len(raw) < START, file, beside, options, records)
+    start = Start(name, _text(raw), frozenset(header), len(raw) < START, file, beside, options, records, mapped)
     return with_records(start, _text(raw + more), whole=len(more) < MORE) if more else start
 
 

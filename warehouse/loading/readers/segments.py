@@ -15,6 +15,7 @@ from itertools import chain
 
 from evalhouse.warehouse.kinds.records import SCORES, VALUES
 from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
+from evalhouse.warehouse.loading.staging.columns import RIGHT_OR_WRONG, plain
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -174,7 +175,7 @@ def _recognizes(start: Start) -> str | None:
     lines = [line.split("\t") for line in start.text.splitlines()[:20] if line.strip()]
     if lines and all(len(line) == 1 and is_number(line[0]) for line in lines):
         return "one number per line"
-    headed = len(lines) > 1 and not any(map(is_number, lines[0]))
+    headed = len(lines) > 1 and not any(map(is_number, lines[0])) and RIGHT_OR_WRONG.isdisjoint(map(plain, lines[0]))
     return "a table of numbers" if headed and all(map(is_number, lines[1][1:] or [""])) else None
 
 

@@ -8,6 +8,7 @@ depending on which of the two they are constant for, over all tables of a load a
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,6 +38,7 @@ from evalhouse.warehouse.kinds.records import (
 from evalhouse.warehouse.loading.readers.counts import sure_counts
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import (
+    MARKS,
     PARTS,
     REPLICATES,
     CellColumn,
@@ -48,10 +50,20 @@ from evalhouse.warehouse.loading.staging.columns import (
     noun_of,
     plain,
     roles_of,
+    split_map,
     tells_document,
+    text_kind,
     words_apart,
 )
-from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Start
+from evalhouse.warehouse.loading.staging.reader import (
+    Evidence,
+    Nearly,
+    Option,
+    Reader,
+    Recognition,
+    Start,
+    filled,
+)
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
 from evalhouse.warehouse.loading.staging.survey import Survey
@@ -60,6 +72,7 @@ from evalhouse.warehouse.loading.staging.wide import (
     WideTable,
     check_clusters,
     check_numbers,
+    check_runs,
     counted_columns,
     held_instead,
     hold_long_rows,
@@ -97,7 +110,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages values and attributes. Raises DataError if it is unclear what a column is, or if a measure is not a
     number.
     """
-    refuse_settings(staging, VALUES, named=(*FIELDS, *REPLICATES))
+    fields, _ = split_map(staging.columns)
+    refuse_settings(replace(staging, columns=fields), VALUES, named=(*FIELDS, *REPLICATES, "or the name of a measure"))
     with wide_table(staging, _all_columns) as table:
         try:
             hold_long_rows(table)
@@ -132,8 +146,12 @@ def _all_columns(staging: Staging, header: tuple[str, ...], line: int | None) ->
     twice = [heading for heading, count in Counter(header).items() if heading and count > 1]
     if twice:
         raise staging.refusal(f"the column {quote_cell(twice[0])} appears more than once in the header", line)
-    every = tuple(range(len(header)))
-    return Matching({}, every, (), texts=frozenset(every if staging.texts else ()))
+    left_out = _listed_in(staging, "leave-out") or []
+    if absent := [heading for heading in left_out if heading not in header]:
+        there_are = ", ".join(quote_cell(heading)[1:-1] for heading in header[:20])
+        raise staging.refusal(f"there is no column {quote_cell(absent[0])} to leave out; the columns are {there_are}")
+    kept = tuple(place for place, heading in enumerate(header) if heading not in left_out)
+    return Matching({}, kept, (), texts=frozenset(kept if staging.texts else ()))
 
 
 def _roles(staging: Staging, columns: Sequence[CellColumn], clusters: Collection[str] = ()) -> Roles:
@@ -142,11 +160,20 @@ def _roles(staging: Staging, columns: Sequence[CellColumn], clusters: Collection
     fixed = staging.fields.keys() | ({"system"} if by_systems else set())
     declared = {*clusters, *((staging.cluster,) if staging.cluster else ())}
     measures = _measures_said(staging)
-    return roles_of(columns, staging.columns, fixed, measures, by_systems=by_systems, clusters=declared)
+    fields, called = split_map(staging.columns)
+    headings = {column.heading for column in columns}
+    if absent := [heading for heading in called.values() if heading not in headings]:
+        raise UnclearError(f"there is no column {quote_cell(absent[0])}; the columns are {_listed(columns)}")
+    return roles_of(columns, fields, fixed, measures, by_systems=by_systems, clusters=declared)
 
 
 def _measures_said(staging: Staging) -> list[str] | None:
-    said = staging.options.get("measures")
+    return _listed_in(staging, "measures")
+
+
+def _listed_in(staging: Staging, option: str) -> list[str] | None:
+    """The columns that an option lists; None if it is not set."""
+    said = staging.options.get(option)
     return None if said is None else [heading.strip() for heading in said.split(",") if heading.strip()]
 
 
@@ -160,11 +187,12 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
     if _measures_said(staging) is None:
         roles = roles.without(findings.no_measures)
     _check_roles(table, roles, columns, findings)
-    make_rows(table, roles, document)
+    make_rows(table, roles, document, attempts=findings.attempts)
+    check_runs(table, roles)
     kept = _kept_of(table, roles, findings)
     check_clusters(table, roles, findings.clusters, kept.for_documents)
     observed = Observed(noun_of(document.heading)) if document else None
-    notes = _notes(table, roles, kept, findings.clusters, {column.place: column for column in own})
+    notes = _notes(table, roles, kept, findings, {column.place: column for column in own})
     of_values = staged_values(table, roles, observed, notes)
     staged = [replace(of_values, header=table.cells.attributes, taken=tuple(_taken(roles, findings)))]
     inferred = frozenset(column.heading for column in roles.others)
@@ -174,7 +202,7 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
         of_documents = table.part(DOCUMENTS, key, attributes, join_cells(table), grouped=True, observed=observed)
         staged.append(replace(of_documents, inferred=inferred))
     attributes = {column.heading: Sql(f"any_value(attribute_{column.place})") for column in kept.for_systems}
-    if roles.replicates:
+    if roles.replicates or findings.attempts:
         attributes["model"] = Sql("any_value(model)")
         content = {"model": Sql("any_value(model)"), "run": Sql("any_value(run)")}
         key = ("evaluation", "test_set", "system")
@@ -228,7 +256,7 @@ def _check_roles(table: WideTable, roles: Roles, columns: Sequence[CellColumn], 
         raise UnclearError(f"{why}; --measures A,B says which are measures")
     if table.by_systems and not staging.options.get("measure"):
         raise UnclearError(f"nothing says what the numbers of {numbers} measure; --measure NAME does")
-    if not table.by_systems and "system" not in roles.fields.keys() | staging.fields.keys():
+    if not table.by_systems and "system" not in roles.fields.keys() | staging.fields.keys() | staging.unsaid.keys():
         raise UnclearError(
             "nothing names the system: --map system=COLUMN names its column, --set system=NAME the only one, and "
             f"--wide systems --measure NAME says that {numbers} are systems"
@@ -300,7 +328,7 @@ def _taken(roles: Roles, findings: Findings) -> Iterator[tuple[TestSet, str, Col
 
 
 def _notes(
-    table: WideTable, roles: Roles, kept: _Kept, clusters: Collection[str], own: Mapping[int, CellColumn]
+    table: WideTable, roles: Roles, kept: _Kept, findings: Findings, own: Mapping[int, CellColumn]
 ) -> tuple[str, ...]:
     """What each column was taken for, which columns are left out, and how many measures have no value."""
     texts = table.staging.texts
@@ -314,11 +342,13 @@ def _notes(
         "attributes of systems": _listed(column for column in kept.for_systems if column not in roles.replicates),
     }
     notes = ["; ".join(f"{kind}: {headings}" for kind, headings in kinds.items() if headings)]
+    if findings.attempts:
+        notes.append("several rows of a system on a document are its attempts, in their order, and runs of it")
     if not texts and (unstored := [column for of_kind in roles.texts.values() for column in of_kind]):
         notes.append(f"left out (texts, which --texts stores): {_listed(unstored)}")
     unmeasured = [
         *roles.places,
-        *(column for column in roles.others if column.is_number and column.heading not in clusters),
+        *(column for column in roles.others if column.is_number and column.heading not in findings.clusters),
     ]
     if unmeasured and _measures_said(table.staging) is None:
         with_one = _listed([*roles.numbers, unmeasured[0]]).replace(", ", ",")
@@ -361,11 +391,28 @@ def _nearly(start: Start) -> Nearly | None:
         return Nearly(str(error), "--as wide")
     if len(columns) < 2 or not roles.numbers:
         return None
-    system = [] if "system" in roles.fields else [("nothing names the system", "--set system=NAME")]
-    documents = [] if roles.documents else [("no column names the documents", "--map document=COLUMN")]
+    system = [] if "system" in roles.fields else [("nothing names the system", f"--set {_given('system', start)}")]
+    documents = [] if roles.documents else [("no column names the documents", f"--map {_document_in(start)}")]
     misses = [*system, *documents]
     clause = " and ".join(what for what, _ in misses) or "what its columns are is not clear"
     return Nearly(clause, " ".join(("--as wide", *(words for _, words in misses))))
+
+
+def _given(field: str, start: Start) -> str:
+    """The setting that names a field after the file."""
+    return shlex.quote(f"{field}={filled({field: '{stem}'}, start.path)[field]}")
+
+
+def _document_in(start: Start) -> str:
+    """The setting that takes the documents from the only column that could name them, if there is only one."""
+    cells: dict[str, list[str]] = {}
+    for record in start.records:
+        for heading, text in record.items():
+            cells.setdefault(heading, []).append(text.strip())
+    rows = len(start.records)
+    telling = [heading for heading, texts in cells.items() if rows > 1 and len({*texts} - {""}) == rows]
+    telling = [heading for heading in telling if text_kind(heading) != OUTPUT]
+    return shlex.quote(f"document={telling[0]}") if len(telling) == 1 else "document=COLUMN"
 
 
 def _columns(start: Start) -> list[CellColumn]:
@@ -374,7 +421,11 @@ def _columns(start: Start) -> list[CellColumn]:
     for record in start.records:
         for heading, text in record.items():
             cells.setdefault(heading, []).append(text)
-    return [column_of(place, heading, texts) for place, (heading, texts) in enumerate(cells.items())]
+    called = {heading: measure for measure, heading in split_map(start.mapped)[1].items()}
+    return [
+        column_of(place, heading, texts, called.get(heading, ""))
+        for place, (heading, texts) in enumerate(cells.items())
+    ]
 
 
 def _recognizes(start: Start) -> Recognition | None:
@@ -384,10 +435,11 @@ def _recognizes(start: Start) -> Recognition | None:
     headings = {plain(heading) for heading in start.columns}
     if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings or sure_counts(start):
         return None
-    columns = _columns(start)
+    columns, there = _columns(start), {column.heading for column in _columns(start)}
     by_systems = start.options.get("wide") == BY_SYSTEMS
+    fields = {field: heading for field, heading in split_map(start.mapped)[0].items() if heading in there}
     try:
-        roles = roles_of(columns, {}, {"system"} if by_systems else (), None, by_systems=by_systems)
+        roles = roles_of(columns, fields, {"system"} if by_systems else (), None, by_systems=by_systems)
     except UnclearError as error:
         return Recognition("its columns of numbers", unsure=str(error)) if "system" in headings else None
     if not roles.numbers and "system" in roles.fields:
@@ -397,18 +449,22 @@ def _recognizes(start: Start) -> Recognition | None:
             rest = (*roles.others, *roles.places, *(column for of_kind in roles.texts.values() for column in of_kind))
             nearly = tuple(column for column in rest if 2 * column.numbers > column.filled)
             roles = replace(roles, numbers=nearly)
-    if not roles.documents or not roles.numbers:
+    if not (roles.documents or "document" in fields) or not roles.numbers:
         return None
     listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.numbers)[:6])
     if by_systems or "system" in roles.fields:
         return Recognition(f"its columns {listed}")
-    if roles.others or roles.texts or not any(plain(column.heading) == "document" for column in roles.documents):
-        return None
+    if start.is_json and len(start.records) < 2:
+        return None  # one object is hardly a table
+    is_mark = any(plain(column.heading) in MARKS for column in roles.numbers)
+    if is_mark or roles.others or roles.texts or all(plain(column.heading) != "document" for column in roles.documents):
+        return Recognition(f"its columns {listed}", lacks="system")
     numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.numbers[:5])
     return Recognition(
         f"its columns {listed}",
         unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
         "system=NAME) or attributes of documents (--as documents)",
+        lacks="system",
     )
 
 
@@ -421,6 +477,7 @@ READER = Reader(
     options=(
         Option("wide", "what the columns of numbers are", SAMPLES, (SAMPLES, BY_SYSTEMS)),
         Option("measures", "the columns that are measures, A,B; default: all numeric columns that are nothing else"),
+        Option("leave-out", "columns that are not read at all, A,B"),
         Option("measure", "with --wide systems: what the numbers are"),
     ),
     recognizes=_recognizes,

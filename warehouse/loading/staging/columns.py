@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from shlex import quote
 
 from msgspec import Struct
@@ -24,13 +25,19 @@ _SAMPLES = (
     *("sentence", "message", "problem"),
 )
 
-IDS = (*(f"{noun}_id" for noun in (*_SAMPLES, "task")), "id", "qid", "idx", "index")
+IDS = (
+    *(f"{noun}_id" for noun in (*_SAMPLES, "task", "prompt", "case", "row")),
+    *("id", "uid", "qid", "key", "idx", "sample_idx", "index", "filename"),
+)
 """Names of columns with ids of documents. An id names the documents before a column that may hold their texts."""
+
+_MAYBE_SYSTEMS = ("run_name", "experiment", "agent", "method", "checkpoint", "provider")
+"""Names of columns that name the systems if no column of a better name does; else they describe them."""
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "evaluation": ("evaluation",),
     "test_set": ("test_set", "testset", "benchmark", "task", "dataset"),
-    "system": ("system", "model", "model_name", "system_name"),
+    "system": ("system", "model", "model_name", "model_id", "system_name", *_MAYBE_SYSTEMS),
     "document": (*IDS, *_SAMPLES),
 }
 """For each field, names of columns that it is taken from; for documents, in the order in which they are preferred."""
@@ -41,21 +48,29 @@ NO_DOCUMENT = (
 )
 """The error for a table without a column that names the documents."""
 
-REPLICATES = ("seed", "run", "replicate", "epoch", "attempt")
+REPLICATES = (
+    *("seed", "run", "replicate", "epoch", "attempt", "trial", "repeat", "rollout", "run_id", "sample_index"),
+)
 """Names of columns that identify the replicates of a system."""
 
 NOTHING = ("nan", "na", "n/a", "null", "none", "-")
 """Texts that mean a missing value, in lower case."""
 
-RIGHT_OR_WRONG = ("correct", "is_correct", "passed", "is_passed", "right")
+RIGHT_OR_WRONG = frozenset(("correct", "is_correct", "label_correct", "pass", "passed", "is_passed", "right"))
 """Names of columns whose ones and zeros are the accuracy of a system."""
 
-MARKS = (
-    *RIGHT_OR_WRONG,
-    *("success", "pass", "resolved", "reward", "score", "exact_match", "em", "acc", "accuracy", "label_correct"),
+MARKS = RIGHT_OR_WRONG | {
+    *("success", "resolved", "reward", "score", "exact_match", "em", "acc", "accuracy"),
     *("f1", "precision", "recall"),
-)
+}
 """Names of columns that are measures even if all systems have the same values."""
+
+_TRUTHS = {"true": "1", "false": "0"}
+_VERDICTS = _TRUTHS | {
+    **dict.fromkeys(("yes", "y", "pass", "passed", "correct", "right", "c", "success"), "1"),
+    **dict.fromkeys(("no", "n", "fail", "failed", "incorrect", "wrong", "i", "failure"), "0"),
+}
+"""Words in place of 1 and 0, in lower case, in columns with the name of a mark. In others, yes may be an answer."""
 
 TEXTS: dict[str, tuple[str, ...]] = {
     INPUT: ("input", "question", "prompt", "query", "instruction", "problem", "text", "src"),
@@ -147,7 +162,8 @@ def noun_of(heading: str) -> str:
     heading does not contain one.
     """
     noun = plain(heading).removesuffix("_id")
-    nouns = {"doc": "document", "seg": "segment", "qid": "question", "id": "", "idx": "", "index": ""}
+    nouns = {"doc": "document", "seg": "segment", "qid": "question", "sample_idx": "sample", "filename": "file"}
+    nouns |= dict.fromkeys(("id", "uid", "key", "idx", "index"), "")
     return nouns.get(noun, noun.replace("_", " "))
 
 
@@ -178,6 +194,26 @@ def words_apart(field: str, heading: str) -> str:
     return f"--map {quote(f'{field}={heading}')}"
 
 
+def truths_of(heading: str, *, is_mark: bool = False) -> dict[str, str]:
+    """The words that stand for 1 and 0 in a column, in lower case."""
+    return _VERDICTS if is_mark or plain(heading) in MARKS else _TRUTHS
+
+
+def split_map(columns: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What is taken from columns, as fields and as measures: any other name is that of a measure, unless it is nearly
+    the name of a field.
+    """
+    fields = (*SYNONYMS, *REPLICATES)
+    measures = {name: heading for name, heading in columns.items() if not get_close_matches(name, fields, 1, 0.8)}
+    return {name: heading for name, heading in columns.items() if name not in measures}, measures
+
+
+def called(field: str, headings: Iterable[str]) -> list[str]:
+    """The headings that may name a field. Those that only may if there is no better one are left out if there is."""
+    named = [heading for heading in headings if plain(heading) in SYNONYMS[field]]
+    return [heading for heading in named if plain(heading) not in _MAYBE_SYSTEMS] or named
+
+
 def is_place(heading: str) -> bool:
     """Whether the numbers of a column are ids, places or times, as its name says."""
     return not _PLACES.isdisjoint(_words(heading)[-1:])
@@ -192,9 +228,9 @@ def is_date(heading: str) -> bool:
 
 
 class CellColumn(Struct, frozen=True):
-    """A column, and counts over its cells: how many are filled, how many of these are numbers, how many are true or
-    false, how many are 0 or 1, and how many are several words. `is_text` says whether a cell is too long for a name or
-    has control characters.
+    """A column, and counts over its cells: how many are filled, how many of these are numbers, how many are words for
+    true or false, how many are 0 or 1, and how many are several words. `is_text` says whether a cell is too long for a
+    name or has control characters.
     """
 
     place: int
@@ -205,6 +241,8 @@ class CellColumn(Struct, frozen=True):
     bits: int = 0
     phrases: int = 0
     is_text: bool = False
+    called: str = ""
+    """The measure that a person takes from it."""
 
     @property
     def is_number(self) -> bool:
@@ -213,12 +251,19 @@ class CellColumn(Struct, frozen=True):
 
     @property
     def is_truth(self) -> bool:
-        """Whether every filled cell is true or false."""
+        """Whether every filled cell is a word for true or false."""
         return 0 < self.filled == self.truths
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The words that stand for 1 and 0 in it."""
+        return truths_of(self.heading, is_mark=bool(self.called))
 
     @property
     def measure(self) -> str:
         """The name of the measure for the values of the column."""
+        if self.called:
+            return self.called
         right_or_wrong = plain(self.heading) in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
         return "accuracy" if right_or_wrong else self.heading
 
@@ -233,15 +278,18 @@ class CellColumn(Struct, frozen=True):
             self.bits + other.bits,
             self.phrases + other.phrases,
             self.is_text or other.is_text,
+            self.called,
         )
 
 
-def column_of(place: int, heading: str, texts: Sequence[str]) -> CellColumn:
+def column_of(place: int, heading: str, texts: Sequence[str], called: str = "") -> CellColumn:
     """A column of which some cells are known."""
     filled = [text.strip() for text in texts if text.strip() and text.strip().lower() not in NOTHING]
     numbers = sum(map(is_number, filled))
-    truths = sum(text.lower() in ("true", "false") for text in filled)
-    return CellColumn(place, heading, len(filled), numbers, truths, sum(text in ("0", "1") for text in filled))
+    words = truths_of(heading, is_mark=bool(called))
+    truths = sum(text.lower() in words for text in filled)
+    bits = sum(text in ("0", "1") for text in filled)
+    return CellColumn(place, heading, len(filled), numbers, truths, bits, called=called)
 
 
 # === what tables are found to have ====================================================================================
@@ -258,7 +306,7 @@ class Findings(Struct, frozen=True):
     `no_measures` are columns of numbers that say nothing about systems. `no_attributes` are, by test set, the columns
     that are no attributes of its documents; of these, `answers` are what systems said. `varying` are no attributes of
     systems. `measures` are the measures with values in the warehouse, and `clusters` the attributes that earlier loads
-    declared to be clusters.
+    declared to be clusters. With `attempts`, several rows of a system on a document are its attempts.
     """
 
     columns: Mapping[str, CellColumn]
@@ -271,6 +319,7 @@ class Findings(Struct, frozen=True):
     varying: frozenset[str] = frozenset()
     measures: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
+    attempts: bool = False
 
 
 class UnclearError(Exception):
@@ -323,7 +372,7 @@ class Roles(Struct, frozen=True):
 
     def without(self, no_measures: Collection[str]) -> Roles:
         """The roles once it is known which columns of numbers are no measures."""
-        unfit = tuple(column for column in self.numbers if column.heading in no_measures)
+        unfit = tuple(column for column in self.numbers if column.heading in no_measures and not column.called)
         numbers = tuple(column for column in self.numbers if column not in unfit)
         return replace(self, numbers=numbers, others=self.others + unfit)
 
@@ -354,7 +403,8 @@ def roles_of(
         raise UnclearError(
             f"{quote_cell(cluster)[1:-1]} is declared to be the cluster, and cannot be something else, too"
         )
-    taken_for = {*said, *mapped.values(), *clusters}
+    measured = [column for column in columns if column.called]
+    taken_for = {*said, *mapped.values(), *clusters, *(column.heading for column in measured)}
     free = [column for column in columns if column.heading not in taken_for]
     fields = {field: by_heading[heading] for field, heading in mapped.items() if field not in REPLICATES}
     for field in ("evaluation", "test_set", "system"):
@@ -366,6 +416,10 @@ def roles_of(
     free = [column for column in free if column.place not in taken]
     documents = [column for column in free if plain(column.heading) in SYNONYMS["document"]]
     replicates = [column for column in free if plain(column.heading) in REPLICATES and not by_systems]
+    if not (documents or "document" in mapped or "document" in fixed):
+        # The index of a sample is that of a document if nothing else is.
+        documents = [column for column in replicates if plain(column.heading) == "sample_index"]
+        replicates = [column for column in replicates if column not in documents]
     replicates += [by_heading[heading] for field, heading in mapped.items() if field in REPLICATES]
     taken = {column.place for column in (*documents, *replicates)}
     free = [column for column in free if column.place not in taken and column.filled]
@@ -387,7 +441,8 @@ def roles_of(
     ]
     if measures is not None:
         # Numbers that are not among the measures are attributes.
-        numbers = [by_heading[heading] for heading in measures]
+        numbers = [by_heading[heading] for heading in measures if not by_heading[heading].called]
+    numbers = [*measured, *numbers]
     valued = {column.place for column in (*numbers, *places)}
     others = [column for column in free if column.place not in valued]
     others += [column for column in columns if column.heading in clusters]
@@ -398,11 +453,12 @@ def _column_of_field(columns: Sequence[CellColumn], field: str, is_fixed: bool) 
     """The column with the name of a field. If several columns have a synonym of the field as name, a person must
     choose.
     """
-    called = [column for column in columns if plain(column.heading) in SYNONYMS[field]]
-    exact = [column for column in called if plain(column.heading) == field]
-    if len(called) < 2 or exact:
-        return next(iter(exact or called), None)
+    names = called(field, (column.heading for column in columns))
+    naming = [column for column in columns if column.heading in names]
+    exact = [column for column in naming if plain(column.heading) == field]
+    if len(naming) < 2 or exact:
+        return next(iter(exact or naming), None)
     if is_fixed:
         return None
-    names = " and ".join(column.heading for column in called)
-    raise UnclearError(f"{names} could be the {field.replace('_', ' ')}; --map {field}={called[0].heading} says which")
+    said = f"--map {quote(f'{field}={names[0]}')} says which"
+    raise UnclearError(f"{' and '.join(names)} could be the {field.replace('_', ' ')}; {said}")

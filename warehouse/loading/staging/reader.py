@@ -100,12 +100,17 @@ class Recognition(Struct, frozen=True):
     `unsure` is set if the file cannot be loaded before a person decides something. It says what the file could be, and
     which option decides ("columns 2 and 3 are both tags; --tags pos,entities says what they are"). It is empty if there
     is nothing to decide. `evidence` is set if it is weaker than what the reader has for its other files.
+
+    `lacks` is a field that the load must give, because nothing in the file does: "system". Several such files with the
+    same columns take it from their names; until it is given, any other reader goes first. If it is given, nothing is
+    `unsure`.
     """
 
     why: str
     role: Role = Role.FACTS
     unsure: str = ""
     evidence: Evidence | None = None
+    lacks: str = ""
 
 
 class Nearly(Struct, frozen=True):
@@ -122,7 +127,8 @@ class Start(Struct, frozen=True):
 
     `named` are the columns, if the file names them somewhere else than in its first line, and `rows` are some of its
     rows. `whole` says whether the text is the whole file. `path` is the path of the file, and `beside` are the names of
-    all files in its folder. `options` come from the command line.
+    all files in its folder. `options` come from the command line, and so does what is `mapped`: fields, or measures,
+    to the columns that they are taken from.
     """
 
     name: str
@@ -133,6 +139,7 @@ class Start(Struct, frozen=True):
     beside: frozenset[str] = frozenset()
     options: Mapping[str, str] = struct_field(default_factory=dict)
     rows: tuple[dict[str, str], ...] = ()
+    mapped: Mapping[str, str] = struct_field(default_factory=dict)
 
     @property
     def first(self) -> str:

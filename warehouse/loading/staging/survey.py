@@ -8,6 +8,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from evalhouse.warehouse.loading.staging.columns import (
     IDS,
     MARKS,
     NO_DOCUMENT,
+    PARTS,
     SETTINGS,
     SYNONYMS,
     CellColumn,
@@ -28,6 +30,8 @@ from evalhouse.warehouse.loading.staging.columns import (
     TestSet,
     UnclearError,
     plain,
+    text_kind,
+    words_apart,
 )
 from evalhouse.warehouse.loading.staging.wide import AT_ONCE, WideTable, field_text, run_name
 from evalhouse.warehouse.store.column_roles import KnownColumns, known_columns, not_of_systems
@@ -60,6 +64,7 @@ class _Surveyed(Struct):
     known_on: dict[TestSet, KnownColumns] = struct_field(default_factory=dict)
     document: str = ""
     unclear: str = ""
+    attempts: bool = False
 
     @property
     def test_sets(self) -> tuple[TestSet, ...]:
@@ -79,8 +84,9 @@ class _Surveyed(Struct):
     @property
     def candidates(self) -> list[str]:
         """The columns that could name the documents, from the most to the least preferred."""
-        order = SYNONYMS["document"].index
-        return sorted((column.heading for column in self.roles.documents), key=lambda heading: order(plain(heading)))
+        preferred = (*SYNONYMS["document"], "sample_index")
+        called = (column.heading for column in self.roles.documents)
+        return sorted(called, key=lambda heading: preferred.index(plain(heading)))
 
 
 class Survey:
@@ -132,6 +138,8 @@ class Survey:
             self._choose_documents(group)
         for one in self._tables:
             one.roles = one.roles.named_by(one.columns.get(one.document))
+        for group in self._groups():
+            self._find_attempts([self._tables[place] for place in group])
         counted = self._counted()
         stored = [self._stored(one) for one in self._tables]
         numbers = self._numbers(counted)
@@ -160,6 +168,7 @@ class Survey:
                 varying=varying,
                 measures=measures,
                 clusters=one.clusters,
+                attempts=one.attempts,
             )
             for one, (measures, attributes) in zip(self._tables, stored, strict=True)
         ]
@@ -268,6 +277,8 @@ class Survey:
             for heading, tells, names, named in zip(candidates, found[::3], found[1::3], found[2::3], strict=True)
             if tells
         ]
+        if not unique and sum(map(_is_id, candidates)) == 1:
+            return next(filter(_is_id, candidates))
         if not unique:
             raise UnclearError(
                 f"{' and '.join(sorted(candidates))} could name the documents, and none tells the rows of a system "
@@ -357,6 +368,54 @@ class Survey:
         """Whether two systems have values on the same stored document, so that its name is certainly shared."""
         pairs = "select 1 from value where test_set_id in " + values(one.known.test_sets)
         return bool(self._database.rows(pairs + " group by document_id having count(distinct system_id) > 1 limit 1"))
+
+    # --- several rows of a system on a document -----------------------------------------------------------------------
+
+    def _find_attempts(self, tables: Sequence[_Surveyed]) -> None:
+        """Finds out whether tables that share test sets have several rows of a system on most documents, which are no
+        mere repetitions, and no column says of which run they are: then they are attempts. On a few documents they
+        contradict each other. If another column tells them apart, it is not clear what they are.
+        """
+        if any(one.roles.replicates or one.unclear or one.table.by_systems for one in tables):
+            return
+        key = "file, evaluation, test_set, system, document"
+        of_tables = " from " + self._named() + " where document is not null and file in "
+        of_tables += values(self._tables.index(one) for one in tables) + f" group by {key}"
+        several = "select count_if(n > 1), count(*) from (select count(*) as n" + of_tables + ")"
+        [(repeated, documents)] = self._database.rows(several)
+        if not repeated or 2 * repeated < documents:
+            return
+        of_tables += " having count(*) > 1"
+        headings = list(dict.fromkeys(heading for one in tables for heading in one.columns))
+        whole = "hash(" + join(", ", map(self._column, headings)) + ")"
+        if not self._database.rows("select 1" + of_tables + " and count(distinct " + whole + ") > 1 limit 1"):
+            return
+        # Documents of several parts of a test set are told apart by what they are.
+        apart = self._crossed(tables, of_tables)
+        for one in tables if plain(apart) not in PARTS else ():
+            one.attempts = not apart
+            one.unclear = one.unclear or (_rows_apart(apart) if apart else "")
+
+    def _crossed(self, tables: Sequence[_Surveyed], of_tables: Sql) -> str:
+        """A column that has each of its values on every document with several rows, as a language or a temperature
+        has, and is no answer; empty if there is none.
+        """
+        maybe = dict.fromkeys(
+            column.heading
+            for one in tables
+            for column in (*one.roles.others, *one.roles.numbers)
+            if not column.is_text
+            and not text_kind(column.heading)
+            and (column in one.roles.others or plain(column.heading) in SETTINGS)
+        )
+        for heading in maybe:
+            cell = self._column(heading)
+            by_document = "select count(distinct " + cell + ") as of_it, list_sort(list(distinct " + cell + ")) as them"
+            found = "select count(*), min(of_it), count(distinct them) from (" + by_document + of_tables + ")"
+            [(documents, fewest, sets)] = self._database.rows(found)
+            if documents > 1 and fewest > 1 and sets == 1:
+                return heading
+        return ""
 
     # --- what the cells of columns say --------------------------------------------------------------------------------
 
@@ -460,6 +519,16 @@ def _by_test_set(found: Iterable[tuple[tuple[str, ...], str]]) -> _ByTestSet:
 def _blocks(headings: Iterable[str]) -> Iterator[list[str]]:
     listed = list(dict.fromkeys(headings))
     yield from (listed[first : first + AT_ONCE] for first in range(0, len(listed), AT_ONCE))
+
+
+def _rows_apart(heading: str) -> str:
+    """The error about several rows of a system on a document that a column tells apart."""
+    named = quote_cell(heading)[1:-1]
+    return (
+        f"a system has several rows on a document, which {named} tells apart: {words_apart('run', heading)} says that "
+        f"they are its runs, {words_apart('test_set', heading)} that {named} is the test set, "
+        f"{words_apart('system', heading)} that it is the system; with --leave-out {quote(heading)} they are attempts"
+    )
 
 
 def _is_id(heading: str) -> bool:

@@ -27,7 +27,16 @@ from evalhouse.warehouse.kinds.records import (
 )
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, quote_cell
-from evalhouse.warehouse.loading.staging.columns import NOTHING, CellColumn, Roles, TestSet, UnclearError, parts_of
+from evalhouse.warehouse.loading.staging.columns import (
+    NOTHING,
+    CellColumn,
+    Roles,
+    TestSet,
+    UnclearError,
+    parts_of,
+    split_map,
+    truths_of,
+)
 from evalhouse.warehouse.loading.staging.identity import identities_in
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of, trim
@@ -205,7 +214,8 @@ def _number(column: CellColumn) -> Sql:
     """The cells of a measure as texts of numbers; null for missing values."""
     cell = f"attribute_{column.place}"
     if column.is_truth:
-        return Sql(f"case lower({cell}) when 'true' then '1' when 'false' then '0' end")
+        words = (f"when '{word}' then '{number}'" for word, number in column.words.items())
+        return Sql(f"case lower({cell}) {' '.join(words)} end")
     return Sql(f"case when lower({cell}) not in ({_NOTHING}) then {cell} end")
 
 
@@ -259,26 +269,31 @@ def field_text(table: WideTable, roles: Roles, field: str) -> Sql:
     return Sql("null::varchar")
 
 
-def run_name(roles: Roles) -> Sql:
-    """The SQL for what identifies the replicate in a row: seed=1, epoch=2."""
+def run_name(roles: Roles, attempt: Sql | None = None) -> Sql:
+    """The SQL for what identifies the replicate in a row: seed=1, epoch=2; or attempt=1, if `attempt` numbers them."""
+    if attempt:
+        return "'attempt=' || " + attempt
     named = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
     return "concat_ws(', ', " + join(", ", named) + ")" if roles.replicates else Sql("null::varchar")
 
 
-def make_rows(table: WideTable, roles: Roles, document: CellColumn | None) -> None:
+def make_rows(table: WideTable, roles: Roles, document: CellColumn | None, *, attempts: bool) -> None:
     """Writes to `wide_rows` what each row is about: place, evaluation, test set, model, what identifies the replicate,
-    document, and the system under which it is stored.
+    document, and the system under which it is stored. With `attempts`, several rows of a model on a document are
+    attempts, in the order of the file.
     """
     named = roles if document is None else replace(roles, fields={**roles.fields, "document": document})
     texts = {field: field_text(table, named, field) for field in ("evaluation", "test_set", "document")}
-    texts |= {"model": field_text(table, roles, "system"), "run": run_name(roles)}
+    texts["model"] = field_text(table, roles, "system")
+    of_each = "row_number() over (partition by " + join(", ", texts.values()) + " order by rowid)"
+    texts["run"] = run_name(roles, of_each if attempts else None)
     listed = join(", ", (text + f" as {column}" for column, text in texts.items()))
     rows = "select rowid as place, " + listed + " from " + table.name
     database = table.staging.database
     database.run(
         Sql(f"create or replace temp table {RUNS_NAMED} (test_set varchar, model varchar, run varchar, system varchar)")
     )
-    if runs := _runs(table, rows) if roles.replicates else []:
+    if runs := _runs(table, rows) if roles.replicates or attempts else []:
         stored_as = (values((run.test_set, run.model, run.id, run.system)) for run in runs)
         database.run(f"insert into {RUNS_NAMED} values " + join(", ", stored_as))
     made = f"create or replace temp table {ROWS} as select rows.*, coalesce(runs.system, rows.model) as system from ("
@@ -291,6 +306,20 @@ def _runs(table: WideTable, rows: Sql) -> list[Run]:
     ordered = " order by test_set, model, try_cast(split_part(run, '=', 2) as double), run"
     found = table.rows(distinct + ordered)
     return systems_of(table.staging.database, [Run(test_set, model, run, None) for test_set, model, run in found])
+
+
+def check_runs(table: WideTable, roles: Roles) -> None:
+    """Raises UnclearError if what should identify the runs of a model is another on each of its rows."""
+    if not roles.replicates:
+        return
+    counted = "select count(distinct document) as documents, count(*) as n, count(distinct run) as runs from wide_rows"
+    numbered = Sql(f"select 1 from ({counted} group by test_set, model having documents > 1 and runs = n and n > 2)")
+    if table.rows(numbered):
+        headings = " and ".join(quote_cell(column.heading)[1:-1] for column in roles.replicates)
+        raise UnclearError(
+            f"{headings} would tell runs apart, but every row of a system has another one; "
+            f"--leave-out {','.join(column.heading for column in roles.replicates)} reads the table without it"
+        )
 
 
 def check_clusters(table: WideTable, roles: Roles, clusters: Collection[str], kept: Iterable[CellColumn]) -> None:
@@ -328,27 +357,33 @@ def counted_columns(table: WideTable) -> tuple[CellColumn, ...]:
     conditions = (
         f"lower(CELL) not in ({_NOTHING})",
         number,
-        "lower(CELL) in ('true', 'false')",
+        "lower(CELL) in (TRUTHS)",
         "CELL in ('0', '1', '0.0', '1.0')",
         "contains(CELL, ' ')",
         f"not ({name_like})",
     )
     headings = table.cells.attributes
+    measures = {heading: measure for measure, heading in split_map(table.staging.columns)[1].items()}
+    words = (truths_of(heading, is_mark=heading in measures) for heading in headings)
+    truths = [", ".join(f"'{word}'" for word in of_column) for of_column in words]
     counts: list[int] = []
     for first in range(0, len(headings), AT_ONCE):
         places = range(first, min(first + AT_ONCE, len(headings)))
         # For a column without texts, count_if is null.
         listed = (
-            f"coalesce(count_if({condition.replace('CELL', f'attribute_{place}')}), 0)"
+            f"coalesce(count_if({condition.replace('CELL', f'attribute_{place}').replace('TRUTHS', truths[place])}), 0)"
             for place in places
             for condition in conditions
         )
         counts += table.rows("select " + join(", ", listed) + " from " + table.name)[0]
     found = []
     for place, heading in enumerate(headings):
-        filled, numbers, truths, bits, phrases, texts = counts[place * len(conditions) : (place + 1) * len(conditions)]
+        filled, numbers, are_true, bits, phrases, texts = counts[
+            place * len(conditions) : (place + 1) * len(conditions)
+        ]
         named = heading or f"column {place + 1}"
-        found.append(CellColumn(place, named, filled, numbers, truths, bits, phrases, texts > 0))
+        called = measures.get(heading, "")
+        found.append(CellColumn(place, named, filled, numbers, are_true, bits, phrases, texts > 0, called))
     return tuple(found)
 
 

@@ -124,10 +124,10 @@ def test_so_is_what_stands_beside(complaints: Complaints, tmp_path: Path, reader
 
 
 def test_there_is_one_door() -> None:
-    """Other rooms of loading neither read JSON by themselves; a diagnosis of what DuckDB refused is the exception."""
+    """Nothing else of loading reads JSON by itself."""
     found = {
         path.name
         for path in (ROOT / "warehouse" / "loading").rglob("*.py")
         if re.search(r"\bjson\.loads?\(", path.read_text(encoding="utf-8"))
     }
-    assert found == {"json_values.py", "tabular.py"}
+    assert found == {"json_values.py"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalhouse.warehouse.loading.staging import json_values
+from evalhouse.warehouse.loading.staging import json_rows, json_values
 from evalhouse.warehouse.loading.staging.json_values import JSONError, values
 from tests.store.texts import Complaints
 
@@ -88,8 +88,11 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         list(values(["[" * 100_000]))
 
 
-def test_no_value_is_longer_than_duckdb_reads(monkeypatch: pytest.MonkeyPatch, complaints: Complaints) -> None:
+def test_no_value_of_a_large_text_is_longer_than_what_is_read_at_once(
+    monkeypatch: pytest.MonkeyPatch, complaints: Complaints
+) -> None:
     monkeypatch.setattr(json_values, "LARGEST_VALUE", 100)
+    monkeypatch.setattr(json_rows, "MOST_WHOLE", 10)
     assert list(values(cut('["' + "x" * 90 + '", 1]', 7))) == ['"' + "x" * 90 + '"', "1"]
     for text in ("x" * 200, "é" * 60):
         said = "in.json:2: this is not JSON: a value is longer than 100 bytes"

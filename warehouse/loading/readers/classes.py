@@ -35,6 +35,7 @@ from evalhouse.warehouse.loading.staging.columns import (
     tells_document,
     words_apart,
 )
+from evalhouse.warehouse.loading.staging.json_rows import RECORDS, is_by_line, rows_of
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start, filled
 from evalhouse.warehouse.loading.staging.sheets import Sheets
@@ -65,8 +66,8 @@ ONE = "none"
 Classes = Callable[[str], frozenset[str]]
 """What a cell says: the classes in it."""
 
-NumberedRow = tuple[int, dict[str, str]]
-"""The line number of a row, and its cells by heading."""
+NumberedRow = tuple[int | None, dict[str, str]]
+"""The line number of a row, if it has one, and its cells by heading."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
@@ -267,7 +268,11 @@ def _list(cell: str) -> frozenset[str] | None:
 def _rows(staging: Staging) -> Iterator[NumberedRow]:
     may_be_empty = staging.options.get("separator") not in (None, ONE)
     wanted = {field: staging.columns.get(field, field) for field in NAMED}
+    by_line = is_by_line(staging.source)
     for document in documents(staging):
+        if by_line is not None:
+            yield from _json_rows(staging, document, wanted, by_line=by_line, may_be_empty=may_be_empty)
+            continue
         reader = csv.reader((text + "\n" for _, text in document.lines()), strict=True)
         try:
             first = next(reader, None)
@@ -278,19 +283,31 @@ def _rows(staging: Staging) -> Iterator[NumberedRow]:
             raise document.refusal(f"this row is not CSV: {error}", reader.line_num) from None
 
 
-def _header(document: Document, cells: list[str], wanted: Collection[str]) -> list[str]:
+def _json_rows(
+    staging: Staging, document: Document, wanted: Mapping[str, str], *, by_line: bool, may_be_empty: bool
+) -> Iterator[NumberedRow]:
+    number = 0
+    for rows in rows_of(staging, document, by_line=by_line):
+        for cells in rows:
+            number += 1
+            line = number if by_line else None
+            header = _header(document, list(cells), wanted.values(), line)
+            yield line, _row(document, line, header, [cell or "" for cell in cells.values()], wanted, may_be_empty)
+
+
+def _header(document: Document, cells: list[str], wanted: Collection[str], line: int | None = 1) -> list[str]:
     header = [cell.strip() for cell in cells]
     for column in wanted:
         if header.count(column) > 1:
-            raise document.refusal(f"the column {quote_cell(column)} appears more than once in the header", 1)
+            raise document.refusal(f"the column {quote_cell(column)} appears more than once in the header", line)
     if absent := [column for column in wanted if column not in header]:
-        raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", 1)
+        raise document.refusal(f"there is no column {', '.join(absent)}; the columns are {', '.join(header)}", line)
     return header
 
 
 def _row(
     document: Document,
-    line: int,
+    line: int | None,
     header: list[str],
     cells: list[str],
     wanted: Mapping[str, str],
@@ -311,12 +328,13 @@ def _recognizes(start: Start) -> str | None:
 
 READER = Reader(
     "sklearn",
-    "classes as for scikit-learn: a CSV table of id, y_true and y_pred [, score]",
+    "classes as for scikit-learn: a table (CSV, JSON) of id, y_true and y_pred [, score]",
     (LABELS, DECISIONS, SCORES),
     EXAMPLE,
     stage,
     keyed=True,
     options=(
+        Option(RECORDS, "where in an object the records are: results.results"),
         Option(
             "separator",
             f"what separates several classes in a cell, or {ONE}; default: {SEPARATORS[0]} and {SEPARATORS[1]}, "

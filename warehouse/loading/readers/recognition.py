@@ -89,7 +89,8 @@ def unrecognized_file(start: Start, called: str) -> str:
     ):
         if nearly:
             return f"{said}; the nearest reader is {reader.name}, but {nearly.misses}: {command} {nearly.words}"
-    return f"{said}; no reader is near it, and {command} --as READER names one"
+    records = "; --records KEY says where in it the records are" if start.text.lstrip().startswith("{") else ""
+    return f"{said}; no reader is near it, and {command} --as READER names one{records}"
 
 
 _FEW = 12

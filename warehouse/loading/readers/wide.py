@@ -55,6 +55,8 @@ from evalhouse.warehouse.loading.staging.columns import (
     text_kind,
     words_apart,
 )
+from evalhouse.warehouse.loading.staging.json_rows import RECORDS, SHARED
+from evalhouse.warehouse.loading.staging.json_values import inside
 from evalhouse.warehouse.loading.staging.reader import (
     Evidence,
     Nearly,
@@ -62,6 +64,7 @@ from evalhouse.warehouse.loading.staging.reader import (
     Reader,
     Recognition,
     Start,
+    as_text,
     filled,
 )
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
@@ -383,7 +386,11 @@ _OTHER_TABLES = [
 
 
 def _nearly(start: Start) -> Nearly | None:
-    """What a table of numbers misses: a system, documents, or both."""
+    """What a table of numbers misses: a system, documents, or both; or which list of records is meant."""
+    lists = inside(start.text).lists if start.is_json else {}
+    if len(lists) > 1 and RECORDS not in start.options:
+        return Nearly(f"it has the lists of records {', '.join(lists)}", f"--as {NAME} --records {next(iter(lists))}")
+    start = _of_records(start)
     columns = _columns(start)
     try:
         roles = roles_of(columns, {}, (), None)
@@ -394,6 +401,11 @@ def _nearly(start: Start) -> Nearly | None:
     system = [] if "system" in roles.fields else [("nothing names the system", f"--set {_given('system', start)}")]
     documents = [] if roles.documents else [("no column names the documents", f"--map {_document_in(start)}")]
     misses = [*system, *documents]
+    if len(lists) == 1 and RECORDS not in start.options:
+        misses[:1] = [
+            (f"in its records ({next(iter(lists))}) {what}", f"--records {next(iter(lists))} {words}")
+            for what, words in misses[:1]
+        ]
     clause = " and ".join(what for what, _ in misses) or "what its columns are is not clear"
     return Nearly(clause, " ".join(("--as wide", *(words for _, words in misses))))
 
@@ -428,10 +440,37 @@ def _columns(start: Start) -> list[CellColumn]:
     ]
 
 
+def _of_records(start: Start) -> Start:
+    """The start of the list of records in a file that is one object and has such a list; else the start as it is."""
+    if not start.is_json or start.named or start.text.lstrip().startswith("["):
+        return start
+    there = inside(start.text)
+    said = start.options.get(RECORDS) or next(iter(there.lists), "")
+    records = there.lists.get(said, [])
+    if not records or (len(there.lists) > 1 and not start.options.get(RECORDS)):
+        return start
+    shared = {key: text for key, text in there.texts.items() if plain(key) in SHARED}
+    dotted = [heading for heading in start.mapped.values() if "." in heading]
+    rows = tuple(
+        shared
+        | {key: as_text(item) for key, item in record.items()}
+        | {heading: as_text(item) for heading in dotted if (item := _at_path(record, heading)) is not None}
+        for record in records[:50]
+    )
+    return replace(start, rows=rows, named=frozenset().union(*rows))
+
+
+def _at_path(record: object, heading: str) -> object:
+    for key in heading.split("."):
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
 def _recognizes(start: Start) -> Recognition | None:
     """Recognizes tables with columns for systems and documents beside numbers. A table with only documents and numbers
     could be several things.
     """
+    start = _of_records(start)
     headings = {plain(heading) for heading in start.columns}
     if any(content <= headings for content in _OTHER_TABLES) or "y_true" in headings or sure_counts(start):
         return None
@@ -454,7 +493,7 @@ def _recognizes(start: Start) -> Recognition | None:
     listed = ", ".join(column.heading for column in (*roles.fields.values(), *roles.documents, *roles.numbers)[:6])
     if by_systems or "system" in roles.fields:
         return Recognition(f"its columns {listed}")
-    if start.is_json and len(start.records) < 2:
+    if start.is_json and not start.named and len(start.records) < 2:
         return None  # one object is hardly a table
     is_mark = any(plain(column.heading) in MARKS for column in roles.numbers)
     if is_mark or roles.others or roles.texts or all(plain(column.heading) != "document" for column in roles.documents):
@@ -477,6 +516,7 @@ READER = Reader(
     options=(
         Option("wide", "what the columns of numbers are", SAMPLES, (SAMPLES, BY_SYSTEMS)),
         Option("measures", "the columns that are measures, A,B; default: all numeric columns that are nothing else"),
+        Option(RECORDS, "where in an object the records are: results.results"),
         Option("leave-out", "columns that are not read at all, A,B"),
         Option("measure", "with --wide systems: what the numbers are"),
     ),

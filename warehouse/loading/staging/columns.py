@@ -109,6 +109,7 @@ _SAID = frozenset(
     )
 ) | {
     "predicted",
+    "got",
     "generated",
     "hypothesis",
     "hypotheses",

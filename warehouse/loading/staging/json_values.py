@@ -7,11 +7,15 @@ and nothing here opens a file.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
+from msgspec import field as struct_field
 
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 
@@ -129,6 +133,62 @@ def key_paths(text: str) -> frozenset[KeyPath]:
         else:
             last = token[1:-1]
     return frozenset(found)
+
+
+class Inside(Struct):
+    """What the start of an object has in it: its texts by key, and the lists of objects with their paths, as far as
+    they are there.
+    """
+
+    texts: dict[str, str] = struct_field(default_factory=dict)
+    lists: dict[str, list[dict[str, Any]]] = struct_field(default_factory=dict)
+
+
+def inside(text: str) -> Inside:
+    """What is in an object, of which only the start may be known. What is not JSON ends it."""
+    found = Inside()
+    with contextlib.suppress(ValueError, IndexError, RecursionError):
+        place = _next_sign(text, 0)
+        if text[place] == "{":
+            _look_into(text, place, (), found)
+    return found
+
+
+def _look_into(text: str, place: int, path: KeyPath, found: Inside) -> int:
+    """Looks through an object that begins at a place, and returns the place behind it."""
+    place = _next_sign(text, place + 1)
+    while text[place] == '"':
+        key, end = _WHOLE.raw_decode(text, place)
+        place, within = _next_sign(text, _next_sign(text, end) + 1), (*path, key)
+        if text[place] == "{" and len(within) < DEEPEST:
+            end = _look_into(text, place, within, found)
+        elif text[place] == "[" and text[_next_sign(text, place + 1)] == "{":
+            end = _look_through(text, place, found.lists.setdefault(".".join(within), []))
+        else:
+            value, end = _WHOLE.raw_decode(text, place)
+            if not path and isinstance(value, str):
+                found.texts[key] = value
+        place = _next_sign(text, end)
+        if text[place] == ",":
+            place = _next_sign(text, place + 1)
+    return place + 1
+
+
+def _look_through(text: str, place: int, records: list[dict[str, Any]]) -> int:
+    while text[place] != "]":
+        item, end = _WHOLE.raw_decode(text, _next_sign(text, place + 1))
+        if isinstance(item, dict):
+            records.append(item)
+        place = _next_sign(text, end)
+    return place + 1
+
+
+def _next_sign(text: str, place: int) -> int:
+    found = _BLANKS.match(text, place)
+    return found.end() if found else place
+
+
+_WHOLE = json.JSONDecoder()
 
 
 # === values of a text =================================================================================================

@@ -317,19 +317,6 @@ def survey(document: Document, longest: int = LONGEST_ROW) -> Survey:
     return Survey(text, quotes, apostrophes)
 
 
-def count_filled_lines(document: Document, longest: int) -> int:
-    """How many lines are not blank. Raises DataError as `survey` does."""
-    count, number, rest = 0, 1, b""
-    for chunk in _chunks(document):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > longest or (lines and max(map(len, lines)) > longest):
-            ahead = next((place for place, line in enumerate((*lines, rest)) if len(line) > longest), 0)
-            raise document.refusal(f"this line is longer than {longest:,} bytes", number + ahead)
-        count += sum(1 for line in lines if line and not line.isspace())
-        number += len(lines)
-    return count + bool(rest.strip())
-
-
 class PlainText(Struct, frozen=True):
     """A text in which one blank or line feed follows each cell, and nothing else is white space: how many lines and how
     many cells it has, and whether it is ASCII. A last line without a line feed is counted as if it had one.

@@ -1,7 +1,7 @@
 """Tables with named columns: CSV, TSV, JSON lines, JSON, Parquet and Excel workbooks.
 
-CSV, TSV and JSON lines may be compressed with gzip or zstd. DuckDB reads the file, with every column as text. Python
-reads it again only if something is wrong, to say on which line.
+CSV, TSV, JSON and JSON lines may be compressed with gzip or zstd. DuckDB reads tables, with every column as text, and
+Python reads them again only if something is wrong, to say on which line. Objects are split into cells by msgspec.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import contextlib
 import csv
 import datetime
 import io
-import json
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,15 +24,13 @@ from msgspec.structs import replace
 from evalhouse.warehouse.faults import DataError, Fault, UnreadableError
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.loading.staging.cells import column_from_spreadsheets, from_spreadsheets, quote_cell
-from evalhouse.warehouse.loading.staging.json_values import LARGEST_VALUE, JSONError, values
+from evalhouse.warehouse.loading.staging.json_rows import BY_LINE, Row, rows_of
 from evalhouse.warehouse.loading.staging.lines import (
-    CHUNK,
     LONGEST_ROW,
     Compression,
     Document,
     brief,
     compression_of,
-    count_filled_lines,
     damage,
     damages,
     open_bytes,
@@ -43,7 +40,7 @@ from evalhouse.warehouse.loading.staging.lines import (
     text_of_cells,
 )
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging, match, staged_columns
-from evalhouse.warehouse.store.sql import Sql, name, pattern_of, value
+from evalhouse.warehouse.store.sql import Sql, name, pattern_of
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.store.database import Database
@@ -120,7 +117,6 @@ def _text(cell: object) -> str:
 LONGEST_CELL = 1_000_000
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-JSON_BY_LINE = {".jsonl": True, ".ndjson": True, ".json": False}
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 """The Parquet types that fit into signed 64-bit integers."""
 
@@ -148,8 +144,8 @@ def stage_table(staging: Staging, match: Match = match) -> Staged:
             rows = _Text(replace(staging, source=sheet, called=staging.called or str(staging.source)), "uncompressed")
             return replace(_stage_csv(rows, ",", match), lines=None)
     text = _Text(staging, compression)
-    if ending in JSON_BY_LINE:
-        return _stage_json(text, match, by_line=JSON_BY_LINE[ending])
+    if ending in BY_LINE:
+        return _stage_json(text, match, by_line=BY_LINE[ending])
     separator = SEPARATORS.get(ending) or ("\t" if "\t" in next(text.lines(), "") else ",")
     return _stage_csv(text, separator, match)
 
@@ -194,45 +190,36 @@ def _stage_csv(text: _Text, separator: str, match: Match) -> Staged:
 
 
 def _stage_json(text: _Text, match: Match, *, by_line: bool) -> Staged:
-    staging = text.staging
-    with text.values_by_line(by_line) as (file, compression, count):
-        reading = "select json from read_json_objects(?, format='newline_delimited', compression=?)"
-        try:
-            staging.database.read("staged_json", Sql(reading, (pattern_of(file), compression)))
-        except UnreadableError as error:
-            raise text.json_diagnosis(by_line, str(error)) from None
-    [(arrived,)] = staging.database.rows(Sql("select count(*) from temp.staged_json"))
-    if arrived != count:
-        raise text.json_diagnosis(by_line, "DuckDB left something of it out")
-    lines = text.json_lines if by_line else None
-    wrong = staging.database.rows(
-        Sql(
-            "select rowid, json_type(json) = 'OBJECT' from staged_json where json_type(json) <> 'OBJECT' "
-            "or len(json_keys(json)) <> len(list_distinct(json_keys(json))) order by rowid limit ?",
-            (MOST_FAULTS,),
-        )
-    )
-    if wrong:
-        sentences = {True: "a key appears twice in this object", False: "this is not an object"}
-        complaints = ((row, sentences[is_object]) for row, is_object in wrong)
-        raise DataError(Staged(staging.form, {}, (), (), lines).faults(staging, complaints))
-    keys = staging.database.rows(
-        Sql(
-            "select key from (select rowid as record, unnest(json_keys(json)) as key from staged_json) "
-            "group by key order by min(record), key"
-        )
-    )
-    if not keys:
+    staging, headings = text.staging, dict[str, int]()
+    cells = Sql("temp.staged_json")
+    staging.database.run(Sql("create or replace temp table staged_json (c0 varchar)"))
+    with text.document() as document:
+        for rows in rows_of(staging, document, by_line=by_line):
+            _bring_rows(staging.database, rows, headings)
+    if not headings:
         raise staging.refusal("the file holds no objects with named values")
-    header = tuple(key for (key,) in keys)
+    header = tuple(headings)
     matching = match(staging, header, None)
-    columns = staged_columns(
-        staging, matching, lambda place: "json_extract_string(json, " + value(_json_path(header[place])) + ")"
-    )
-    rows = "select " + columns + " from staged_json order by rowid"
-    staging.database.run("create or replace temp table " + name(staging.table) + " as " + rows)
-    staging.database.run(Sql("drop table temp.staged_json"))
-    return matching.staged(staging.form, header, lines)
+    columns = staged_columns(staging, matching, lambda place: Sql(f"c{place}"))
+    made = "create or replace temp table " + name(staging.table) + " as select " + columns + " from " + cells
+    staging.database.run(made)
+    staging.database.forget("staged_json")
+    return matching.staged(staging.form, header, text.json_lines if by_line else None)
+
+
+def _bring_rows(database: Database, rows: Sequence[Row], headings: dict[str, int]) -> None:
+    """Appends rows to the table `staged_json`, which gets a column c3 for the fourth heading."""
+    import numpy
+
+    for heading in dict.fromkeys(heading for row in rows for heading in row):
+        place = headings.setdefault(heading, len(headings))
+        database.run(Sql(f"alter table temp.staged_json add column if not exists c{place} varchar"))
+    if rows:
+        columns = {
+            f"c{place}": numpy.array([row.get(heading) for row in rows], dtype=object)
+            for heading, place in headings.items()
+        }
+        database.bring("staged_json", columns, more=True)
 
 
 def _parquet(source: Path, numbered: bool = False) -> Sql:
@@ -403,50 +390,6 @@ class _Text(Struct, frozen=True):
         filled = (number for number, line in enumerate(self.lines(), start=1) if line.strip())
         return {row: line for row, line in enumerate(filled) if row in wanted}
 
-    def json_diagnosis(self, by_line: bool, said: str) -> DataError:
-        """Which lines are not JSON; DuckDB's message if all of them are."""
-        faults = []
-        try:
-            for number, line in enumerate(self.lines() if by_line else (), start=1):
-                try:
-                    # This does not use the door, because DuckDB reads the file here, and the position of the bad
-                    # character is needed.
-                    json.loads(line if line.strip() else "null", parse_int=str)
-                except json.JSONDecodeError as error:
-                    wrong = f"this line is not JSON: {error.msg}, character {error.pos + 1}"
-                    faults.append(self.staging.fault(wrong, number))
-                except RecursionError:
-                    faults.append(self.staging.fault("this line is nested too deep", number))
-        except DataError as error:
-            return error
-        if not faults:
-            return self.staging.refusal(f"the file cannot be read: {brief(said)}")
-        return DataError(tuple(faults[:MOST_FAULTS]), len(faults))
-
-    @contextlib.contextmanager
-    def values_by_line(self, by_line: bool) -> Iterator[tuple[Path, Compression, int]]:
-        """A file with one JSON value per line, its compression, and the number of values: this file, or one that is
-        made from it.
-
-        Raises DataError if such a file must be made and this one is not JSON, or if a value is too long.
-        """
-        if by_line:
-            with self.document() as document:
-                count = count_filled_lines(document, LARGEST_VALUE)
-            yield self.staging.source, self.compression, count
-            return
-        with tempfile.TemporaryDirectory(dir=self.staging.database.spill) as folder:
-            made = Path(folder) / "values"
-            try:
-                with self._open() as text, made.open("w", encoding="utf-8", newline="") as out:
-                    count = 0
-                    for value in values(iter(lambda: text.read(CHUNK), "")):
-                        out.write(value + "\n")
-                        count += 1
-            except JSONError as error:
-                raise self.staging.refusal(f"this is not JSON: {error.message}", error.line) from None
-            yield made, "uncompressed", count
-
 
 class _Rows:
     """Lines for a reader of rows, which may span several lines. Raises an error if one row is too long."""
@@ -484,7 +427,3 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _json_path(key: str) -> str:
-    return '$."' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'

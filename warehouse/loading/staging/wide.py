@@ -125,7 +125,7 @@ def wide_table(staging: Staging, match: tabular.Match) -> Iterator[WideTable]:
     """The cells of a file, staged as texts. Raises DataError if the file cannot be read."""
     database = staging.database
     try:
-        table = WideTable(staging, tabular.stage_table(replace(staging, form=CELLS, fields={}, columns={}), match))
+        table = WideTable(staging, tabular.stage_table(replace(staging, form=CELLS, fields={}), match))
         if staging.texts:
             cells = [f"attribute_{place}" for place in range(len(table.cells.attributes))]
             trimmed = join(", ", ("rowid", *(trim(Sql(cell)) + f" as {cell}" for cell in cells)))

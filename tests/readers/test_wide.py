@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError, MemoryShortError, WarehouseError
 from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.planning import LoadRequest, plan
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.loading.readers.recognition import recognize, recognize_file
 from evalhouse.warehouse.loading.readers.wide import EXAMPLE
@@ -338,3 +339,11 @@ def test_a_wrong_cell_in_the_only_measure_is_named_where_the_format_was_not(
     file.write_text(f"system,question,acc\na,Q1,1\na,Q2,0.5\nb,Q1,0\nb,Q2,{wrong}\n")
     with pytest.raises(DataError, match=rf"in\.csv:5: acc is '{wrong}', and a number in 3 other rows"):
         load(database, file, recognize(file, database).reader, fields={"test_set": "T"})
+
+
+def test_it_is_called_table_too(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("model,question,acc\na,Q1,1\n")
+    request = LoadRequest([str(tmp_path / "in.csv")], "table", ON)
+    [file] = plan(request, database, tmp_path).files
+    assert file.reader.name == "wide"
+    assert load(database, tmp_path / "in.csv", "table", fields=ON).reader == "wide"

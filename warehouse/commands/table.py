@@ -83,14 +83,16 @@ def _look_words(parser: argparse.ArgumentParser) -> None:
 
 def _file_words(parser: argparse.ArgumentParser) -> None:
     """What files are, and how they are read."""
-    from evalhouse.warehouse.loading.readers import READERS, plugins
+    from evalhouse.warehouse.loading.readers import READERS, plugins, reader_name
 
     readers = READERS | plugins()
     files = "files, folders, archives (.zip, .tar.gz) or patterns in quotes; also .gz and .zst"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
     kinds = (*readers, "auto")
     one_of = f"what the files are, if that cannot be detected: one of {', '.join(kinds)}"
-    parser.add_argument("--as", dest="reader", default="auto", choices=kinds, metavar="READER", help=one_of)
+    parser.add_argument(
+        "--as", dest="reader", default="auto", type=reader_name, choices=kinds, metavar="READER", help=one_of
+    )
     mapped = "take a field from a column with another name"
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
     fixed = (

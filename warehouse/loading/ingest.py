@@ -40,7 +40,7 @@ from evalhouse.warehouse.loading.identities import check_identities
 from evalhouse.warehouse.loading.keys import check_keys
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
-from evalhouse.warehouse.loading.readers import READERS, Reader, plugins
+from evalhouse.warehouse.loading.readers import READERS, Reader, plugins, reader_name
 from evalhouse.warehouse.loading.runs_brought import RunsBrought, runs_brought
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.columns import Findings
@@ -320,6 +320,7 @@ def _stamp(source: Path) -> tuple[int, int, int] | None:
 
 def _reader(named: str, source: Path) -> Reader:
     """A reader by its name. Raises DataError if there is none."""
+    named = reader_name(named)
     readers = READERS if named in READERS else READERS | plugins()
     if named not in readers:
         there_are = f"there is no reader {quote_cell(named)}; the readers are {', '.join(readers)}"

@@ -35,7 +35,7 @@ from evalhouse.warehouse.loading.finding import (
     unpack,
 )
 from evalhouse.warehouse.loading.neighbours import Neighbour, ending_likeness, likeness
-from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, wide
+from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, reader_name, wide
 from evalhouse.warehouse.loading.readers.recognition import (
     Recognized,
     recognize_file,
@@ -185,6 +185,7 @@ def plan(request: LoadRequest, store: Database, scratch: Path, called: Mapping[s
     skipped.
     """
     filled(request.fields, Path())  # refuses a bad template at once
+    request = replace(request, reader=reader_name(request.reader))
     sorted_out = _sort_out(request, store, scratch, called)
     passed_over, bad = sorted_out.passed_over, sorted_out.bad
     planned, unrecognized = _with_whole_folders(sorted_out.planned, sorted_out.unrecognized, scratch)

@@ -16,7 +16,7 @@ from evalhouse.grammar.nodes import Load
 from evalhouse.warehouse.loading.account import Account, account_of
 from evalhouse.warehouse.loading.ingest import CarriedOut, Forgotten, carry_out, forget
 from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, option_files, plan
-from evalhouse.warehouse.loading.readers import READERS, plugins
+from evalhouse.warehouse.loading.readers import READERS, plugins, reader_name
 from evalhouse.warehouse.loading.staging.door import Door
 from evalhouse.warehouse.plans.names import text_of
 from evalhouse.warehouse.process.publishing import temporary
@@ -144,7 +144,7 @@ def load_request(statement: Load, folder: Path, *, confined: bool) -> LoadReques
     """
     named = text_of(statement.path, statement.path, "the name of a file")
     path = path_in(folder, named, statement.path.span, confined=confined)
-    word = statement.reader.text.casefold()
+    word = reader_name(statement.reader.text.casefold())
     known = [*READERS, *plugins(), AUTO]
     if word not in known:
         raise QueryError(f"unknown reader '{word}'", statement.reader.span, hints(word, known, "readers"))

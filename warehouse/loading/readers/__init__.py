@@ -42,7 +42,20 @@ from evalhouse.warehouse.loading.readers import (
 )
 from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 
-__all__ = ["PLUGINS", "READERS", "Evidence", "Nearly", "Option", "Reader", "Recognition", "Role", "Start", "plugins"]
+__all__ = [
+    "PLUGINS",
+    "READERS",
+    "SYNONYMS",
+    "Evidence",
+    "Nearly",
+    "Option",
+    "Reader",
+    "Recognition",
+    "Role",
+    "Start",
+    "plugins",
+    "reader_name",
+]
 
 PLUGINS = "evalhouse.readers"
 """The entry points under which other packages offer readers."""
@@ -83,6 +96,15 @@ READERS: dict[str, Reader] = {
         brat.READER,
     )
 }
+
+
+SYNONYMS = {"table": wide.NAME}
+"""Other names that a reader is called by."""
+
+
+def reader_name(called: str) -> str:
+    """The name of the reader that is called so."""
+    return SYNONYMS.get(called, called)
 
 
 @cache

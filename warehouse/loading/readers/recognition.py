@@ -198,8 +198,8 @@ def _recognized_by(reader: Reader, start: Start, called: str) -> Recognized | No
         return None
     if isinstance(recognition, str):
         return Recognized(reader.name, recognition)
-    said = recognition
-    return Recognized(reader.name, said.why, said.role, said.unsure, said.evidence, said.lacks)
+    of_it = recognition.why, recognition.role, recognition.unsure, recognition.evidence, recognition.lacks
+    return Recognized(reader.name, *of_it)
 
 
 def start_of_file(

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalhouse.warehouse.loading.readers import READERS, Start
@@ -224,6 +224,8 @@ def paths_of(said: Any, around: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
 
 
 @given(JSON, st.sampled_from([None, 1]), st.integers(0, 200))
+@example([{"a": {"b": '": {"c": 1}'}}], None, 17)
+@example({"a": "\\"}, None, 8)
 def test_the_keys_of_a_text_are_those_of_its_value(said: Any, indent: int | None, cut: int) -> None:
     text = json.dumps(said, indent=indent)
     wanted = {path for path in paths_of(said) if len(path) <= 3}

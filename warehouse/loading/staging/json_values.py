@@ -93,8 +93,8 @@ _SCAN: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder(object_pair
 
 # === keys =============================================================================================================
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
-"""What says where a key is: texts and signs."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\]:,]', re.DOTALL)
+"""What says where a key is: texts, the last of which may be cut off, and signs."""
 
 ITEM = "[]"
 """What stands for an item of an array in the path of a key."""

@@ -48,7 +48,7 @@ def test_a_path_alone_prints_the_table_and_what_to_go_on_with(
 ) -> None:
     folder = results(tmp_path)
     (folder / "README").write_text("who made these\n")
-    assert main([str(folder), "--format", "table"]) == 0
+    assert main([str(folder)]) == 0
     printed = capsys.readouterr()
     table = [line.split() for line in printed.out.splitlines()]
     assert ["a", "wren", "*0.8750*", "±0.2242"] in table
@@ -70,7 +70,7 @@ def test_several_test_sets_stand_side_by_side_and_one_system_is_shown_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = results(tmp_path, ("birds", "fish"), ("wren",))
-    assert main([str(folder), "--format", "table"]) == 0
+    assert main([str(folder)]) == 0
     printed = capsys.readouterr()
     assert "birds (8 questions)   fish (8 questions)   average" in printed.out
     assert ["wren", "0.8750", "±0.2242", "0.8750", "±0.2242", "0.8750"] in map(str.split, printed.out.splitlines())
@@ -82,7 +82,7 @@ def test_several_test_sets_stand_side_by_side_and_one_system_is_shown_alone(
 def test_splits_and_variants_are_not_averaged(
     test_sets: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(results(tmp_path, test_sets)), "--format", "table"]) == 0
+    assert main([str(results(tmp_path, test_sets))]) == 0
     printed = capsys.readouterr().out
     assert all(f"{name} (8 questions)" in printed for name in test_sets)
     assert "average" not in printed

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 def look(args: argparse.Namespace) -> int:
-    """Prints the tables, or with --serve shows the pages. Nothing is left behind."""
+    """Prints the tables, in a pipe, too, or with --serve shows the pages. Nothing is left behind."""
+    args.format = args.format or "table"
     from evalhouse.warehouse.process.publishing import temporary
     from evalhouse.warehouse.session.session import Session
     from evalhouse.warehouse.store.connecting import in_memory

@@ -118,7 +118,7 @@ soak: .venv/installed-test built
 	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n 4 --dist worksteal --durations=20 $(ACCEPT) $(TESTS)
 
 pictures: .venv/installed-test built
-	cd docs/pictures && for study in *.eval; do \
+	cd docs/pictures && for study in *.study; do \
 		../../$(BIN)/evalhouse run $$study --sample --force --quiet --allow-files > /dev/null || exit 1; done
 	$(BIN)/python docs/pictures/schema.py
 

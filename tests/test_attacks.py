@@ -131,7 +131,7 @@ class Victim(Struct, frozen=True):
     def run(self, statement: str, *words: str) -> int:
         """The exit status of a script of one statement."""
         outside, port = self.folder.parent / "outside", self.port.getsockname()[1]
-        script = self.folder / "x.eval"
+        script = self.folder / "x.study"
         script.write_text(statement.replace("OUTSIDE", str(outside)).replace("PORT", str(port)))
         try:
             return cli.main(["run", str(script), "--db", str(self.folder / "w.duckdb"), *words])

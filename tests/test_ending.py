@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG = "select sum(hash(a) % 7) from range(100000000000) t(a)"
 COMMANDS = {
     "query": ["query", f'sql "{LONG}"'],
-    "run": ["run", "long.eval"],
+    "run": ["run", "long.study"],
     "load": ["load", "many.csv", "--as", "scores"],
     "load --in-place": ["load", "many.csv", "--as", "scores", "--in-place"],
 }
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ending")
     (folder / "three.csv").write_text(SCORES + THREE)
     (folder / "many.csv").write_text(SCORES + "".join(f"U,S{k % 50},D{k // 50},9,9,7,1\n" for k in range(300_000)))
-    (folder / "long.eval").write_text(f'sql "{LONG}"')
+    (folder / "long.study").write_text(f'sql "{LONG}"')
     with making(folder / "w.duckdb") as database:
         load(database, folder / "three.csv", "scores")
     return folder
@@ -138,8 +138,8 @@ WORDS = {
         "table",
     ],
     "shuffles": ["query", "compare F for all on TST3 test bootstrap shuffles 10000000"],
-    "a script": ["run", "study.eval", "--report", "report.html", "--force"],
-    "results in a file": ["run", "study.eval", "--output", "results.xlsx", "--force"],
+    "a script": ["run", "study.study", "--report", "report.html", "--force"],
+    "results in a file": ["run", "study.study", "--output", "results.xlsx", "--force"],
     "load": ["load", "many.csv", "--as", "scores"],
     "load --in-place": ["load", "many.csv", "--as", "scores", "--in-place"],
     "load of many columns": ["load", "wide.csv", "--as", "documents"],
@@ -153,7 +153,7 @@ WORDS = {
     "export-scores": ["export-scores", "out.csv", "--kind", "published", "--force"],
     "export-scores of all": ["export-scores", "out", "--force"],
     "copy": ["copy", "w.duckdb", "lake", "--lake", "--force"],
-    "fmt": ["fmt", "study.eval"],
+    "fmt": ["fmt", "study.study"],
     "completion": ["completion", "bash"],
     "demo": ["demo"],
     "shell": [],
@@ -182,7 +182,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header = ",".join(f"c{k}" for k in range(10_000))
     (folder / "wide.csv").write_text(f"test_set,document,{header}\nTST3,D," + ",".join("x" for _ in range(10_000)))
     study = "score F for all on TST3;\nplot compare F for all on TST3;\n"
-    (folder / "study.eval").write_text(study + "".join(f"compare F for all on TST{k};\n" for k in (3, 4)))
+    (folder / "study.study").write_text(study + "".join(f"compare F for all on TST{k};\n" for k in (3, 4)))
     with Session.open(folder / "w.duckdb") as session:
         (folder / "past.json").write_text(session.run("compare F for all on TST3").to_json())
     (folder / "out").mkdir()
@@ -276,7 +276,7 @@ WRITING = [
 def kills(folder: Path, chance: random.Random, command: str, times: int, count: Count) -> None:
     """Kills a command that writes at random moments. The next one needs nobody to clear up, and leaves nothing."""
     for _ in range(times):
-        (folder / "study.eval").write_text((folder / "study.eval").read_text().replace(";", " ;"))
+        (folder / "study.study").write_text((folder / "study.study").read_text().replace(";", " ;"))
         told(folder, command, signal.SIGKILL, 1.2 * chance.random())
         assert told(folder, command, signal.SIGKILL, 60) is None
         left = [path.name for path in folder.rglob("*") if path.name.startswith((".evalhouse", "evalhouse-"))]

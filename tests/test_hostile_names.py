@@ -309,12 +309,12 @@ def test_reports_show_names_as_they_are(
     names = [name for name in LOADED if name.strip() == name][:40]
     rows = [("T", name, f"d{k}", 9, 9, (place + k) % 9, 0) for place, name in enumerate(names) for k in range(2)]
     write_csv(tmp_path / "s.csv", "test_set system document possible actual correct partial", rows)
-    (tmp_path / "x.eval").write_text(
+    (tmp_path / "x.study").write_text(
         'load "s.csv" as scores;\n-- # <script>alert(1)</script> \u202e [x](javascript:alert(1)) \\input{x}\n'
         'score F for all on T;\nplot group recall for all on T level 0.2;\nscore F for "<script>alert(1)</script" on T'
     )
     to = tmp_path / f"r{ending}"
-    cli.main(["run", str(tmp_path / "x.eval"), "--report", str(to), "--keep-going"])
+    cli.main(["run", str(tmp_path / "x.study"), "--report", str(to), "--keep-going"])
     assert "Traceback" not in capfd.readouterr().err
     drawn = to.read_text()
     assert not unsafe(drawn)

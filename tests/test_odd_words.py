@@ -41,7 +41,7 @@ def run(*words: str | bytes, folder: Path, stdin: bytes | None = b"", **environm
     ("words", "sentence"),
     [
         (["fmt", "--check", EVIL], "error: e\\u001b[31mvil: no such file"),
-        (["fmt", "--check", f"{EVIL}.eval"], "e\\u001b[31mvil.eval would change"),
+        (["fmt", "--check", f"{EVIL}.study"], "e\\u001b[31mvil.study would change"),
         (["load", "x.csv", "--as", "scores", "--set", EVIL], "error: e\\u001b[31mvil is not --set FIELD=VALUE"),
         (["query", "show systems", "--param", f"{EVIL}=1 2"], "error: --param e\\u001b[31mvil=1 2: a value is"),
         (["query", "show systems", "--db", b"\xff.duckdb"], "error: '\\udcff.duckdb' is not UTF-8"),
@@ -55,7 +55,7 @@ def run(*words: str | bytes, folder: Path, stdin: bytes | None = b"", **environm
     ],
 )
 def test_a_word_is_a_mistake_with_a_sentence(words: list[str | bytes], sentence: str, tmp_path: Path) -> None:
-    (tmp_path / f"{EVIL}.eval").write_text("score    F for all on TST3")
+    (tmp_path / f"{EVIL}.study").write_text("score    F for all on TST3")
     status, said = run(*words, folder=tmp_path)
     assert status in (1, 2, 3)
     assert sentence in said

@@ -14,7 +14,7 @@ from evalhouse.warehouse.loading.sample import FOLDER, sample
 from evalhouse.warehouse.results import Cell
 from evalhouse.warehouse.session.session import Session
 
-STUDIES = sorted((FOLDER / "studies").glob("*.eval"))
+STUDIES = sorted((FOLDER / "studies").glob("*.study"))
 
 
 @pytest.fixture(scope="module")

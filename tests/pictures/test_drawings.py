@@ -173,7 +173,7 @@ PICTURES = [
 """Those that statements draw; scripts draw the others, that of looks its benchmark."""
 
 
-STUDIES = sorted((ROOT / "docs" / "pictures").glob("*.eval"))
+STUDIES = sorted((ROOT / "docs" / "pictures").glob("*.study"))
 
 
 def drawn_by(study: Path) -> list[Path]:

@@ -290,7 +290,7 @@ def of_svg(drawn: str) -> list[str]:
 def in_report(draw: Callable[[Report, str, Style], dict[str, bytes]], result: Result) -> str:
     """The files of a report of one statement."""
     report = Report(
-        "a.eval", "0" * 64, "0" * 64, (), (ReportedStatement((), 1, result),), "w.duckdb", (), "0.1.0", "1992"
+        "a.study", "0" * 64, "0" * 64, (), (ReportedStatement((), 1, result),), "w.duckdb", (), "0.1.0", "1992"
     )
     return "".join(file.decode() for file in draw(report, "a", Style()).values())
 

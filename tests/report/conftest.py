@@ -60,7 +60,7 @@ def study(warehouses: dict[str, Path]) -> Report:
     """A report of the small study, in which one statement is wrong."""
     with Session.open(warehouses["sample"]) as session:
         session.set("unused", "7")
-        two = Study("two.eval", STUDY)
+        two = Study("two.study", STUDY)
         done = list(answers(session, two.parts, keep_going=True))
         return report(two, done, session, "sample.duckdb", {"unused": "7"}, "1992-06-01 12:00 UTC")
 

@@ -34,7 +34,7 @@ audit published for all on TST3;
 def pictured(study: Report, warehouses: dict[str, Path]) -> Report:
     """The small study and what pictures it might have."""
     with Session.open(warehouses["sample"]) as session:
-        pictures = Study("pictures.eval", PICTURES)
+        pictures = Study("pictures.study", PICTURES)
         done = list(answers(session, parts(PICTURES)))
         more = report(pictures, done, session, "", {}, "")
     first = len(study.statements)

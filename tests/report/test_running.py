@@ -53,16 +53,16 @@ def brings(tmp_path: Path) -> Path:
     folder = tmp_path / "study"
     (folder / "rows").mkdir(parents=True)
     write_csv(folder / "rows" / "scores.csv", SCORES, ROWS)
-    (folder / "brings.eval").write_text(BRINGS, encoding="utf-8")
-    return folder / "brings.eval"
+    (folder / "brings.study").write_text(BRINGS, encoding="utf-8")
+    return folder / "brings.study"
 
 
 def test_the_first_error_ends_a_study(evalhouse: Run, tmp_path: Path) -> None:
-    (tmp_path / "two.eval").write_text(STUDY, encoding="utf-8")
-    done = evalhouse("run", "two.eval", "--report", "two.html", "--quiet", folder=tmp_path)
+    (tmp_path / "two.study").write_text(STUDY, encoding="utf-8")
+    done = evalhouse("run", "two.study", "--report", "two.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        "error: unknown system 'UMAS' on TST3 (two.eval:17)",
+        "error: unknown system 'UMAS' on TST3 (two.study:17)",
         "  score F for UMAS on TST3;",
         "              ^^^^",
         "  did you mean UMASS?",
@@ -72,11 +72,11 @@ def test_the_first_error_ends_a_study(evalhouse: Run, tmp_path: Path) -> None:
 
 def test_keep_going_tells_every_error_and_reports_them_in_their_places(evalhouse: Run, tmp_path: Path) -> None:
     text = 'show tests;\nscore F for frob TST3;\nscore F for UMAS on TST3;\nload "absent.csv" as scores;\nshow tests'
-    (tmp_path / "s.eval").write_text(text, encoding="utf-8")
-    done = evalhouse("run", "s.eval", "--keep-going", "--report", "s.md", "--quiet", folder=tmp_path)
+    (tmp_path / "s.study").write_text(text, encoding="utf-8")
+    done = evalhouse("run", "s.study", "--keep-going", "--report", "s.md", "--quiet", folder=tmp_path)
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert [line.rpartition(" (s.eval:")[2] for line in errors] == ["2)", "3)", "4)"]
+    assert [line.rpartition(" (s.study:")[2] for line in errors] == ["2)", "3)", "4)"]
     written = (tmp_path / "s.md").read_text(encoding="utf-8")
     assert [written.index(f"## {number} ") for number in range(1, 6)] == sorted(
         written.index(f"## {number} ") for number in range(1, 6)
@@ -86,10 +86,10 @@ def test_keep_going_tells_every_error_and_reports_them_in_their_places(evalhouse
 
 
 def test_what_parsing_can_find_is_found_before_anything_is_run(evalhouse: Run, tmp_path: Path) -> None:
-    (tmp_path / "s.eval").write_text("show tests;\n\nscore F frob TST3", encoding="utf-8")
-    done = evalhouse("run", "s.eval", folder=tmp_path)
+    (tmp_path / "s.study").write_text("show tests;\n\nscore F frob TST3", encoding="utf-8")
+    done = evalhouse("run", "s.study", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "(s.eval:3)" in done.stderr
+    assert "(s.study:3)" in done.stderr
 
 
 @pytest.mark.long
@@ -115,17 +115,17 @@ def test_a_study_loads_into_the_warehouse_that_is_named(evalhouse: Run, brings: 
 
 
 def test_variables_from_outside(evalhouse: Run, tmp_path: Path) -> None:
-    (tmp_path / "s.eval").write_text("let $who = GE;\n--| Who?\nscore F for $who on TST3;", encoding="utf-8")
+    (tmp_path / "s.study").write_text("let $who = GE;\n--| Who?\nscore F for $who on TST3;", encoding="utf-8")
     param = ("--param", "who=SRI, NYU")
-    done = evalhouse("run", "s.eval", *param, "--format", "csv", "--digits", "3", "--quiet", folder=tmp_path)
+    done = evalhouse("run", "s.study", *param, "--format", "csv", "--digits", "3", "--quiet", folder=tmp_path)
     assert [line.split(",")[2] for line in done.stdout.splitlines()] == ["system", "SRI", "NYU"]
-    evalhouse("run", "s.eval", *param, "--report", "s.md", folder=tmp_path)
+    evalhouse("run", "s.study", *param, "--report", "s.md", folder=tmp_path)
     assert "Set from outside: \\$who = SRI, NYU." in (tmp_path / "s.md").read_text(encoding="utf-8")
 
 
 def test_a_variable_from_outside_that_no_statement_has_is_a_mistake(evalhouse: Run, tmp_path: Path) -> None:
-    (tmp_path / "gate.eval").write_text("let $new = GE;\nscore F for $new, $old on TST3;", encoding="utf-8")
-    done = evalhouse("run", "gate.eval", "--param", "nwe=SRI", "--quiet", folder=tmp_path)
+    (tmp_path / "gate.study").write_text("let $new = GE;\nscore F for $new, $old on TST3;", encoding="utf-8")
+    done = evalhouse("run", "gate.study", "--param", "nwe=SRI", "--quiet", folder=tmp_path)
     said = "error: --param nwe: no statement has a variable $nwe\n  did you mean $new?\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
     done = evalhouse("query", "show systems", "--param", "new=SRI", "--quiet", folder=tmp_path)
@@ -149,12 +149,12 @@ def test_a_report_is_never_written_over_unasked(evalhouse: Run, name: str, bring
 
 
 def test_a_wrong_ending_is_found_before_anything_is_run(evalhouse: Run, tmp_path: Path) -> None:
-    (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
+    (tmp_path / "s.study").write_text("show tests", encoding="utf-8")
     for name in ("out.pdf", "out", "out.html.gz"):
-        done = evalhouse("run", "s.eval", "--report", name, folder=tmp_path)
+        done = evalhouse("run", "s.study", "--report", name, folder=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == f"error: {name}: a report must end in one of .html, .md, .tex\n"
-    done = evalhouse("run", "s.eval", "--report", "absent/out.html", "--quiet", folder=tmp_path)
+    done = evalhouse("run", "s.study", "--report", "absent/out.html", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
         "error: absent/out.html: cannot be written: no such file or directory\n",
@@ -165,18 +165,18 @@ def test_a_wrong_ending_is_found_before_anything_is_run(evalhouse: Run, tmp_path
 def test_pictures_are_written_beside_or_nothing_is(evalhouse: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")
     text = "--| # P\nplot score F for GE, SRI on TST3;\nplot score recall, precision of published for all on TST3;"
-    (tmp_path / "s.eval").write_text(text, encoding="utf-8")
-    done = evalhouse("run", "s.eval", "--report", "my out.tex", folder=tmp_path)
+    (tmp_path / "s.study").write_text(text, encoding="utf-8")
+    done = evalhouse("run", "s.study", "--report", "my out.tex", folder=tmp_path)
     assert done.stderr.splitlines()[-1] == "note: my out.tex: 2 results and 2 pictures beside it"
     assert (tmp_path / "my-out-1.pdf").read_bytes().startswith(b"%PDF")
     if shutil.which("pdflatex"):
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "my out.tex"]
         assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     (tmp_path / "new-2.svg").write_text("mine", encoding="utf-8")
-    done = evalhouse("run", "s.eval", "--report", "new.md", "--quiet", folder=tmp_path)
+    done = evalhouse("run", "s.study", "--report", "new.md", "--quiet", folder=tmp_path)
     assert (done.returncode, done.stderr) == (1, "error: new-2.svg: already exists; --force overwrites it\n")
     assert not [each for each in tmp_path.iterdir() if each.name in ("new.md", "new-1.svg") or ".new" in each.name]
-    done = evalhouse("run", "s.eval", "--report", "new.md", "--force", folder=tmp_path)
+    done = evalhouse("run", "s.study", "--report", "new.md", "--force", folder=tmp_path)
     assert (tmp_path / "new-2.svg").read_text(encoding="utf-8").startswith("<svg")
     assert "](new-2.svg)" in (tmp_path / "new.md").read_text(encoding="utf-8")
 
@@ -191,7 +191,7 @@ def test_a_report_is_the_same_whenever_it_is_made(brings: Path, monkeypatch: pyt
     def made(epoch: str) -> dict[str, bytes]:
         monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
         for suffix in REPORTS:
-            assert cli.main(["run", "brings.eval", "--report", f"out{suffix}", "--force", "--quiet"]) == 0
+            assert cli.main(["run", "brings.study", "--report", f"out{suffix}", "--force", "--quiet"]) == 0
         return {file.name: file.read_bytes() for file in brings.parent.glob("out*")}
 
     first = made("0")
@@ -214,18 +214,18 @@ def test_without_the_extra_a_report_with_pictures_is_not_begun(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.eval").write_text("score F for SRY on TST3;\nplot score F for SRI on TST3", encoding="utf-8")
-    assert cli.main(["run", "s.eval", "--report", "s.html", "--quiet"]) == 3
+    (tmp_path / "s.study").write_text("score F for SRY on TST3;\nplot score F for SRI on TST3", encoding="utf-8")
+    assert cli.main(["run", "s.study", "--report", "s.html", "--quiet"]) == 3
     assert capsys.readouterr().err.splitlines() == [
         "error: writing a picture to a file needs the package vl-convert-python",
         '  pip install "evalhouse[plot]"',
     ]
-    assert [each.name for each in tmp_path.iterdir()] == ["s.eval"]
+    assert [each.name for each in tmp_path.iterdir()] == ["s.study"]
 
 
 def test_a_date_that_is_none_is_a_mistake(tmp_path: Path) -> None:
-    (tmp_path / "s.eval").write_text("show tests", encoding="utf-8")
-    command = [sys.executable, cli.__file__, "run", "s.eval", "--report", "s.html"]
+    (tmp_path / "s.study").write_text("show tests", encoding="utf-8")
+    command = [sys.executable, cli.__file__, "run", "s.study", "--report", "s.html"]
     settings = {**os.environ, "SOURCE_DATE_EPOCH": "yesterday"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=settings, check=False)
     assert done.returncode == 2
@@ -239,7 +239,7 @@ def test_standard_input_is_a_study_too(evalhouse: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(each.name for each in (FOLDER / "studies").glob("*.eval")))
+@pytest.mark.parametrize("name", sorted(each.name for each in (FOLDER / "studies").glob("*.study")))
 def test_the_studies_that_come_along_are_reported(evalhouse: Run, name: str, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra plot")
     study = FOLDER / "studies" / name
@@ -247,7 +247,7 @@ def test_the_studies_that_come_along_are_reported(evalhouse: Run, name: str, tmp
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 3_000_000
-    pictures = {"chinchor_1992.eval": 11, "lewis_tong_1992.eval": 6, "filtering_carried_on.eval": 2}
+    pictures = {"chinchor_1992.study": 11, "lewis_tong_1992.study": 6, "filtering_carried_on.study": 2}
     assert page.count('class="picture"') == pictures.get(name, 0)
     if shutil.which("pdflatex"):
         assert evalhouse("run", study, "--report", "out.tex", "--quiet", folder=tmp_path).returncode == 0

@@ -140,13 +140,13 @@ def test_results_go_to_a_file_until_they_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_files_are_read_and_warehouses_opened(tmp_path: Path, warehouses: dict[str, Path]) -> None:
-    (tmp_path / "study.eval").write_text("score recall for A\non abc;\nscore recall for Z on abc;")
-    text = f"let $x = GE;\n.open {warehouses['worked']}\n.read study.eval\nshow variables;\n.read absent.eval\n"
+    (tmp_path / "study.study").write_text("score recall for A\non abc;\nscore recall for Z on abc;")
+    text = f"let $x = GE;\n.open {warehouses['worked']}\n.read study.study\nshow variables;\n.read absent.study\n"
     done = shell(text, tmp_path)
     assert "abc\textraction\tA" in done.stdout
     assert "$x\tGE" in done.stdout
-    assert "unknown system 'Z' on abc (study.eval:3)" in done.stderr
-    assert "absent.eval: no such file or directory" in done.stderr
+    assert "unknown system 'Z' on abc (study.study:3)" in done.stderr
+    assert "absent.study: no such file or directory" in done.stderr
 
 
 @pytest.mark.long

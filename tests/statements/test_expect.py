@@ -165,7 +165,7 @@ def test_the_exit_status_says_it(path: Path, statements: str, status: int, capsy
 def test_a_study_goes_on_and_ends_with_the_status(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = tmp_path / "gate.eval"
+    study = tmp_path / "gate.study"
     study.write_text(
         "expect score accuracy for new on nightly at least 95%;\nscore accuracy for old on nightly;\n", encoding="utf-8"
     )

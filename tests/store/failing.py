@@ -90,7 +90,7 @@ def _report(folder: Path, sources: Path) -> None:
 def _layout(folder: Path, sources: Path) -> None:
     from evalhouse.warehouse.commands.talking import _rewrite
 
-    _rewrite(folder / "study.eval", "score F for all on T;\n")
+    _rewrite(folder / "study.study", "score F for all on T;\n")
 
 
 def _export(folder: Path, sources: Path) -> None:
@@ -145,7 +145,7 @@ def _cache(folder: Path, sources: Path) -> None:
 WRITINGS = {
     "results": Writing(_results, ("results.csv",)),
     "report": Writing(_report, ("r.md", "r-1.svg", "r-2.svg")),
-    "layout": Writing(_layout, ("study.eval",)),
+    "layout": Writing(_layout, ("study.study",)),
     "export of one kind": Writing(_export, ("one.csv",)),
     "export of all kinds": Writing(_export_all, ("out",)),
     "lake": Writing(_lake, ("lake",)),

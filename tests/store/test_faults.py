@@ -127,7 +127,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
         lake_of(database, original / "lake")
     for name in ("results.csv", "r.md", "r-1.svg", "r-2.svg"):
         (original / name).write_text(f"old {name}")
-    (original / "study.eval").write_text("score   F for all on T")
+    (original / "study.study").write_text("score   F for all on T")
     (original / "three.csv").write_text(SCORES + "".join(f"T,GE,D{k},10,9,7,1\n" for k in range(3)))
     (original / "many.csv").write_text(SCORES + "".join(f"U,S{k % 50},D{k // 50},9,9,7,1\n" for k in range(3_000)))
     with create(original / "w.duckdb") as database:

@@ -381,10 +381,10 @@ def test_rbp_is_that_of_trec_eval(tmp_path: Path) -> None:
     """What trec_eval prints as rbp is RBP(p=0.9); RBP alone is RBP(p=0.8)."""
     (tmp_path / "qrels.txt").write_text("1 0 p 1\n1 0 q 0\n")
     (tmp_path / "s.run").write_text("1 Q0 p 1 0.9 s\n")
-    (tmp_path / "s.eval").write_text("rbp\t1\t0.1000\nmap\t1\t1.0000\nrunid\tall\ts\n")
+    (tmp_path / "s.study").write_text("rbp\t1\t0.1000\nmap\t1\t1.0000\nrunid\tall\ts\n")
     create(tmp_path / "w.duckdb").close()
     with Session.open(tmp_path / "w.duckdb") as session:
-        for file in ("qrels.txt", "s.run", "s.eval"):
+        for file in ("qrels.txt", "s.run", "s.study"):
             session.run(f'load "{tmp_path / file}" as auto')
         [row] = session.run(f'score rbp, RBP(p=0.9), RBP for all on "{tmp_path.name}"').rows
     values = [row[column] for column in row if column.casefold().startswith("rbp")]
@@ -400,10 +400,10 @@ def test_a_printed_measure_is_not_answered_by_another_of_its_name(tmp_path: Path
     """trec_eval prints as utility the default of another program."""
     (tmp_path / "qrels.txt").write_text("1 0 p 1\n1 0 q 0\n")
     (tmp_path / "s.run").write_text("1 Q0 p 1 0.9 s\n")
-    (tmp_path / "s.eval").write_text(f"{printed}\t1\t0.1000\nmap\t1\t1.0000\nrunid\tall\ts\n")
+    (tmp_path / "s.study").write_text(f"{printed}\t1\t0.1000\nmap\t1\t1.0000\nrunid\tall\ts\n")
     create(tmp_path / "w.duckdb").close()
     with Session.open(tmp_path / "w.duckdb") as session:
-        for file in ("qrels.txt", "s.run", "s.eval"):
+        for file in ("qrels.txt", "s.run", "s.study"):
             session.run(f'load "{tmp_path / file}" as auto')
         on = f'on "{tmp_path.name}"'
         with pytest.raises(QueryError, match=f"{printed} on .* could be what was loaded as {printed}, or") as caught:

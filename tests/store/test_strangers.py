@@ -144,7 +144,7 @@ COMMANDS = {
     "backup": ["backup", "copy.duckdb"],
     "upgrade": ["upgrade"],
     "verify": ["verify", "score F for all on T | task extraction | data 3236cab8ad6d | numbers 84c9b3880113"],
-    "run": ["run", "study.eval"],
+    "run": ["run", "study.study"],
     "export a file": ["export-scores", "out.csv"],
     "export a folder": ["export-scores", "FOLDER"],
     "copy to a lake": ["copy", "WAREHOUSE", "lake"],
@@ -172,7 +172,7 @@ def craft(sound: Path, folder: Path, statements: str) -> Path:
     secret = folder / "mine" / "secret.txt"
     secret.write_text(SECRET)
     (folder / "three.csv").write_text(SCORES + THREE)
-    (folder / "study.eval").write_text("score F for all on T")
+    (folder / "study.study").write_text("score F for all on T")
     path = folder / "w.duckdb"
     shutil.copy(sound, path)
     with duckdb.connect(str(path)) as connection:
@@ -438,7 +438,7 @@ def test_nothing_is_opened_but_the_file_what_is_beside_it_and_the_spill_folder(
         # A load looks at its own file first, and a backup keeps its place. The folder for temporary files is looked
         # through for what was left there.
         allowed = {str(path) + ending for ending in spared} | {
-            str(folder / name) for name in ("", "study.eval", "three.csv", "copy.duckdb.lock", "tmp")
+            str(folder / name) for name in ("", "study.study", "three.csv", "copy.duckdb.lock", "tmp")
         }
         others = {
             name for name in opened(words, folder, path) if name not in allowed and not _in_spill(name, folder / "tmp")

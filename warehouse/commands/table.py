@@ -298,7 +298,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "run",
         "run a study",
-        "evalhouse run study.eval --param finalists=GE --report study.html",
+        "evalhouse run study.study --param finalists=GE --report study.html",
         _run_words,
         lazy("evalhouse.warehouse.commands.studies:run"),
     ),
@@ -319,7 +319,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "fmt",
         "format scripts in the canonical layout",
-        "evalhouse fmt study.eval --check",
+        "evalhouse fmt study.study --check",
         _fmt_words,
         lazy("evalhouse.warehouse.commands.talking:lay_out"),
     ),

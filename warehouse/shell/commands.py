@@ -119,7 +119,7 @@ def _read(console: Console, name: str) -> None:
 def _edit(console: Console, nothing: str) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with temporary() as folder:
-        file = folder / "statement.eval"
+        file = folder / "statement.study"
         file.write_text(console.last_text + "\n", encoding="utf-8")
         try:
             status = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode

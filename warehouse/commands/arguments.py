@@ -8,12 +8,15 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalhouse.warehouse.commands import MISUSED
 from evalhouse.warehouse.commands.streams import columns_variable, say
 from evalhouse.warehouse.commands.table import COMMANDS, LOOK
 from evalhouse.warehouse.version import __version__
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 GIVEN_NOTHING = {
     "db": None,
@@ -53,8 +56,13 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Raises OSError if the requested help cannot be written; argparse would ignore that."""
+        if message:
+            (file or sys.stderr).write(message)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """The same for help that is not written yet."""
         sys.stdout.flush()
         super().exit(status, message)
 

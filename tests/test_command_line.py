@@ -199,7 +199,7 @@ def test_from_an_empty_folder_to_an_answer(tmp_path: Path) -> None:
     assert "scores.csv: 2 rows stored as import 1" in loaded.stderr
     again = evalhouse("load", "scores.csv", "--as", "scores", "--db", "my.duckdb", folder=tmp_path)
     assert again.returncode == 0
-    assert again.stderr.endswith("all 2 rows are there already; nothing changed\n")
+    assert "all 2 rows are there already; nothing changed\n" in again.stderr
     asked = evalhouse("query", "score recall for all on news", "--db", "my.duckdb", "--format", "csv", folder=tmp_path)
     assert asked.stdout.splitlines()[1:] == [
         "news,extraction,tuned,1,0.85,documents",

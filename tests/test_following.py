@@ -28,7 +28,7 @@ def load(path: Path, system: str) -> None:
     rows = write_csv(
         path.with_name(f"{system}.csv"), "test_set system document measure value", [("T", system, "D", "m", 1)]
     )
-    assert cli.main(["load", str(rows), "--as", "values", "--db", str(path)]) == 0
+    assert cli.main(["load", str(rows), "--as", "values", "--db", str(path), "--quiet"]) == 0
 
 
 def test_a_later_load_is_seen_and_said(path: Path) -> None:

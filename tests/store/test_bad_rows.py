@@ -282,10 +282,13 @@ JSON = '{"test_set":"T","system":"GE","document":"D1","possible":10,"actual":9,"
         (JSON + "\n" + JSON.replace("10", "1.0"), f"in.jsonl:3: possible is '1.0', {NO_COUNT}"),
         (JSON + JSON.replace("10", "true"), f"in.jsonl:2: possible is 'true', {NO_COUNT}"),
         (JSON + JSON.replace("10", "null"), "in.jsonl:2: possible is empty"),
-        (JSON + "3\n", "in.jsonl:2: this is not an object"),
-        (JSON + JSON.replace("partial", "correct"), "in.jsonl:2: a key appears twice in this object"),
-        (JSON + '{"a":\n' + JSON, "in.jsonl:2: this line is not JSON: Expecting value, character 7"),
-        (JSON.encode() + JSON.replace("GE", "é").encode("latin-1"), "in.jsonl:2: this line is not UTF-8"),
+        (JSON + "3\n", "in.jsonl:2: this line is not an object"),
+        (JSON + JSON.replace("partial", "correct"), "in.jsonl:2: this line has 'correct' twice in one object"),
+        (JSON + '{"a":\n' + JSON, "in.jsonl:2: this line is not JSON: Expecting value"),
+        (
+            JSON.encode() + JSON.replace("GE", "é").encode("latin-1"),
+            "in.jsonl:2: this line is not JSON: it is not UTF-8",
+        ),
         ("\n", "in.jsonl: the file holds no objects with named values"),
     ],
 )

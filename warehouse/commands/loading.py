@@ -246,13 +246,17 @@ def load_files(args: argparse.Namespace) -> int:
 
 def _what_to_ask(args: argparse.Namespace, path: Path, done: CarriedOut) -> str:
     """A command that asks about the test sets of a load; empty if nothing can be asked, or nobody reads it."""
+    from evalhouse.warehouse.faults import WarehouseError
     from evalhouse.warehouse.session.first_questions import first_tables
     from evalhouse.warehouse.session.session import Session
 
     if args.quiet:
         return ""
-    with Session.open(path) as session:
-        tables = first_tables(session.catalog, {name for _, loaded in done.loaded for name in loaded.test_sets})
+    try:
+        with Session.open(path) as session:
+            tables = first_tables(session.catalog, {name for _, loaded in done.loaded for name in loaded.test_sets})
+    except WarehouseError:
+        return ""  # the load is stored, whatever became of the warehouse since
     named = f" --db {shlex.quote(args.db)}" if args.said["db"] else ""
     return f"ask now: evalhouse query {shlex.quote(tables[0].statement)}{named}" if tables else ""
 

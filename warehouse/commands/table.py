@@ -305,7 +305,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         LOOK,
         "show the table of some files, without a warehouse; the word may be left out",
-        "evalhouse results/",
+        "evalhouse look results/",
         _look_words,
         lazy("evalhouse.warehouse.commands.looking:look"),
     ),

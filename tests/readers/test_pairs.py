@@ -70,6 +70,9 @@ def test_gold_and_answers_may_be_in_one_table(database: Database, load_text: Loa
         ("ours.txt", "Ada PER\n\nBo PER\n", {"gold.txt"}, None),
         ("gold.csv", "id,y_true,y_pred\n1,a,b\n2,a,a\n", set(), None),
         ("x.csv", "id,label,prediction\n1,a,b\n2,a,a\n", set(), Role.FACTS),
+        ("ours.tsv", "id\tlabel\na\tjoy\na\tfear\n", {"gold.tsv"}, Role.FACTS),
+        ("ours.tsv", "id\tlabel\na\tjoy\nb\n", {"gold.tsv"}, Role.FACTS),
+        ("ours.tsv", "a\tjoy\na\tfear\n", {"gold.tsv"}, None),
     ],
 )
 def test_each_is_recognized(name: str, text: str, beside: set[str], role: Role | None) -> None:

@@ -153,11 +153,13 @@ def _recognizes(start: Start) -> Recognition | None:
     rows = [_cells(line) for line in start.lines]
     headed = bool(rows) and _is_head(rows[0])
     width = len(rows[0]) if headed else _PAIR
-    if len(rows) < _PAIR or any(len(row) != width or not all(row) for row in rows):
-        return None
     pairs = rows[1:] if headed else rows
     ids, labels = {row[0] for row in pairs}, {label for row in pairs for label in row[1:]}
-    if len(ids) < len(pairs) or len(labels) > MOST_LABELS or any(map(_FRACTION.fullmatch, labels)):
+    # A first line that names ids and labels says enough; a line that is wrong is then told, and not another reader's.
+    as_it_should_be = len(ids) == len(pairs) and all(len(row) == width and all(row) for row in rows)
+    if len(rows) < _PAIR or not (headed or as_it_should_be):
+        return None
+    if len(labels) > MOST_LABELS or any(map(_FRACTION.fullmatch, labels)):
         return None
     if not labels.isdisjoint(OUTSIDE) or any(map(_TAG.fullmatch, labels)) or "\n\n" in start.text.strip():
         return None  # tokens and their tags

@@ -333,3 +333,21 @@ def test_options_of_readers_may_be_numbers(tmp_path: Path) -> None:
         warehouse.load(tmp_path / "qrels.txt", tmp_path / "s.run", set={"test_set": "t"}, relevance=relevance)
         found[relevance] = warehouse.score("precision", of="extraction", on="t")[0]["precision"]
     assert found == {1: 1.0, 2: 0.5}
+
+
+def test_a_data_frame_of_inspect_has_its_verdicts_as_accuracy() -> None:
+    samples = pandas.DataFrame(
+        {
+            "sample_id": [f"u{place}" for place in range(6)],
+            "id": [1, 2, 3] * 2,
+            "epoch": 1,
+            "input": ["a", "b", "c"] * 2,
+            "model": ["acme/wren"] * 3 + ["acme/lark"] * 3,
+            "score_match": ["C", "I", "C", "I", "C", "I"],
+        }
+    )
+    [row] = eh.compare(samples, "accuracy", "acme/wren", "acme/lark", map={"document": "id"}).rows
+    assert (round(float(row["value_a"] or 0), 4), round(float(row["value_b"] or 0), 4)) == (0.6667, 0.3333)
+    both = samples.assign(score_judge=["C", "C", "C", "I", "I", "I"])
+    found = eh.score(both, ["score_match", "score_judge"], map={"document": "id"})
+    assert {row["system"]: row["score_judge"] for row in found} == {"acme/wren": 1.0, "acme/lark": 0.0}

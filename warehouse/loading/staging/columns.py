@@ -65,6 +65,9 @@ MARKS = RIGHT_OR_WRONG | {
 }
 """Names of columns that are measures even if all systems have the same values."""
 
+OF_SCORERS = "score_"
+"""How the columns of verdicts begin in Inspect's data frames: score_match."""
+
 _TRUTHS = {"true": "1", "false": "0"}
 _VERDICTS = _TRUTHS | {
     **dict.fromkeys(("yes", "y", "pass", "passed", "correct", "right", "c", "success"), "1"),
@@ -197,7 +200,8 @@ def words_apart(field: str, heading: str) -> str:
 
 def truths_of(heading: str, *, is_mark: bool = False) -> dict[str, str]:
     """The words that stand for 1 and 0 in a column, in lower case."""
-    return _VERDICTS if is_mark or plain(heading) in MARKS else _TRUTHS
+    named = plain(heading)
+    return _VERDICTS if is_mark or named in MARKS or named.startswith(OF_SCORERS) else _TRUTHS
 
 
 def split_map(columns: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -265,8 +269,10 @@ class CellColumn(Struct, frozen=True):
         """The name of the measure for the values of the column."""
         if self.called:
             return self.called
-        right_or_wrong = plain(self.heading) in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
-        return "accuracy" if right_or_wrong else self.heading
+        named = plain(self.heading)
+        right_or_wrong = named in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
+        of_scorer = named.startswith(OF_SCORERS) and 0 < self.filled == self.truths
+        return "accuracy" if right_or_wrong or of_scorer else self.heading
 
     def counted_with(self, other: CellColumn) -> CellColumn:
         """The counts over the cells of this column and of another one with the same heading, at the place of this."""

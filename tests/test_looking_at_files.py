@@ -78,6 +78,17 @@ def test_several_test_sets_stand_side_by_side_and_one_system_is_shown_alone(
         assert main(words) == 0, words
 
 
+def test_systems_on_different_documents_are_shown_without_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = results(tmp_path)
+    file = folder / "lark-birds.csv"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    assert main([str(folder)]) == 0
+    table = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["lark", "7", "0.4286", "≠", "±0.2957"] in table
+
+
 @pytest.mark.parametrize("test_sets", [("dev", "test"), ("birds", "birds:typos")])
 def test_splits_and_variants_are_not_averaged(
     test_sets: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

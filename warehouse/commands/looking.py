@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalhouse.warehouse.loading.account import Account
+    from evalhouse.warehouse.results import Result
     from evalhouse.warehouse.session.first_questions import FirstTable
     from evalhouse.warehouse.session.session import Session
     from evalhouse.warehouse.store.database import Database
@@ -80,16 +81,13 @@ def _say_account(args: argparse.Namespace, account: Account) -> None:
 
 def _answer(args: argparse.Namespace, session: Session, account: Account) -> int:
     """Prints each table, then what became of the files, and the commands to go on with."""
-    from evalhouse.warehouse.render.diagnostics import query_error
     from evalhouse.warehouse.session.first_questions import first_tables
 
     status, first = DONE, None
     leading: tuple[str, ...] = ()
     for table in first_tables(session.catalog):
-        try:
-            result = interruptibly(partial(session.run, table.statement), session.interrupt)
-        except QueryError as error:
-            say(query_error(error, table.statement))
+        result = _table(session, table)
+        if result is None:
             status = WRONG
             continue
         show(args, result)
@@ -102,6 +100,19 @@ def _answer(args: argparse.Namespace, session: Session, account: Account) -> int
             if not args.quiet:
                 say(f"  {line}")
     return status
+
+
+def _table(session: Session, table: FirstTable) -> Result | None:
+    """A table, without marks where systems are not on the same documents; None after an error that was printed."""
+    from evalhouse.warehouse.render.diagnostics import query_error
+
+    for text in (table.statement, table.unmarked):
+        try:
+            return interruptibly(partial(session.run, text), session.interrupt)
+        except QueryError as error:
+            if text == table.unmarked:
+                say(query_error(error, text))
+    return None
 
 
 def _commands(files: Sequence[str], table: FirstTable, leading: Sequence[str]) -> list[str]:

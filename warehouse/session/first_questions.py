@@ -35,11 +35,14 @@ class FirstTable(Struct, frozen=True):
         """The statement that makes the table: with averages over several test sets where these have sense, with
         intervals where there is a row for each document, and with marks where there are a few systems to compare.
         """
+        return self.unmarked + (" letters" if self.by_document and 1 < self.systems <= MOST_MARKED else "")
+
+    @property
+    def unmarked(self) -> str:
+        """The same without marks, which need the same documents of all systems."""
         over = " over test sets" if self.averaged else ""
         shown = f"{', '.join(self.measures)}{self.of} for all on {self._on}{over}"
-        if not self.by_document:
-            return f"table {shown}"
-        return f"table {shown} interval" + (" letters" if 1 < self.systems <= MOST_MARKED else "")
+        return f"table {shown} interval" if self.by_document else f"table {shown}"
 
     @property
     def _on(self) -> str:

@@ -30,6 +30,7 @@ from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.empty import create
+from tests.told import without_question
 
 pytestmark = pytest.mark.long
 
@@ -234,7 +235,7 @@ def test_the_last_line_counts_every_file(capsys: pytest.CaptureFixture[str]) -> 
         "t/LICENSE (a readme or a licence), t/README.md (a readme or a licence), t/plot.png (a .png file), "
         "t/x.xyz (not recognized)"
     )
-    assert printed.err.splitlines()[-1] == (
+    assert without_question(printed.err).splitlines()[-1] == (
         "note: 2 of 7 files: 2 systems on a, b; 4 rows stored as imports 1 to 2; 1 left out: t/c.csv; "
         f"4 passed over: {passed_over}"
     )
@@ -251,8 +252,8 @@ def test_the_last_line_counts_every_file(capsys: pytest.CaptureFixture[str]) -> 
         put({f"t/plot{number}.png": b"\x89PNG\r\n"})
     assert cli.main(["load", "t", "--skip-bad", "--db", "w.duckdb"]) == 0
     assert (
-        capsys.readouterr()
-        .err.splitlines()[-1]
+        without_question(capsys.readouterr().err)
+        .splitlines()[-1]
         .endswith(
             "13 passed over: 2 such as t/LICENSE (a readme or a licence), 10 such as t/plot.png (a .png file), "
             "t/x.xyz (not recognized)"
@@ -265,7 +266,7 @@ def test_expect_all_stores_nothing_if_a_file_would_be_passed_over(capsys: pytest
     create(Path("w.duckdb")).close()
     words = ["load", "t", "--expect-all", "--db", "w.duckdb"]
     assert cli.main(words) == 1
-    said = capsys.readouterr().err
+    said = without_question(capsys.readouterr().err)
     assert "error: t/x.xyz: it would be passed over: its format is not recognized: a text that begins with" in said
     with Session.open(Path("w.duckdb")) as session:
         assert session.run("show imports").rows == []
@@ -278,14 +279,14 @@ def test_rows_that_repeat_others_of_the_load_are_not_called_stored(capsys: pytes
     create(Path("w.duckdb")).close()
     words = ["load", "t", "--set", "test_set=t", "--db", "w.duckdb"]
     assert cli.main(words) == 0
-    said = capsys.readouterr().err
+    said = without_question(capsys.readouterr().err)
     assert "note: t/b.csv: 1 row stored as import 2; 2 more repeat others of this load" in said
     assert said.endswith("2 files: 1 system on t; 3 rows stored as imports 1 to 2; 2 more repeat others of this load\n")
     put({"t/b.csv": TABLE + "TAG,Q3,1\nTAG,Q4,1\nTAG,Q4,1\n"})
     assert cli.main(words) == 0
     assert (
         "1 row stored as import 3; 5 more are already stored; 1 more repeats others of this load"
-        in (capsys.readouterr().err.splitlines()[-1])
+        in without_question(capsys.readouterr().err).splitlines()[-1]
     )
 
 

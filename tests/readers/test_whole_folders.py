@@ -16,6 +16,7 @@ from evalhouse.warehouse.store.connecting import open_database
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check
 from tests.empty import create
+from tests.told import without_question
 
 Command = Callable[..., tuple[int, str, str]]
 VALUES = "system,document,measure,value\nGE,D1,acc,1\n"
@@ -33,7 +34,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         except SystemExit as left:
             status = int(str(left.code))
         printed = capsys.readouterr()
-        return status, printed.out, printed.err
+        return status, printed.out, without_question(printed.err)
 
     return loading
 

@@ -45,7 +45,7 @@ AT_ONCE = 2_000
 
 _DATE = r"(?P<date>\d{4}-\d\d-\d\dT[0-9.:-]+)"
 _DETAILS = re.compile(rf"details_(?P<task>.+)_{_DATE}\.parquet", re.IGNORECASE)
-_RESULTS = re.compile(rf"results_{_DATE}\.json", re.IGNORECASE)
+_RESULTS = re.compile(rf"results_{_DATE}\.json(\.gz|\.zst)?", re.IGNORECASE)
 _TASK = re.compile(r"(?P<task>.+?)\|(?P<shots>\d+)(\|\d+)?")
 _STANDARD_ERROR = "_stderr"
 

@@ -1,4 +1,4 @@
-"""Makes `moods/`: the submissions of six teams to an invented shared task, to name the mood of 240 short messages, with
+"""Makes `inbox/`: the submissions of six teams to an invented shared task, to name the mood of 240 short messages, with
 the gold labels and the source of each message. `make.py` writes the files.
 
 A message is equally hard for all teams, so their mistakes are correlated. One team leaves messages out, and one answers
@@ -50,10 +50,10 @@ def table(head: str, rows: Iterator[tuple[str, str]]) -> str:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the text of each file in `moods/`."""
+    """The name and the text of each file in `inbox/`."""
     yield "gold.tsv", table("id label", ((name, mood) for name, mood, *_ in messages()))
     for team in TEAMS:
         yield f"{team}.tsv", table("id label", answers(team))
     yield f"{BASELINE}.tsv", table("id label", ((name, "joy") for name, *_ in messages()))
-    sources = "".join(f"moods,{name},{source}\n" for name, _, source, _ in messages())
+    sources = "".join(f"inbox,{name},{source}\n" for name, _, source, _ in messages())
     yield "sources.csv", f"test_set,document,source\n{sources}"

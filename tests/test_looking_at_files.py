@@ -154,6 +154,21 @@ def test_a_path_is_told_from_a_command(words: list[str], meant: list[str]) -> No
     assert in_full(words) == meant
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("runz", "did you mean run or runs?"), ("quer", "did you mean query?"), ("xyzzy", "commands and")],
+)
+def test_what_is_neither_a_command_nor_a_path_is_told_what_is_like_it(
+    word: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("runs").mkdir()
+    with pytest.raises(SystemExit, match="2"):
+        main([word])
+    said = capsys.readouterr().err
+    assert f"error: there is no command and no file called {word}; " in said
+    assert hint in said
+
+
 def test_a_command_is_itself_where_a_file_has_its_name() -> None:
     Path("load").write_text("")
     Path("mine").write_text("")

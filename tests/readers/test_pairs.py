@@ -6,9 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
-from evalhouse.warehouse.loading.readers import READERS, Recognition, Role, Start
+from evalhouse.warehouse.loading.readers import READERS, Evidence, Recognition, Role, Start
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
@@ -78,6 +80,18 @@ def test_gold_and_answers_may_be_in_one_table(database: Database, load_text: Loa
 def test_each_is_recognized(name: str, text: str, beside: set[str], role: Role | None) -> None:
     known = READERS["pairs"].recognizes(Start(name, text, path=Path(name), beside=frozenset(beside)))
     assert (known.role if isinstance(known, Recognition) else None) == role
+
+
+@given(st.integers(0, 5), st.sampled_from(["t0\tjoy", "t9", "t9\t", "\tjoy", "t9\tjoy\tfear", "no sign of one"]))
+def test_a_wrong_line_makes_no_other_reader_claim_a_table_of_ids_and_labels(at: int, line: str) -> None:
+    """What the first line names is read as that, and the line is told; so no team's file becomes something else."""
+    lines = written(["joy", "fear", "joy", "awe", "fear"]).splitlines()
+    text = "\n".join(["id\tlabel", *lines[:at], line, *lines[at:]]) + "\n"
+    known = READERS["pairs"].recognizes(
+        Start("ours.tsv", text, path=Path("ours.tsv"), beside=frozenset({"gold.tsv", "ours.tsv"}))
+    )
+    assert isinstance(known, Recognition)
+    assert (known.role, known.evidence) == (Role.FACTS, Evidence.NAMES)
 
 
 @pytest.mark.parametrize(

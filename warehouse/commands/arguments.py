@@ -124,14 +124,36 @@ def in_full(words: Sequence[str]) -> list[str]:
     """The words of a line, where a path alone stands for the command `look`: evalhouse results/. A word that is neither
     a command nor there, and has nothing of a path, is left to be an error.
     """
-    values = False
-    for place, word in enumerate(words):
-        if not values and not word.startswith("-"):
-            is_path = any(sign in word for sign in "/\\.*?[") or os.path.exists(word)
-            known = any(command.name == word for command in COMMANDS)
-            return [*words[:place], LOOK, *words[place:]] if is_path and not known else list(words)
-        values = word in VALUED
-    return list(words)
+    place = _place_of_command(words)
+    if place is None or _is_command(words[place]) or not _is_path(words[place]):
+        return list(words)
+    return [*words[:place], LOOK, *words[place:]]
+
+
+def check_command(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Exits with an error if the line begins with what is neither a command nor a path, and says what is like it."""
+    place = _place_of_command(words)
+    if place is not None and not _is_command(words[place]):
+        from evalhouse.grammar.editing.hints import hints
+        from evalhouse.warehouse.render.style import clean
+
+        known = [*(command.name for command in COMMANDS), *sorted(os.listdir())]
+        hint = hints(words[place], known, "commands and files")[0]
+        parser.error(f"there is no command and no file called {clean(words[place])}; {clean(hint)}")
+
+
+def _place_of_command(words: Sequence[str]) -> int | None:
+    """Where the first word is that is no option, and no value of one."""
+    after_option = (place for place, word in enumerate(words) if not place or words[place - 1] not in VALUED)
+    return next((place for place in after_option if not words[place].startswith("-")), None)
+
+
+def _is_command(word: str) -> bool:
+    return any(command.name == word for command in COMMANDS)
+
+
+def _is_path(word: str) -> bool:
+    return any(sign in word for sign in "/\\.*?[") or os.path.exists(word)
 
 
 def _as_set(name: str) -> Callable[[str], object]:

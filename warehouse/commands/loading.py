@@ -112,17 +112,22 @@ def say_together(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut, *, 
             say_stored(args, one, dry_run=args.dry_run)
     elif not args.in_place:
         say_notes(args, loaded)
-    for text in done.notes:
-        note(args, text)
-    if args.texts and not any(one.texts_read for one in loaded):
-        note(args, "no file has texts that its reader can store")
-    for fault in (fault for error in done.bad for fault in error.faults[:1]):
-        note(args, f"left out: {fault}")
+    say_of_all(args, done)
     account = account_of(plan, done)
     if account.files > 1:
         _say_sum(args, account, loaded, ask)
     elif ask:
         note(args, ask)
+
+
+def say_of_all(args: argparse.Namespace, done: CarriedOut) -> None:
+    """Prints the notes on all files together, and what was left out of each bad file."""
+    for text in done.notes:
+        note(args, text)
+    if args.texts and not any(loaded.texts_read for _, loaded in done.loaded):
+        note(args, "no file has texts that its reader can store")
+    for fault in (fault for error in done.bad for fault in error.faults[:1]):
+        note(args, f"left out: {fault}")
 
 
 def say_notes(args: argparse.Namespace, loaded: Sequence[Loaded]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, MISUSED, WRONG
 from evalhouse.warehouse.commands.answering import DEFAULT_FILE, prepare_session, show
-from evalhouse.warehouse.commands.loading import request_of, say_notes
+from evalhouse.warehouse.commands.loading import request_of, say_notes, say_of_all
 from evalhouse.warehouse.commands.streams import note, progress, say
 from evalhouse.warehouse.process.stopping import interruptibly
 
@@ -68,10 +68,7 @@ def _read(args: argparse.Namespace, database: Database) -> Account:
             work = partial(carry_out, database, request, planned, advance=advance or silent)
             done = interruptibly(work, database.interrupt)
     say_notes(args, [loaded for _, loaded in done.loaded])
-    for text in done.notes:
-        note(args, text)
-    for fault in (fault for error in done.bad for fault in error.faults[:1]):
-        note(args, f"left out: {fault}")
+    say_of_all(args, done)
     return account_of(planned, done)
 
 

@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     import gc
 
     from evalhouse.warehouse.commands import CLOSED, DONE
-    from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, in_full, parser_for
+    from evalhouse.warehouse.commands.arguments import GIVEN_NOTHING, check_command, in_full, parser_for
     from evalhouse.warehouse.commands.streams import OutputError, make_safe, say
     from evalhouse.warehouse.process.memory import allow_threads, limit_memory
 
@@ -66,6 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = parser_for(words)
     try:
         _check_words(parser, words)
+        check_command(parser, words)
         args = parser.parse_args(words, argparse.Namespace(**GIVEN_NOTHING))
         _fill_from_settings(args)
         _check_format(parser, args.format)

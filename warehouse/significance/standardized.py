@@ -72,18 +72,6 @@ def near_ratio(many: Sums) -> tuple[int, int]:
     return near.denominator, near.numerator
 
 
-def constant_units(many: Sums) -> Integers:
-    """On how many units each system of a ratio has a value, where it is the same on all of these, and else 0; of shape
-    (systems,).
-    """
-    over, under = many.numerators, many.denominators
-    there = under > 0
-    values = np.divide(over, under, out=np.full(over.shape, -np.inf), where=there)
-    largest = values.max(axis=1, initial=-np.inf, keepdims=True)
-    constant = np.where(there, values == largest, over == 0).all(axis=1)
-    return np.where(constant, there.sum(axis=1), 0)
-
-
 def are_apart(many: Sums, pair: tuple[int, int], by: float = 0.0) -> bool:
     """Whether two systems have different denominators on some unit, by a share of all of them; else it is their
     differences that vary.
@@ -125,6 +113,14 @@ class Usual(Struct, frozen=True):
     def is_constant(self) -> bool:
         """Whether all units are alike."""
         return not self.fewer + self.more
+
+
+def constant_units(many: Sums) -> Integers:
+    """On how many units each system of a ratio has a value, where it is the same on all of these, and else 0; of shape
+    (systems,).
+    """
+    usual = (Usual.of(many, system) for system in range(many.systems))
+    return np.array([its.units if its is not None and its.is_constant else 0 for its in usual], dtype=np.int64)
 
 
 def squares_of_usual(many: Sums, pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalhouse.warehouse.faults import DataError
@@ -51,6 +51,7 @@ ITEMS = LEAVES | st.lists(LEAVES, max_size=3) | st.dictionaries(st.text(max_size
 OBJECTS = st.lists(st.dictionaries(st.text(max_size=4), ITEMS, min_size=1, max_size=5), min_size=1, max_size=5)
 
 
+@example([{"": ["\x7f"]}], True, None, 10)
 @given(OBJECTS, st.booleans(), st.sampled_from([None, (",", ":"), (" , ", " : ")]), st.sampled_from([10, 4_000_000]))
 def test_cells_are_values(objects: list[dict[str, Any]], ascii_only: bool, separators: Any, at_once: int) -> None:
     texts = [json.dumps(one, ensure_ascii=ascii_only, separators=separators) for one in objects]

@@ -182,6 +182,8 @@ def _cell(raw: bytes) -> str | None:
     if raw.startswith(b'"'):
         return _TEXT.decode(raw) if b"\\" in raw else raw[1:-1].decode()
     if raw.startswith((b"{", b"[")):
+        if b"\\" in raw:
+            return _written(parse_json(raw))  # one spelling, whichever escapes the file has
         raw = msgspec.json.format(raw, indent=-1)
     return None if raw == b"null" else raw.decode()
 

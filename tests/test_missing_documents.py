@@ -359,7 +359,7 @@ def test_so_it_is_where_only_some_runs_lack_a_document(word: str, tmp_path: Path
     rows = [("t", "a", run, f"d{place}", 2.5) for run, last in ((1, 3), (2, 1)) for place in range(last)]
     rows += [("t", "b", run, f"d{place}", run + 0.5) for run in (1, 2) for place in range(3)]
     with create(tmp_path / "w.duckdb") as database:
-        load(database, write_csv(tmp_path / "v.csv", "test_set system run document WER", rows), "wide")
+        load(database, write_csv(tmp_path / "v.csv", "test_set system run document WER", rows), "table")
     with Session.open(tmp_path / "w.duckdb") as opened:
         notes = opened.run(f"{word} WER for all on t missing zero").notes
     assert "t: counted as nothing in the runs that lack them: 2 documents of a" in notes

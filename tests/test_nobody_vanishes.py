@@ -290,7 +290,7 @@ def test_a_run_that_a_test_set_lacks_is_named(
     path = folder / f"{number}.duckdb"
     path.unlink(missing_ok=True)
     with create(path) as database:
-        load(database, write_csv(path.with_suffix(".csv"), "test_set system seed document m", lines), "wide")
+        load(database, write_csv(path.with_suffix(".csv"), "test_set system seed document m", lines), "table")
     there = {test_set: {m: of[place] for m, of in runs.items() if of[place]} for place, test_set in enumerate("tu")}
     fewer = {
         (model, test_set) for test_set, of in there.items() for model, seeds in of.items() if seeds < max(runs[model])
@@ -323,7 +323,7 @@ def test_a_condition_on_runs_names_a_run_alike_on_all_test_sets(tmp_path: Path) 
         for d in DOCUMENTS
     ]
     with create(tmp_path / "w.duckdb") as database:
-        load(database, write_csv(tmp_path / "w.csv", "test_set system seed document m", lines), "wide")
+        load(database, write_csv(tmp_path / "w.csv", "test_set system seed document m", lines), "table")
     with Session.open(tmp_path / "w.duckdb") as session:
         result = session.run("score m for all on t, u where system.run = 2")
         assert {row["system"] for row in result.rows} == {"lark#2", "wren#2"}

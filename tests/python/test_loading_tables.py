@@ -185,10 +185,10 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
         assert len(w.show("imports")) == 0
         w.load(
             _frame(), name="dev", set={"noun": "question", "test_set": "first"}, measures="f1", lower_is_better="f1",
-            simulated=True, as_="wide",
+            simulated=True, as_="table",
         )  # fmt: skip
         (loaded,) = w.show("imports")
-        assert (loaded["source"], loaded["reader"], loaded["simulated"]) == ("dev", "wide", "yes")
+        assert (loaded["source"], loaded["reader"], loaded["simulated"]) == ("dev", "table", "yes")
         scored = w.score("f1", on="first")
         assert scored.rows[0]["system"] == "new"
         assert "simulated" in scored.caption

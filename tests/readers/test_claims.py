@@ -202,7 +202,7 @@ def test_what_a_format_has_inside_something_else_is_not_that_format(
     for key in around:
         said = {"other": 1, key: [said] if listed else said}
     # A list of records inside an object is a table of one's own.
-    assert claims((name, json.dumps(said, indent=indent))) <= ({"wide"} if listed else set())
+    assert claims((name, json.dumps(said, indent=indent))) <= ({"table"} if listed else set())
 
 
 JSON = st.recursive(

@@ -66,8 +66,8 @@ def test_a_document_is_counted_whole_or_by_unit(complaints: Complaints) -> None:
         ("model,question,passed,attempts,cost", "counts"),
         ("system,document,tp,fp,fn", "counts"),
         ("test_set,system,document,unit,count,number", "counts"),
-        ("system,document,fluency,adequacy", "wide"),
-        ("system,document,correct", "wide"),
+        ("system,document,fluency,adequacy", "table"),
+        ("system,document,correct", "table"),
     ],
 )
 def test_tables_are_recognized(database: Database, tmp_path: Path, header: str, reader: str) -> None:
@@ -77,7 +77,7 @@ def test_tables_are_recognized(database: Database, tmp_path: Path, header: str, 
 
 def test_what_may_be_counts_or_values_is_asked(database: Database, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("system,document,correct,total\nA,d1,3,5\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"it could be counts \(its columns correct, total\) or wide"):
+    with pytest.raises(DataError, match=r"it could be counts \(its columns correct, total\) or table"):
         recognize(tmp_path / "t.csv", database)
 
 

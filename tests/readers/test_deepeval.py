@@ -11,6 +11,7 @@ import pytest
 from evalhouse.warehouse.loading.finding import Found, find
 from evalhouse.warehouse.loading.readers.deepeval import EXAMPLE
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE
+from evalhouse.warehouse.loading.staging.staged import name_it
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -113,5 +114,5 @@ def test_what_is_no_test_run_is_refused(complaints: Complaints, text: str, sente
 
 
 def test_a_system_that_nothing_names_must_be_set(complaints: Complaints) -> None:
-    said = "r.json: the file does not name the system; name it with --set system=NAME"
+    said = f"r.json: the file does not name the system; {name_it('system')}"
     assert complaints(EXAMPLE, "deepeval", "r.json") == [said]

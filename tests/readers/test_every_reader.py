@@ -31,7 +31,7 @@ OTHERS = [reader for reader in READERS.values() if not reader.columns and reader
 SETTINGS = {
     "muc-report": {},
     "trec": {"test_set": "T"},
-    "wide": {"test_set": "T"},
+    "table": {"test_set": "T"},
     "trec-eval": {"test_set": "T"},
     "inspect": {},
     "sacrebleu": {"test_set": "T"},

@@ -117,10 +117,10 @@ def test_every_file_is_a_system(names: list[str]) -> None:
 
 
 def test_a_reader_that_is_named_takes_names_of_files_too(database: Database, tmp_path: Path) -> None:
-    load(database, folder_of(tmp_path, quiz__wren=RIGHT, quiz__lark=HALF), reader="wide")
+    load(database, folder_of(tmp_path, quiz__wren=RIGHT, quiz__lark=HALF), reader="table")
     assert scores(database) == [("quiz", "lark", 0.5), ("quiz", "wren", 1.0)]
     with pytest.raises(DataError, match="nothing names the system: --map system=COLUMN"):
-        load(database, tmp_path / "quiz" / "wren.csv", reader="wide")
+        load(database, tmp_path / "quiz" / "wren.csv", reader="table")
 
 
 def test_a_column_of_documents_may_be_named(database: Database, tmp_path: Path) -> None:

@@ -345,7 +345,7 @@ def test_links_in_an_archive_are_the_files_that_they_lead_to() -> None:
             about = zipfile.ZipInfo(name)
             about.external_attr = 0o120777 << 16
             archive.writestr(about, target)
-    request = {"reader": "wide", "fields": {"system": "{stem}", "test_set": "t"}}
+    request = {"reader": "table", "fields": {"system": "{stem}", "test_set": "t"}}
     for named in ("t", "t.tar.gz", "t.zip"):
         database, account = load(named, **request)
         assert (account.systems, account.loaded) == (4, 4), named

@@ -10,6 +10,7 @@ import pytest
 
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers.human_eval import EXAMPLE, EXAMPLE_OF_EVALPLUS
+from evalhouse.warehouse.loading.staging.staged import name_it
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -79,7 +80,11 @@ def test_a_file_without_a_name_of_its_own_is_of_its_folder(database: Database, t
 @pytest.mark.parametrize(
     ("text", "file", "sentence"),
     [
-        (EXAMPLE, "samples.jsonl_results.jsonl", "the file does not name the system; name it with --set system=NAME"),
+        (
+            EXAMPLE,
+            "samples.jsonl_results.jsonl",
+            f"the file does not name the system; {name_it('system')}",
+        ),
         (EXAMPLE.replace("true", '"yes"'), "m.jsonl", "expected 'bool', got 'str' - at '$.passed'"),
         ('{"hash": "h", "eval": []}', "m.json", "this is not the results of EvalPlus: expected 'object', got 'array'"),
     ],

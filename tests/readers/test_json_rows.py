@@ -84,7 +84,7 @@ def test_no_key_is_there_twice(key: str, item: Any, indented: bool) -> None:
     ],
 )
 def test_lines_that_are_wrong_are_named(complaints: Complaints, text: str, said: list[str]) -> None:
-    assert complaints(text, "wide", "in.jsonl") == said
+    assert complaints(text, "table", "in.jsonl") == said
 
 
 def test_what_only_python_reads_is_read() -> None:
@@ -114,20 +114,20 @@ def test_the_list_of_records_is_found_with_what_is_said_of_all(
 ) -> None:
     said = {"model": "wren", "dataset": "river", "accuracy": 0.5, "results": RECORDS}
     (tmp_path / "run.json").write_text(json.dumps(said))
-    assert recognize(tmp_path / "run.json", database).reader == "wide"
-    load(database, tmp_path / "run.json", "wide")
+    assert recognize(tmp_path / "run.json", database).reader == "table"
+    load(database, tmp_path / "run.json", "table")
     assert values(database) == [("river", "wren", "q1", 1.0), ("river", "wren", "q2", 0.0)]
 
 
 def test_of_several_lists_one_is_named(complaints: Complaints, load_text: Load, database: Database) -> None:
     text = json.dumps({"runs": {"dev": RECORDS, "test": RECORDS[:1]}, "model": "wren"})
-    [said] = complaints(text, "wide", "in.json")
+    [said] = complaints(text, "table", "in.json")
     assert said == (
         "in.json: there are several lists of records in it: --records runs.dev or --records runs.test says which"
     )
-    [said] = complaints(text, "wide", "in.json", options={"records": "runs.train"})
+    [said] = complaints(text, "table", "in.json", options={"records": "runs.train"})
     assert said == "in.json: --records runs.train: there is no key 'train'; the keys are dev, test"
-    load_text(text, "wide", "in.json", options={"records": "runs.test"})
+    load_text(text, "table", "in.json", options={"records": "runs.test"})
     assert [row[1:] for row in values(database)] == [("wren", "q1", 1.0)]
 
 
@@ -138,7 +138,7 @@ def test_a_column_may_be_inside_another(database: Database, load_text: Load) -> 
         for n in (0, 1)
     )
     columns = {"system": "provider.id", "document": "n", "accuracy": "grade.pass"}
-    load_text(text, "wide", "in.jsonl", fields={"test_set": "T"}, columns=columns)
+    load_text(text, "table", "in.jsonl", fields={"test_set": "T"}, columns=columns)
     assert [row[1:] for row in values(database)] == [
         *(("a", "0", 0.0), ("a", "1", 1.0), ("b", "0", 0.0), ("b", "1", 1.0))
     ]

@@ -11,6 +11,7 @@ import pytest
 
 from evalhouse.warehouse.loading.ingest import forget, load
 from evalhouse.warehouse.loading.readers.muc_report import EXAMPLE
+from evalhouse.warehouse.loading.staging.staged import name_it
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from evalhouse.warehouse.store.upgrading import check
@@ -102,7 +103,7 @@ def test_columns_may_abut(database: Database, load_text: Load) -> None:
         (
             "Configuration: /muc/GE/config-tst3.el",
             "",
-            "ge.txt: the report does not name the system; name it with --set system=NAME",
+            f"ge.txt: the report does not name the system; {name_it('system')}",
         ),
     ],
 )

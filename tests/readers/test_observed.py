@@ -35,15 +35,15 @@ def observed(database: Database) -> dict[str, Observed]:
 @each_reader
 def test_its_example_is_called_by_its_noun(database: Database, load_text: Load, reader: Reader) -> None:
     load_text(reader.example, reader.name, "example", **words(reader))
-    # The documents of a wide table are called as their column is.
-    own = "question" if reader.name == "wide" else reader.noun
+    # The documents of a table are called as their column is.
+    own = "question" if reader.name == "table" else reader.noun
     for task, of_task in observed(database).items():
         assert of_task.noun == ("topic-document pair" if KINDS[task].has_key and reader.observed_in else own)
 
 
 def test_readers_have_the_nouns_of_their_fields() -> None:
     assert {reader.name: reader.noun for reader in OTHERS} == {
-        "wide": "",
+        "table": "",
         "muc-report": "message",
         "trec": "topic",
         "trec-eval": "topic",

@@ -99,7 +99,7 @@ def test_a_file_that_is_cut_off_is_refused_with_its_line(database: Database, tmp
         ("\nT1\tPerson 0 12\tAda Lovelace\n", "brat"),
         ('{"doc_id": 0, "doc": {"instance_id": "django-1", "stats": {}}}\n', "lm-eval"),
         # Attributes of systems have one row per system; here there are several.
-        ("system,question,acc\na,q1,1\na,q2,0\n", "wide"),
+        ("system,question,acc\na,q1,1\na,q2,0\n", "table"),
         ("system,size\na,7\nb,1\n", "systems"),
         ('{"version": 2, "eval": {"task": "swe", "instance_id": "django-1"}, "stats": {}}\n', "inspect"),
     ],
@@ -130,9 +130,9 @@ def test_real_files_are_recognized(database: Database, real_files: Path) -> None
         ("a;b\n1;2\n", "a table with semicolons ('a;b'), which must be commas or tabs", "--as READER names one"),
         (
             "a,b\n1,2\n",
-            "a table with the columns a, b; the nearest reader is wide, but nothing names the system and no column "
+            "a table with the columns a, b; the nearest reader is table, but nothing names the system and no column "
             "names the documents",
-            "--as wide --set system=file --map document=COLUMN",
+            "--as table --set system=file --map document=COLUMN",
         ),
         (
             "system,document,measure\nGE,D1,acc\n",
@@ -275,5 +275,5 @@ def test_texts_may_be_longer_than_what_is_looked_at(
     lines = [json.dumps({column: record[column] for column in columns}) for record in records]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     for file in sorted(tmp_path.iterdir()):
-        assert recognize(file, database).reader == "wide", file.suffix
+        assert recognize(file, database).reader == "table", file.suffix
         assert recognize(file, database).unsure == ""

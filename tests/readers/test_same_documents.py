@@ -188,7 +188,7 @@ def _answers(folder: Path, system: str, questions: Texts) -> Path:
 
 
 FILES: Mapping[str, tuple[str, Written]] = {
-    "wide": ("wide", _wide),
+    "table": ("table", _wide),
     "sklearn": ("sklearn", _classes),
     "lm-eval": ("lm-eval", _lm_eval),
     "lm-eval, right answers": ("lm-eval", _lm_eval_targets),
@@ -302,29 +302,29 @@ QUIZ = "model,idx,question,acc\nwren,0,Capital of Peru?,1\nwren,1,2+2?,0\n"
 
 
 def test_a_question_that_is_missing_contradicts_nothing(load_text: Load) -> None:
-    load_text(QUIZ, "wide", "wren.csv", fields=ON)
-    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "wide", "lark.csv", fields=ON)
-    load_text("model,idx,question,acc\nfinch,0,,1\nfinch,1,2+2?,1\n", "wide", "finch.csv", fields=ON)
+    load_text(QUIZ, "table", "wren.csv", fields=ON)
+    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "table", "lark.csv", fields=ON)
+    load_text("model,idx,question,acc\nfinch,0,,1\nfinch,1,2+2?,1\n", "table", "finch.csv", fields=ON)
 
 
 def test_what_was_first_known_of_a_document_later_is_held_against_others(load_text: Load) -> None:
-    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "wide", "lark.csv", fields=ON)
-    load_text(QUIZ, "wide", "wren.csv", fields=ON)
+    load_text("model,idx,acc\nlark,0,1\nlark,1,1\n", "table", "lark.csv", fields=ON)
+    load_text(QUIZ, "table", "wren.csv", fields=ON)
     with pytest.raises(DataError, match=r"the question of document 0 of t is 'Capital of Chile\?', but 'Capital of"):
-        load_text("model,idx,question,acc\nfinch,0,Capital of Chile?,1\n", "wide", "finch.csv", fields=ON)
+        load_text("model,idx,question,acc\nfinch,0,Capital of Chile?,1\n", "table", "finch.csv", fields=ON)
 
 
 def test_what_a_forgotten_import_said_is_forgotten(database: Database, load_text: Load) -> None:
-    loaded = load_text(QUIZ, "wide", "wren.csv", fields=ON)
+    loaded = load_text(QUIZ, "table", "wren.csv", fields=ON)
     assert loaded.import_id is not None
     forget(database, loaded.import_id)
-    load_text(QUIZ.replace("Peru", "Chile"), "wide", "wren.csv", fields=ON)
+    load_text(QUIZ.replace("Peru", "Chile"), "table", "wren.csv", fields=ON)
 
 
 def test_prompts_may_differ(load_text: Load) -> None:
-    load_text(QUIZ.replace("question", "prompt"), "wide", "wren.csv", fields=ON)
+    load_text(QUIZ.replace("question", "prompt"), "table", "wren.csv", fields=ON)
     other = QUIZ.replace("question", "prompt").replace("wren", "lark").replace("Capital", "Q: Capital")
-    assert load_text(other, "wide", "lark.csv", fields=ON).rows_new == 2
+    assert load_text(other, "table", "lark.csv", fields=ON).rows_new == 2
 
 
 @pytest.mark.parametrize(
@@ -333,21 +333,21 @@ def test_prompts_may_differ(load_text: Load) -> None:
 def test_parts_of_a_test_set_are_not_taken_for_one(load_text: Load, heading: str) -> None:
     table = f"model,{heading},id,acc\nwren,dev,1,1\nwren,dev,2,1\nlark,test,1,0\nlark,test,2,1\n"
     with pytest.raises(DataError) as refused:
-        load_text(table, "wide", "own.csv", fields=ON)
+        load_text(table, "table", "own.csv", fields=ON)
     assert refused.value.faults[0].message == f"the {heading} of document 1 of t is 'test', but 'dev' on line 2"
     assert f"--map test_set={heading}" in refused.value.hints[0]
-    loaded = load_text(table, "wide", "own.csv", columns={"test_set": heading})
+    loaded = load_text(table, "table", "own.csv", columns={"test_set": heading})
     assert loaded.test_sets == ("dev", "test")
 
 
 def test_none_is_a_perturbation_like_others(load_text: Load) -> None:
     table = "model,perturbation,id,acc\nwren,none,1,1\nwren,typos,1,1\n"
     with pytest.raises(DataError, match="the perturbation of document 1 of t is 'typos', but 'none' on line 2"):
-        load_text(table, "wide", "own.csv", fields=ON)
+        load_text(table, "table", "own.csv", fields=ON)
 
 
 def test_parts_with_documents_of_their_own_are_attributes(database: Database, load_text: Load) -> None:
-    load_text("model,split,id,acc\nwren,dev,d1,1\nwren,test,t1,1\nlark,test,t1,0\n", "wide", "own.csv", fields=ON)
+    load_text("model,split,id,acc\nwren,dev,d1,1\nwren,test,t1,1\nlark,test,t1,0\n", "table", "own.csv", fields=ON)
     splits = Sql("select document, value from document_attributes where attribute = 'split' order by all")
     assert database.rows(splits) == [("d1", "dev"), ("t1", "test")]
 

@@ -165,7 +165,7 @@ def test_half_of_a_pair_of_surrogates_in_a_table_is_stored_as_it_is_written(
     database: Database, load_text: Load
 ) -> None:
     line = '{"model": "A", "id": "D1", "acc": 1, "response": "\\ud83d"}\n'
-    load_text(line * 2, "wide", "t.jsonl", fields={"test_set": "T"}, texts=True)
+    load_text(line * 2, "table", "t.jsonl", fields={"test_set": "T"}, texts=True)
     assert [row[-1] for row in stored(database)] == ["\\ud83d"]
 
 
@@ -460,7 +460,7 @@ tuned,1,Q1,Q: 2+2?,4,,1,math
 
 
 def test_columns_of_a_wide_table(database: Database, load_text: Load) -> None:
-    load_text(WIDE, "wide", "quiz.csv", texts=True)
+    load_text(WIDE, "table", "quiz.csv", texts=True)
     assert stored(database) == [
         (None, "Q1", "input", 1, "What is\n 2+2? "),
         ("tuned", "Q1", "input", 1, "Q: 2+2?"),
@@ -475,13 +475,13 @@ def test_columns_of_a_wide_table(database: Database, load_text: Load) -> None:
 
 
 def test_without_texts_answers_are_no_measures_of_a_wide_table_either(database: Database, load_text: Load) -> None:
-    load_text(WIDE.replace(" four", "4"), "wide", "quiz.csv")
+    load_text(WIDE.replace(" four", "4"), "table", "quiz.csv")
     assert stored(database) == []
     assert database.rows(Sql("select distinct measure from document_values")) == [("acc",)]
 
 
 def test_a_question_that_alone_names_documents_is_no_text(database: Database, load_text: Load) -> None:
-    load_text(READERS["wide"].example, "wide", "quiz.csv", texts=True)
+    load_text(READERS["table"].example, "table", "quiz.csv", texts=True)
     assert stored(database) == []
     assert database.rows(Sql("select distinct document from document_values")) == [("Q1",)]
 
@@ -491,14 +491,14 @@ def test_json_lines_of_a_wide_table_are_stored_to_the_byte(database: Database, l
         {"model": "m", "id": f"D{number}", "acc": 1, "prompt": text, "output": text}
         for number, text in enumerate(HOSTILE.values())
     ]
-    load_text("\n".join(map(json.dumps, rows)), "wide", "quiz.jsonl", texts=True)
+    load_text("\n".join(map(json.dumps, rows)), "table", "quiz.jsonl", texts=True)
     kept = {row[1]: row[-1] for row in stored(database) if row[2] == "output"}
     assert kept == {f"D{number}": text for number, text in enumerate(HOSTILE.values())}
 
 
 def test_systems_in_columns_have_the_texts_of_the_documents(database: Database, load_text: Load) -> None:
     options = {"wide": "systems", "measure": "acc"}
-    load_text("id,input,base,tuned\nD1,2+2?,1,0\n", "wide", "quiz.csv", options=options, texts=True)
+    load_text("id,input,base,tuned\nD1,2+2?,1,0\n", "table", "quiz.csv", options=options, texts=True)
     assert stored(database) == [(None, "D1", "input", 1, "2+2?")]
 
 
@@ -512,7 +512,7 @@ def test_every_reader_takes_the_wish_for_texts(database: Database, tmp_path: Pat
     file = tmp_path / f"example{'.jsonl' if name == 'lm-eval' else '.json' if reader.example[0] in '[{' else '.csv'}"
     file.write_text(reader.example)
     options = {"measure": "BLEU"} if name == "sacrebleu" else {}
-    fields = {} if reader.columns or name in ("wide", "alpaca-eval", "inspect", "every-eval-ever") else ON
+    fields = {} if reader.columns or name in ("table", "alpaca-eval", "inspect", "every-eval-ever") else ON
     fields = {"test_set": "qa"} if name == "sacrebleu" else fields
     loaded = load(database, file, reader, fields=fields, options=options)
     again = load(database, file, reader, fields=fields, options=options, texts=True)

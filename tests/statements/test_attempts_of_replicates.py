@@ -57,9 +57,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
              fields={"test_set": "counted"})  # fmt: skip
         load(database, folder / "counted.csv", "counts", fields={"test_set": "both"})
         header = "model seed question correct speed"
-        load(database, write_csv(folder / "wide.csv", header, wide), "wide", fields={"test_set": "qa"})
-        load(database, folder / "wide.csv", "wide", fields={"test_set": "both"})
-        load(database, single, "wide", fields={"test_set": "single"})
+        load(database, write_csv(folder / "wide.csv", header, wide), "table", fields={"test_set": "qa"})
+        load(database, folder / "wide.csv", "table", fields={"test_set": "both"})
+        load(database, single, "table", fields={"test_set": "single"})
         graded = [("graded", f"base#{seed}", "d1", "accuracy", value) for seed, value in ((1, 1), (2, 0.5), (3, 0))]
         load(database, write_csv(folder / "g.csv", "test_set system document measure value", graded), "values")
         load(database, write_csv(folder / "p.csv", "test_set document passage", passages), "documents")

@@ -233,7 +233,7 @@ def test_texts_stand_beside_documents(tmp_path: Path) -> None:
     ]
     path = write_csv(tmp_path / "t.csv", "model id input target output correct", rows)
     with create(tmp_path / "w.duckdb") as database:
-        load(database, path, "wide", fields={"test_set": "qa"}, texts=True)
+        load(database, path, "table", fields={"test_set": "qa"}, texts=True)
     with Session.open(tmp_path / "w.duckdb") as session:
         result = session.run("documents accuracy for new, base on qa")
         turned = session.run("documents accuracy for base, new on qa only base")

@@ -302,7 +302,7 @@ def test_each_run_has_one_name_and_is_found_by_it(files: list[dict[str, set[int]
             ]
             if rows:
                 header = "test_set system seed document m"
-                load(database, write_csv(Path(folder) / f"{number}.csv", header, rows), "wide")
+                load(database, write_csv(Path(folder) / f"{number}.csv", header, rows), "table")
         stored = {(t, seed) for of_file in files for t, of in of_file.items() for seed in of}
         assume(stored)
         session = Session(database)

@@ -167,7 +167,7 @@ STATEMENTS = (
 
 def loaded_with_runs(path: Path, folder: Path) -> None:
     with create(path) as database:
-        for reader, test_set, text in (("sklearn", "moods", ANSWERS), ("wide", "coins", MARKS)):
+        for reader, test_set, text in (("sklearn", "moods", ANSWERS), ("table", "coins", MARKS)):
             file = folder / f"{test_set}.csv"
             file.write_text(text)
             load(database, file, reader, fields={"test_set": test_set}, unsaid={"system": "base"})

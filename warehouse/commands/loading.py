@@ -165,30 +165,34 @@ def _say_sum(args: argparse.Namespace, account: Account, loaded: Sequence[Loaded
 
 def show_files(args: argparse.Namespace, plan: LoadPlan, done: CarriedOut) -> None:
     """Prints a table of the files in the order of loading: what each file is and why, and what it adds. Data formats
-    also have what became of the files that are not loaded by themselves. Of a single file, a dry run prints the first
-    rows, too.
+    also have what its columns were taken for, which the notes beside a printed table say, and what became of the files
+    that are not loaded by themselves. Of a single file, a dry run prints the first rows, too.
     """
     from evalhouse.warehouse.loading.account import account_of
     from evalhouse.warehouse.loading.planning import some
+    from evalhouse.warehouse.loading.readers.table import TAKEN_FOR
     from evalhouse.warehouse.results import Column, Result, TableRows
     from evalhouse.warehouse.session.storage import outcomes
 
-    names = ("file", "reader", "why", "systems", "test_sets")
+    names = ("file", "reader", "why", "kind", "systems", "test_sets")
     counts = ("rows", "new", *(("texts",) if args.texts else ()))
-    columns = (*(Column(name, "name") for name in names), *(Column(name, "count") for name in counts))
+    numbers = (Column(name, "count") for name in counts)
+    columns = (*(Column(name, "name") for name in names), *numbers, Column("columns", "name", on_screen=False))
     rows = TableRows.of(columns)
     for file, loaded in done.loaded:
         rows.add(
             file=file.found.called,
             reader=file.reader.name,
             why=file.why,
+            kind=", ".join(part.form.name for part in loaded.parts) or None,
             systems=some(loaded.systems) or None,
             test_sets=some(loaded.test_sets) or None,
             rows=loaded.rows_read,
             new=loaded.rows_new,
             **({"texts": loaded.texts_new} if args.texts else {}),
+            columns="; ".join(text for text in loaded.notes if text.startswith(TAKEN_FOR)) or None,
         )
-    nothing = {"systems": None, "test_sets": None} | dict.fromkeys(counts)
+    nothing = dict.fromkeys(("kind", "systems", "test_sets", "columns")) | dict.fromkeys(counts)
     for file in plan.parts:
         rows.add(file=file.found.called, reader=file.reader.name, why=file.why, **nothing)
     caption = "what would be loaded, in this order" if args.dry_run else "what was loaded, in this order"

@@ -208,7 +208,7 @@ def load(
         said: list[planning.Said] = []
         with database.transaction(keep=not dry_run):
             number = last_import(database) + 1
-            late = LateAnswers(database, reader.name)
+            late = LateAnswers(database, reader.names)
             shares_before = Catalog(database).shares
             new_names = fingerprints.next_numbers(database)
             for part in parts:

@@ -6,6 +6,8 @@ Attributes that somebody stored as such, with a table of documents or of systems
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import DOCUMENTS, SYSTEMS, VALUES, ColumnUse, FactForm
 from evalhouse.warehouse.loading.checks import FilePart
@@ -23,8 +25,8 @@ _ATTRIBUTES: dict[ColumnUse, FactForm] = {"not of documents": DOCUMENTS, "not of
 class LateAnswers:
     """What one file shows about columns: `roles` are what they are, and `imports` those that lost attributes."""
 
-    def __init__(self, database: Database, reader: str) -> None:
-        """For a file of a reader, which takes columns of its tables for attributes unless their cells forbid it."""
+    def __init__(self, database: Database, reader: Sequence[str]) -> None:
+        """For a file of a reader of these names, which takes columns for attributes unless their cells forbid it."""
         self.roles: list[ColumnRole] = []
         self.imports: set[int] = set()
         self.notes: list[str] = []
@@ -61,7 +63,7 @@ class LateAnswers:
         unlike = (
             " from fact a join document_attribute b on b.document_id = a.document_id and b.name = a.name "
             "join document d on d.id = a.document_id join import i on i.id = b.import_id where a.value <> b.value "
-            "and i.reader = " + value(self._reader) + " and a.name in " + values(sorted(part.staged.inferred))
+            "and i.reader in " + values(self._reader) + " and a.name in " + values(sorted(part.staged.inferred))
         )
         if self._values is None or not self._database.rows("select 1" + unlike + " limit 1"):
             return []
@@ -84,7 +86,7 @@ class LateAnswers:
         found = self._database.rows(
             "select distinct p.test_set_id, a.name from fact a join system_attribute b on b.system_id = a.system_id "
             "and b.name = a.name join import i on i.id = b.import_id, placed p where a.value <> b.value "
-            "and i.reader = " + value(self._reader) + " and a.name in " + values(sorted(part.staged.inferred))
+            "and i.reader in " + values(self._reader) + " and a.name in " + values(sorted(part.staged.inferred))
             + " order by all"
         )  # fmt: skip
         return list(found)
@@ -103,7 +105,7 @@ class LateAnswers:
             + name(form.table)
             + f" f join import i on i.id = f.import_id where f.{of}"
         )
-        found = self._database.rows(counted + " and i.reader = " + value(self._reader) + " group by 1 order by 1")
+        found = self._database.rows(counted + " and i.reader in " + values(self._reader) + " group by 1 order by 1")
         for number, rows in found:
             self._database.remove_rows(form.table, f"{of} and import_id = {int(number)}")
             self._database.run(Sql("update import set rows = rows - ? where id = ?", (rows, number)))

@@ -35,7 +35,8 @@ from evalhouse.warehouse.loading.finding import (
     unpack,
 )
 from evalhouse.warehouse.loading.neighbours import Neighbour, ending_likeness, likeness
-from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, reader_name, wide
+from evalhouse.warehouse.loading.readers import READERS, Reader, Role, Start, plugins, reader_name
+from evalhouse.warehouse.loading.readers import table as own_table
 from evalhouse.warehouse.loading.readers.recognition import (
     Recognized,
     recognize_file,
@@ -325,7 +326,7 @@ def _plan_file(
     request: LoadRequest, found: Found, store: Database, *, is_table: bool
 ) -> PlannedFile | Recognized | None:
     """The plan for one file; None if no reader recognizes it, and what was recognized if that lacks a field. Raises
-    DataError if several could be meant. `is_table` says that the file is certainly a table; then the reader of wide
+    DataError if several could be meant. `is_table` says that the file is certainly a table; then the reader of own
     tables reports what is wrong with its columns.
     """
     folder, mapped = found.path.absolute().parent, request.columns
@@ -344,14 +345,14 @@ def _plan_file(
             named = replace(recognized_by(reader, start, found.called), why=_NAMED, unsure="")
         return _settled(request, found, named) or named
     known = recognize_file(found.path, store, found.door, request.options, called=found.called, mapped=mapped)
-    options = {option.name for option in wide.READER.options}
+    options = {option.name for option in own_table.READER.options}
     if known is None and found.named and (request.columns or options & request.options.keys()):
-        return PlannedFile(found, wide.READER, "its columns are named", Role.FACTS, folder)
+        return PlannedFile(found, own_table.READER, "its columns are named", Role.FACTS, folder)
     settled = _settled(request, found, known) if known else None
     if known and known.unsure and not (settled and known.lacks):
         raise found.refusal(known.unsure)
     if settled is None and is_table:
-        return PlannedFile(found, wide.READER, "it is a table", Role.FACTS, folder)
+        return PlannedFile(found, own_table.READER, "it is a table", Role.FACTS, folder)
     return settled or known
 
 

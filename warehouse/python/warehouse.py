@@ -24,7 +24,7 @@ from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.loading.planning import LoadRequest
-from evalhouse.warehouse.loading.readers.wide import TAKEN_FOR
+from evalhouse.warehouse.loading.readers.table import TAKEN_FOR
 from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
 from evalhouse.warehouse.process.stopping import interruptibly
@@ -710,7 +710,7 @@ def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not isinstance(measure, str):
         return data, {}
     pivot = with_systems_as_columns(data, measure, systems)
-    return (data, {}) if pivot is None else (pivot, {"as_": "wide", "wide": "systems", "measure": measure})
+    return (data, {}) if pivot is None else (pivot, {"as_": "table", "wide": "systems", "measure": measure})
 
 
 def _refuse_attributes(loaded: Result) -> NoReturn:

@@ -34,18 +34,17 @@ from evalhouse.warehouse.loading.readers import (
     segments,
     spans,
     swe_bench,
+    table,
     tau_bench,
     translations,
     trec,
     trec_eval,
-    wide,
 )
 from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 
 __all__ = [
     "PLUGINS",
     "READERS",
-    "SYNONYMS",
     "Evidence",
     "Nearly",
     "Option",
@@ -65,7 +64,7 @@ READERS: dict[str, Reader] = {
     for reader in (
         *counts.TABLES,
         counts.READER,
-        wide.READER,
+        table.READER,
         muc_report.READER,
         trec.READER,
         trec_eval.READER,
@@ -98,13 +97,9 @@ READERS: dict[str, Reader] = {
 }
 
 
-SYNONYMS = {"table": wide.NAME}
-"""Other names that a reader is called by."""
-
-
 def reader_name(called: str) -> str:
-    """The name of the reader that is called so."""
-    return SYNONYMS.get(called, called)
+    """The name of the reader that is, or was, called so."""
+    return next((reader.name for reader in READERS.values() if called in reader.formerly), called)
 
 
 @cache

@@ -21,7 +21,7 @@ from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
-from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, name_it
 
 EXAMPLE = """\
 Configuration: /muc/GE/config-tst3.el
@@ -250,7 +250,7 @@ def _system(report: _Report) -> str:
     test_set = re.sub(r"config-|\.el", "", file)
     named = [folder for folder in folders if folder and folder.casefold() != test_set.casefold()]
     if not named:
-        raise report.document.refusal("the report does not name the system; name it with --set system=NAME")
+        raise report.document.refusal(f"the report does not name the system; {name_it('system')}")
     return named[-1]
 
 

@@ -20,7 +20,7 @@ from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS
-from evalhouse.warehouse.loading.staging.staged import Staged, Staging
+from evalhouse.warehouse.loading.staging.staged import Staged, Staging, name_it
 
 EXAMPLE = "segment\tbase\ttuned\n1\t31.4\t33.0\n2\t12.9\t18.5\n"
 
@@ -135,7 +135,7 @@ def _heading(staging: Staging, document: Document, cells: list[str]) -> tuple[li
     """The systems of the columns, and whether there is a column of names before them."""
     if len(cells) == 1 and is_number(cells[0]):
         if "system" not in staging.fields:
-            raise staging.refusal("the file does not name the system; name it with --set system=NAME")
+            raise staging.refusal(f"the file does not name the system; {name_it('system')}")
         return [staging.fields["system"]], False
     if any(is_number(cell) for cell in cells):
         raise document.refusal("the first line of a table names the systems, but this one holds a number", 1)

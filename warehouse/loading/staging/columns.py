@@ -75,6 +75,9 @@ _VERDICTS = _TRUTHS | {
 }
 """Words in place of 1 and 0, in lower case, in columns with the name of a mark. In others, yes may be an answer."""
 
+_BITS = {"1": "1", "1.0": "1", "0": "0", "0.0": "0"}
+"""How 1 and 0 are written beside such words, by another team or another tool."""
+
 TEXTS: dict[str, tuple[str, ...]] = {
     INPUT: ("input", "question", "prompt", "query", "instruction", "problem", "text", "src"),
     REFERENCE: ("reference", "ref", "target", "answer", "gold", "expected", "ideal"),
@@ -256,13 +259,13 @@ class CellColumn(Struct, frozen=True):
 
     @property
     def is_truth(self) -> bool:
-        """Whether every filled cell is a word for true or false."""
-        return 0 < self.filled == self.truths
+        """Whether every filled cell is right or wrong in a word, or as the 1 or 0 of other rows."""
+        return self.truths > 0 and self.filled == self.truths + self.bits
 
     @property
     def words(self) -> dict[str, str]:
         """The words that stand for 1 and 0 in it."""
-        return truths_of(self.heading, is_mark=bool(self.called))
+        return truths_of(self.heading, is_mark=bool(self.called)) | _BITS
 
     @property
     def measure(self) -> str:
@@ -270,8 +273,8 @@ class CellColumn(Struct, frozen=True):
         if self.called:
             return self.called
         named = plain(self.heading)
-        right_or_wrong = named in RIGHT_OR_WRONG and self.filled in (self.truths, self.bits)
-        of_scorer = named.startswith(OF_SCORERS) and 0 < self.filled == self.truths
+        right_or_wrong = named in RIGHT_OR_WRONG and self.filled == self.truths + self.bits
+        of_scorer = named.startswith(OF_SCORERS) and self.is_truth
         return "accuracy" if right_or_wrong or of_scorer else self.heading
 
     def counted_with(self, other: CellColumn) -> CellColumn:
@@ -295,7 +298,7 @@ def column_of(place: int, heading: str, texts: Sequence[str], called: str = "") 
     numbers = sum(map(is_number, filled))
     words = truths_of(heading, is_mark=bool(called))
     truths = sum(text.lower() in words for text in filled)
-    bits = sum(text in ("0", "1") for text in filled)
+    bits = sum(text in _BITS for text in filled)
     return CellColumn(place, heading, len(filled), numbers, truths, bits, called=called)
 
 

@@ -115,7 +115,7 @@ class Recognition(Struct, frozen=True):
 
 class Nearly(Struct, frozen=True):
     """What a reader misses in a file that it does not recognize, as a clause ("nothing names the system"), and the
-    words of the command line that would help: `--as wide --set system=NAME`.
+    words of the command line that would help: `--as table --set system=NAME`.
     """
 
     misses: str
@@ -252,6 +252,13 @@ class Reader(Struct, frozen=True):
     """Whether this reader reads a tar archive as one file. Otherwise archives are unpacked and loaded like a folder."""
     whole_folders: str = ""
     """The ending of files whose folders, side by side, are read as one file, as if they were in an archive."""
+    formerly: tuple[str, ...] = ()
+    """Names that it had: `load` still takes them, and imports of that time have stored them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and those that it had."""
+        return (self.name, *self.formerly)
 
     def observed(self, form: FactForm) -> Observed:
         """What the documents are that the records of a form are about."""

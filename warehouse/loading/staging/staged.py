@@ -171,6 +171,12 @@ MOST_COLUMNS = 20_000
 """How many columns a table may have, or how many different names the objects of a file may have together."""
 
 
+def name_it(field: str) -> str:
+    """What to type if a file does not name its system, or another field."""
+    of_each = ", or each file after its folder with --set 'system={parent}'" if field == "system" else ""
+    return f"name it with --set {field}=NAME{of_each}"
+
+
 class Staging(Struct, frozen=True):
     """One file to stage, as records of one form (if a file contains several forms, of each in turn).
 
@@ -261,7 +267,7 @@ class Staging(Struct, frozen=True):
         """
         if text := self.fields.get(field) or said or self.unsaid.get(field):
             return text
-        raise self.refusal(f"{otherwise}; name it with --set {field}=NAME")
+        raise self.refusal(f"{otherwise}; {name_it(field)}")
 
     def replicate(
         self, model: str, test_set: str, *, run: str | None = None, date: str | None = None, settings: str = ""

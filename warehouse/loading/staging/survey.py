@@ -33,7 +33,7 @@ from evalhouse.warehouse.loading.staging.columns import (
     text_kind,
     words_apart,
 )
-from evalhouse.warehouse.loading.staging.wide import AT_ONCE, WideTable, field_text, run_name
+from evalhouse.warehouse.loading.staging.own_tables import AT_ONCE, OwnTable, field_text, run_name
 from evalhouse.warehouse.store.column_roles import KnownColumns, known_columns, not_of_systems
 from evalhouse.warehouse.store.sql import Sql, join, value, values
 
@@ -58,7 +58,7 @@ SURVEYED = "surveyed"
 class _Surveyed(Struct):
     """One table, and what has been found about it."""
 
-    table: WideTable
+    table: OwnTable
     columns: Mapping[str, CellColumn]
     roles: Roles
     known_on: dict[TestSet, KnownColumns] = struct_field(default_factory=dict)
@@ -92,8 +92,8 @@ class _Surveyed(Struct):
 class Survey:
     """Looks at the tables of one load. A single table is read where it is; of several, what is needed is copied."""
 
-    def __init__(self, database: Database, reader: str) -> None:
-        """A survey of tables that a reader of this name loads."""
+    def __init__(self, database: Database, reader: Sequence[str]) -> None:
+        """A survey of tables that a reader of these names loads."""
         self._database, self._reader = database, reader
         self._tables: list[_Surveyed] = []
         self._headings: dict[str, int] = {}
@@ -106,7 +106,7 @@ class Survey:
     def __exit__(self, *error: object) -> None:
         self._database.forget(SURVEYED)
 
-    def add(self, table: WideTable, columns: Sequence[CellColumn], roles: Roles, *, alone: bool = False) -> None:
+    def add(self, table: OwnTable, columns: Sequence[CellColumn], roles: Roles, *, alone: bool = False) -> None:
         """Adds a table whose cells are staged. They must stay staged if it is `alone`."""
         place = len(self._tables)
         self._tables.append(_Surveyed(table, {column.heading: column for column in columns}, roles))
@@ -228,7 +228,7 @@ class Survey:
         )
         attributes = self._database.rows(
             "select distinct a.name from document_attribute a join document d on d.id = a.document_id "
-            "join import i on i.id = a.import_id" + on + " and i.reader = " + value(self._reader) + " and a.name in "
+            "join import i on i.id = a.import_id" + on + " and i.reader in " + values(self._reader) + " and a.name in "
             + values(column.heading for column in columns)
         )  # fmt: skip
         return frozenset(named[measure] for (measure,) in measures), frozenset(heading for (heading,) in attributes)

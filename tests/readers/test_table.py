@@ -20,7 +20,7 @@ from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.planning import LoadRequest, plan
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.loading.readers.recognition import recognize, recognize_file
-from evalhouse.warehouse.loading.readers.wide import EXAMPLE
+from evalhouse.warehouse.loading.readers.table import EXAMPLE
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.session.session import Session
@@ -42,7 +42,7 @@ def attributes(database: Database, of: str) -> list[tuple[object, ...]]:
 
 
 def test_measures_seeds_and_attributes(database: Database, load_text: Load) -> None:
-    notes = load_text(EXAMPLE, "wide", "in.csv", fields=ON).notes
+    notes = load_text(EXAMPLE, "table", "in.csv", fields=ON).notes
     assert values(database)[:4] == [
         ("base#1", "Q1", "acc", 1.0),
         ("base#1", "Q1", "f1", 0.8),
@@ -67,9 +67,9 @@ def test_measures_seeds_and_attributes(database: Database, load_text: Load) -> N
 
 @pytest.mark.long
 def test_more_seeds_come_next_week(database: Database, load_text: Load) -> None:
-    load_text(EXAMPLE, "wide", "in.csv", fields=ON)
-    assert load_text(EXAMPLE, "wide", "in.csv", fields=ON).rows_new == 0
-    load_text(EXAMPLE + "base,3,P1,Q1,1,1\n", "wide", "in.csv", fields=ON)
+    load_text(EXAMPLE, "table", "in.csv", fields=ON)
+    assert load_text(EXAMPLE, "table", "in.csv", fields=ON).rows_new == 0
+    load_text(EXAMPLE + "base,3,P1,Q1,1,1\n", "table", "in.csv", fields=ON)
     assert values(database, "distinct system") == [(f"base#{k}",) for k in (1, 2, 3)] + [("tuned#1",), ("tuned#2",)]
 
 
@@ -77,7 +77,7 @@ def test_replicates_need_no_names(tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     (tmp_path / "qa.csv").write_text(EXAMPLE)
     with create(path) as store:
-        load(store, tmp_path / "qa.csv", "wide")
+        load(store, tmp_path / "qa.csv", "table")
     with Session.open(path) as session:
         rows = session.run("score acc for all on qa replicates by system.model").rows
         assert {row["system"]: (row["acc"], row["replicates"]) for row in rows} == {"base": (0.5, 2), "tuned": (1.0, 2)}
@@ -132,8 +132,8 @@ def test_every_format_is_recognized_and_gives_the_same(
     ]
     file = tmp_path / f"qa.{ending}"
     write(rows, file)
-    assert recognize(file, database).reader == "wide"
-    load(database, file, "wide")
+    assert recognize(file, database).reader == "table"
+    load(database, file, "table")
     assert values(database, "test_set", "system", "document", "measure", "value")[:4] == [
         ("qa", "base", "Q0", "accuracy", 1.0),
         ("qa", "base", "Q0", "f1", 0.0),
@@ -146,7 +146,7 @@ def test_every_format_is_recognized_and_gives_the_same(
 
 def test_a_column_a_system(database: Database, load_text: Load, tmp_path: Path) -> None:
     text = "document,source,sysA,sysB\nD1,radio,1,0.5\nD2,press,0,\n"
-    notes = load_text(text, "wide", "in.csv", fields=ON, options={"wide": "systems", "measure": "acc"}).notes
+    notes = load_text(text, "table", "in.csv", fields=ON, options={"wide": "systems", "measure": "acc"}).notes
     assert values(database) == [("sysA", "D1", "acc", 1.0), ("sysA", "D2", "acc", 0.0), ("sysB", "D1", "acc", 0.5)]
     assert attributes(database, "document") == [("D1", "source", "radio"), ("D2", "source", "press")]
     assert notes == (
@@ -159,9 +159,9 @@ def test_numbers_by_document_are_asked_about(database: Database, tmp_path: Path)
     file = tmp_path / "in.csv"
     file.write_text("document,sysA,sysB\nD1,1,0.5\n")
     asking = recognize(file, database)
-    assert asking.reader == "wide"
+    assert asking.reader == "table"
     assert asking.unsure == (
-        "sysA, sysB could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
+        "sysA, sysB could be systems (--wide systems --measure NAME), measures of one system (--as table --set "
         "system=NAME) or attributes of documents (--as documents)"
     )
     known = recognize_file(file, database, EVERYWHERE, {"wide": "systems", "measure": "acc"})
@@ -176,26 +176,26 @@ def test_numbers_by_document_are_asked_about(database: Database, tmp_path: Path)
 
 def test_measures_may_be_named(database: Database, load_text: Load) -> None:
     text = "model,question,length,acc\nbase,Q1,12,1\nbase,Q2,9,0\n"
-    load_text(text, "wide", "in.csv", fields=ON, options={"measures": "acc"})
+    load_text(text, "table", "in.csv", fields=ON, options={"measures": "acc"})
     assert values(database, "distinct measure") == [("acc",)]
     assert attributes(database, "document") == [("Q1", "length", "12"), ("Q2", "length", "9")]
 
 
 def test_of_several_names_the_one_that_pairs_systems_is_taken(database: Database, load_text: Load) -> None:
     text = "id,model,task,topic,question,acc\n1,a,qa,T,Q1,1\n2,a,qa,T,Q2,0\n3,b,qa,T,Q1,1\n4,b,qa,T,Q2,1\n"
-    load_text(text, "wide", "in.csv")
+    load_text(text, "table", "in.csv")
     assert values(database, "distinct test_set, document") == [("qa", "Q1"), ("qa", "Q2")]
 
 
 def test_fields_may_be_mapped_and_set(database: Database, load_text: Load) -> None:
     text = "name,question,prompt_no,acc\nbase,same,1,1\nbase,same,2,0\n"
-    load_text(text, "wide", "in.csv", fields=ON, columns={"system": "name", "document": "prompt_no"})
+    load_text(text, "table", "in.csv", fields=ON, columns={"system": "name", "document": "prompt_no"})
     assert values(database) == [("base", "1", "acc", 1.0), ("base", "2", "acc", 0.0)]
 
 
 def test_what_has_no_value_and_what_is_long_is_left_out(database: Database, load_text: Load) -> None:
     rows = [f"base,Q{k},{value},{'x' * 300},{k % 2}{k}" for k, value in enumerate(("0.5", "NaN", "n/a", ""))]
-    notes = load_text("model,question,acc,output,other\n" + "\n".join(rows), "wide", "in.csv", fields=ON,
+    notes = load_text("model,question,acc,output,other\n" + "\n".join(rows), "table", "in.csv", fields=ON,
                       options={"measures": "acc"}).notes  # fmt: skip
     assert values(database) == [("base", "Q0", "acc", 0.5)]
     assert notes[1:] == (
@@ -268,12 +268,12 @@ SAYS = "--measures A,B says which are measures"
 def test_what_is_wrong_is_said(
     complaints: Complaints, text: str, options: dict[str, str], sentences: list[str]
 ) -> None:
-    assert complaints(text, "wide", "in.csv", fields=ON, options=options) == sentences
+    assert complaints(text, "table", "in.csv", fields=ON, options=options) == sentences
 
 
 def test_two_names_for_a_test_set_are_asked_about(complaints: Complaints) -> None:
     text = "benchmark,task,model,question,acc\nB,T,a,Q1,1\n"
-    assert complaints(text, "wide", "in.csv") == [
+    assert complaints(text, "table", "in.csv") == [
         "in.csv:1: benchmark and task could be the test set; --map test_set=benchmark says which"
     ]
 
@@ -282,25 +282,25 @@ def test_workbooks_that_cannot_be_meant_are_refused(untouched: Database, tmp_pat
     file = tmp_path / "in.xlsx"
     file.write_bytes(b"PK not a workbook")
     with pytest.raises(DataError, match="this is not a sound Excel workbook"):
-        load(untouched, file, "wide")
+        load(untouched, file, "table")
     book = openpyxl.Workbook()
     book.save(file)
     with pytest.raises(DataError, match="no sheet of the workbook has rows"):
-        load(untouched, file, "wide")
+        load(untouched, file, "table")
     for sheet in (book.worksheets[0], book.create_sheet("b")):
         sheet.append(["model", "question", "acc"])
     book.save(file)
     with pytest.raises(DataError, match="several sheets have rows: 'Sheet', 'b'"):
-        load(untouched, file, "wide")
+        load(untouched, file, "table")
 
 
 @pytest.mark.long
 def test_many_columns(database: Database, load_text: Load, complaints: Complaints) -> None:
     wide = ",".join(f"m{k}" for k in range(300))
-    load_text(f"model,question,{wide}\na,Q1" + ",1" * 300 + "\n", "wide", "in.csv", fields=ON)
+    load_text(f"model,question,{wide}\na,Q1" + ",1" * 300 + "\n", "table", "in.csv", fields=ON)
     assert values(database, "count(*)") == [(300,)]
     header = ",".join(f"m{k}" for k in range(20_001))
-    assert complaints(header + "\n", "wide", "in.csv", fields=ON) == [
+    assert complaints(header + "\n", "table", "in.csv", fields=ON) == [
         "in.csv:1: it has 20,001 columns, but a table may have at most 20,000"
     ]
 
@@ -312,7 +312,7 @@ def test_a_load_that_needs_more_memory_says_what_needs_less(database: Database, 
     file = tmp_path / "a.csv"
     file.write_text("a,b\n")
     with pytest.raises(WarehouseError, match="loading it needs more memory") as refused:
-        load(database, file, replace(READERS["wide"], stage=stage))
+        load(database, file, replace(READERS["table"], stage=stage))
     assert refused.value.hints == (
         "split it into files of fewer rows and load those",
         "EVALHOUSE_MEMORY=8GB allows more",
@@ -327,7 +327,7 @@ def test_long_rows_may_take_more_memory(
     monkeypatch.setattr(Database, "hold_more", lambda self: asked.append(self))
     file = tmp_path / "a.csv"
     file.write_text("test_set,model,id,acc,response\n" + f"T,A,D1,1,{'x' * characters}\n")
-    load(database, file, "wide", texts=True)
+    load(database, file, "table", texts=True)
     assert len(asked) == held
 
 
@@ -345,5 +345,5 @@ def test_it_is_called_table_too(database: Database, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("model,question,acc\na,Q1,1\n")
     request = LoadRequest([str(tmp_path / "in.csv")], "table", ON)
     [file] = plan(request, database, tmp_path).files
-    assert file.reader.name == "wide"
-    assert load(database, tmp_path / "in.csv", "table", fields=ON).reader == "wide"
+    assert file.reader.name == "table"
+    assert load(database, tmp_path / "in.csv", "table", fields=ON).reader == "table"

@@ -1,5 +1,5 @@
-"""Wide tables: one row per sample with a column for each measure, or with a column for each system; as CSV, TSV, JSON,
-JSON lines, Parquet or Excel.
+"""Tables of one's own: a row per sample with a column for each measure, or with a column for each system; as CSV, TSV,
+JSON, JSON lines, Parquet or Excel.
 
 Measures become values. The columns that identify replicates become systems `model#1`, `model#2` and so on with the
 attribute `model`. Texts are stored if texts are wanted. All other columns become attributes of documents or of systems,
@@ -57,6 +57,23 @@ from evalhouse.warehouse.loading.staging.columns import (
 )
 from evalhouse.warehouse.loading.staging.json_rows import RECORDS, SHARED
 from evalhouse.warehouse.loading.staging.json_values import inside
+from evalhouse.warehouse.loading.staging.own_tables import (
+    BY_SYSTEMS,
+    OwnTable,
+    check_clusters,
+    check_numbers,
+    check_runs,
+    counted_columns,
+    held_instead,
+    hold_long_rows,
+    join_cells,
+    make_rows,
+    on_test_sets,
+    own_table,
+    staged_identities,
+    staged_texts,
+    staged_values,
+)
 from evalhouse.warehouse.loading.staging.reader import (
     Evidence,
     Nearly,
@@ -70,26 +87,9 @@ from evalhouse.warehouse.loading.staging.reader import (
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_COLUMNS, Matching, Staged, Staging
 from evalhouse.warehouse.loading.staging.survey import Survey
-from evalhouse.warehouse.loading.staging.wide import (
-    BY_SYSTEMS,
-    WideTable,
-    check_clusters,
-    check_numbers,
-    check_runs,
-    counted_columns,
-    held_instead,
-    hold_long_rows,
-    join_cells,
-    make_rows,
-    on_test_sets,
-    staged_identities,
-    staged_texts,
-    staged_values,
-    wide_table,
-)
 from evalhouse.warehouse.store.sql import Sql
 
-NAME = "wide"
+NAME = "table"
 
 EXAMPLE = """\
 model,seed,passage,question,acc,f1
@@ -115,13 +115,13 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """
     fields, _ = split_map(staging.columns)
     refuse_settings(replace(staging, columns=fields), VALUES, named=(*FIELDS, *REPLICATES, "or the name of a measure"))
-    with wide_table(staging, _all_columns) as table:
+    with own_table(staging, _all_columns) as table:
         try:
             hold_long_rows(table)
             columns = counted_columns(table)
             findings = staging.findings
             if findings is None:
-                with Survey(staging.database, NAME) as alone:
+                with Survey(staging.database, READER.names) as alone:
                     alone.add(table, columns, _roles(staging, columns), alone=True)
                     [findings] = alone.findings()
             return _stage_columns(table, columns, findings)
@@ -132,9 +132,9 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
 def survey(files: Sequence[Staging]) -> list[Findings | None]:
     """What the columns of the tables of a load are; None for files that cannot be read."""
     places: list[int] = []
-    with Survey(files[0].database, NAME) as together:
+    with Survey(files[0].database, READER.names) as together:
         for place, staging in enumerate(files):
-            with suppress(DataError, UnclearError), wide_table(staging, _all_columns) as table:
+            with suppress(DataError, UnclearError), own_table(staging, _all_columns) as table:
                 columns = counted_columns(table)
                 together.add(table, columns, _roles(staging, columns))
                 places.append(place)
@@ -180,7 +180,7 @@ def _listed_in(staging: Staging, option: str) -> list[str] | None:
     return None if said is None else [heading.strip() for heading in said.split(",") if heading.strip()]
 
 
-def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Findings) -> tuple[Staged, ...]:
+def _stage_columns(table: OwnTable, own: tuple[CellColumn, ...], findings: Findings) -> tuple[Staged, ...]:
     staging = table.staging
     if findings.unclear:
         raise UnclearError(findings.unclear)
@@ -209,7 +209,7 @@ def _stage_columns(table: WideTable, own: tuple[CellColumn, ...], findings: Find
         attributes["model"] = Sql("any_value(model)")
         content = {"model": Sql("any_value(model)"), "run": Sql("any_value(run)")}
         key = ("evaluation", "test_set", "system")
-        staged.append(table.part(RUNS, key, {}, Sql("from wide_rows where run <> ''"), grouped=True, content=content))
+        staged.append(table.part(RUNS, key, {}, Sql("from own_rows where run <> ''"), grouped=True, content=content))
     if attributes:
         of_systems = table.part(SYSTEMS, ("evaluation", "system"), attributes, join_cells(table), grouped=True)
         staged.append(replace(of_systems, inferred=inferred))
@@ -245,7 +245,7 @@ def _as_everywhere(own: CellColumn, everywhere: CellColumn) -> CellColumn:
     return replace(everywhere, place=own.place)
 
 
-def _check_roles(table: WideTable, roles: Roles, columns: Sequence[CellColumn], findings: Findings) -> None:
+def _check_roles(table: OwnTable, roles: Roles, columns: Sequence[CellColumn], findings: Findings) -> None:
     """Raises UnclearError or DataError if there are no measures, or nothing names their systems."""
     staging = table.staging
     check_numbers(table, roles, findings.clusters, _measures_said(staging) is not None)
@@ -277,7 +277,7 @@ class _Kept(Struct, frozen=True):
     left_out: tuple[CellColumn, ...]
 
 
-def _kept_of(table: WideTable, roles: Roles, findings: Findings) -> _Kept:
+def _kept_of(table: OwnTable, roles: Roles, findings: Findings) -> _Kept:
     """Decides what becomes of them. What a system said is a text, and never an attribute of a document."""
     free = [column for column in roles.others if column.heading not in findings.measures]
     names = [column for column in free if not column.is_text]
@@ -331,7 +331,7 @@ def _taken(roles: Roles, findings: Findings) -> Iterator[tuple[TestSet, str, Col
 
 
 def _notes(
-    table: WideTable, roles: Roles, kept: _Kept, findings: Findings, own: Mapping[int, CellColumn]
+    table: OwnTable, roles: Roles, kept: _Kept, findings: Findings, own: Mapping[int, CellColumn]
 ) -> tuple[str, ...]:
     """What each column was taken for, which columns are left out, and how many measures have no value."""
     texts = table.staging.texts
@@ -395,7 +395,7 @@ def _nearly(start: Start) -> Nearly | None:
     try:
         roles = roles_of(columns, {}, (), None)
     except UnclearError as error:
-        return Nearly(str(error), "--as wide")
+        return Nearly(str(error), f"--as {NAME}")
     if len(columns) < 2 or not roles.numbers:
         return None
     system = [] if "system" in roles.fields else [("nothing names the system", f"--set {_given('system', start)}")]
@@ -407,7 +407,7 @@ def _nearly(start: Start) -> Nearly | None:
             for what, words in misses[:1]
         ]
     clause = " and ".join(what for what, _ in misses) or "what its columns are is not clear"
-    return Nearly(clause, " ".join(("--as wide", *(words for _, words in misses))))
+    return Nearly(clause, " ".join((f"--as {NAME}", *(words for _, words in misses))))
 
 
 def _given(field: str, start: Start) -> str:
@@ -501,7 +501,7 @@ def _recognizes(start: Start) -> Recognition | None:
     numbers = ", ".join(quote_cell(column.heading)[1:-1] for column in roles.numbers[:5])
     return Recognition(
         f"its columns {listed}",
-        unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as wide --set "
+        unsure=f"{numbers} could be systems (--wide systems --measure NAME), measures of one system (--as table --set "
         "system=NAME) or attributes of documents (--as documents)",
         lacks="system",
     )
@@ -524,4 +524,5 @@ READER = Reader(
     evidence=Evidence.COLUMNS,
     survey=survey,
     nearly=_nearly,
+    formerly=("wide",),
 )

@@ -48,7 +48,7 @@ CELLS = FactForm("cells", "", key=(), attributes=True)
 TRIMMED = "trimmed_cells"
 """The view of the table in which all cells are trimmed."""
 
-ROWS, RUNS_NAMED = "wide_rows", "wide_runs"
+ROWS, RUNS_NAMED = "own_rows", "own_runs"
 """The temporary tables: what each row is about, and the systems under which runs are stored."""
 
 BY_SYSTEMS = "systems"
@@ -57,7 +57,7 @@ BY_SYSTEMS = "systems"
 _NOTHING = ", ".join(f"'{word}'" for word in NOTHING)
 
 
-class WideTable(Struct, frozen=True):
+class OwnTable(Struct, frozen=True):
     """A file whose cells are in a table of texts."""
 
     staging: Staging
@@ -94,7 +94,7 @@ class WideTable(Struct, frozen=True):
         observed: Observed | None = None,
         notes: tuple[str, ...] = (),
     ) -> Staged:
-        """Stages records of a form, from rows with the columns of `wide_rows`: one record per row, or one per key if
+        """Stages records of a form, from rows with the columns of `own_rows`: one record per row, or one per key if
         they are `grouped`.
         """
         staging, fields = self.staging.of(form), [field.name for field in form.fields]
@@ -121,11 +121,11 @@ class WideTable(Struct, frozen=True):
 
 
 @contextmanager
-def wide_table(staging: Staging, match: tabular.Match) -> Iterator[WideTable]:
+def own_table(staging: Staging, match: tabular.Match) -> Iterator[OwnTable]:
     """The cells of a file, staged as texts. Raises DataError if the file cannot be read."""
     database = staging.database
     try:
-        table = WideTable(staging, tabular.stage_table(replace(staging, form=CELLS, fields={}), match))
+        table = OwnTable(staging, tabular.stage_table(replace(staging, form=CELLS, fields={}), match))
         if staging.texts:
             cells = [f"attribute_{place}" for place in range(len(table.cells.attributes))]
             trimmed = join(", ", ("rowid", *(trim(Sql(cell)) + f" as {cell}" for cell in cells)))
@@ -136,12 +136,12 @@ def wide_table(staging: Staging, match: tabular.Match) -> Iterator[WideTable]:
             database.forget(temporary)
 
 
-def join_cells(table: WideTable, *, raw: bool = False) -> Sql:
+def join_cells(table: OwnTable, *, raw: bool = False) -> Sql:
     cells = table.raw if raw else table.name
-    return "from wide_rows join " + cells + " as cells on cells.rowid = wide_rows.place"
+    return "from own_rows join " + cells + " as cells on cells.rowid = own_rows.place"
 
 
-def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) -> list[Staged]:
+def staged_texts(table: OwnTable, texts: Mapping[str, Sequence[CellColumn]]) -> list[Staged]:
     """The cells of text columns, one per row: references by document, inputs and outputs by system."""
     of_documents = [kind for kind in texts if kind == REFERENCE or (table.by_systems and kind == INPUT)]
     of_systems = [kind for kind in texts if kind not in of_documents and not table.by_systems]
@@ -158,7 +158,7 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
             }
             lists = (("unnest([" + listed + f"]) as {column}") for column, listed in columns.items())
             rows = (
-                "from (select wide_rows.*, "
+                "from (select own_rows.*, "
                 + join(", ", lists)
                 + " "
                 + join_cells(table, raw=True)
@@ -170,12 +170,12 @@ def staged_texts(table: WideTable, texts: Mapping[str, Sequence[CellColumn]]) ->
     return staged
 
 
-def staged_identities(table: WideTable, columns: Sequence[CellColumn]) -> Staged:
+def staged_identities(table: OwnTable, columns: Sequence[CellColumn]) -> Staged:
     """What these columns say that each document is."""
     headings = [column.heading for column in columns]
     texts = ", ".join(f"attribute_{column.place}" for column in columns)
     names = join(", ", map(value, headings))
-    rows = "select wide_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text " + join_cells(table)
+    rows = "select own_rows.*, unnest([" + names + f"]) as name, unnest([{texts}]) as text " + join_cells(table)
     key = ("evaluation", "test_set", "document")
     content = {column: name(column) for column in ("name", "begins", "digest")}
     return table.part(
@@ -187,7 +187,7 @@ LONG = 10_000
 """Rows with more bytes than this need much memory, because DuckDB processes two thousand of them at a time."""
 
 
-def hold_long_rows(table: WideTable) -> None:
+def hold_long_rows(table: OwnTable) -> None:
     """Allows more memory if rows are long."""
     [(rows,)] = table.rows("select count(*) from " + table.name)
     with table.staging.door.open(table.staging.source) as file:
@@ -196,11 +196,11 @@ def hold_long_rows(table: WideTable) -> None:
         table.staging.database.hold_more()
 
 
-def staged_values(table: WideTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:
+def staged_values(table: OwnTable, roles: Roles, observed: Observed | None, notes: tuple[str, ...]) -> Staged:
     """The cells of the measures, one per row."""
     names = [column.heading if table.by_systems else measure for column, measure in roles.measured]
     across = "system" if table.by_systems else "measure"
-    own = "wide_rows.* exclude (system)" if table.by_systems else "wide_rows.*"
+    own = "own_rows.* exclude (system)" if table.by_systems else "own_rows.*"
     pairs = "unnest([" + join(", ", map(value, names)) + f"]) as {across}, "
     pairs += "unnest([" + join(", ", map(_number, roles.numbers)) + "]) as number "
     rows = f"from (select {own}, " + pairs + join_cells(table) + ") where number is not null"
@@ -219,7 +219,7 @@ def _number(column: CellColumn) -> Sql:
     return Sql(f"case when lower({cell}) not in ({_NOTHING}) then {cell} end")
 
 
-def check_numbers(table: WideTable, roles: Roles, clusters: Collection[str], said: bool) -> None:
+def check_numbers(table: OwnTable, roles: Roles, clusters: Collection[str], said: bool) -> None:
     """Raises DataError for cells of measures that are not numbers. If the measures were not `said`, this covers all
     columns that hold mostly numbers.
     """
@@ -242,7 +242,7 @@ def check_numbers(table: WideTable, roles: Roles, clusters: Collection[str], sai
         raise DataError(table.cells.faults(table.staging, sorted(complaints)[:MOST_FAULTS]), total)
 
 
-def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) -> str:
+def held_instead(table: OwnTable, roles: Roles, columns: Sequence[CellColumn]) -> str:
     """One cell from each column that would be a measure if it held numbers."""
     taken = {column.place for column in (*roles.fields.values(), *roles.documents, *roles.replicates)}
     free = [column for column in columns if column.place not in taken][:5]
@@ -256,7 +256,7 @@ def held_instead(table: WideTable, roles: Roles, columns: Sequence[CellColumn]) 
     )
 
 
-def field_text(table: WideTable, roles: Roles, field: str) -> Sql:
+def field_text(table: OwnTable, roles: Roles, field: str) -> Sql:
     """The SQL for the text of a field in a row: the setting for all rows, the cell of its column, or the value in
     `unsaid`.
     """
@@ -277,8 +277,8 @@ def run_name(roles: Roles, attempt: Sql | None = None) -> Sql:
     return "concat_ws(', ', " + join(", ", named) + ")" if roles.replicates else Sql("null::varchar")
 
 
-def make_rows(table: WideTable, roles: Roles, document: CellColumn | None, *, attempts: bool) -> None:
-    """Writes to `wide_rows` what each row is about: place, evaluation, test set, model, what identifies the replicate,
+def make_rows(table: OwnTable, roles: Roles, document: CellColumn | None, *, attempts: bool) -> None:
+    """Writes to `own_rows` what each row is about: place, evaluation, test set, model, what identifies the replicate,
     document, and the system under which it is stored. With `attempts`, several rows of a model on a document are
     attempts, in the order of the file.
     """
@@ -300,7 +300,7 @@ def make_rows(table: WideTable, roles: Roles, document: CellColumn | None, *, at
     database.run(made + rows + f") as rows left join {RUNS_NAMED} as runs using (test_set, model, run)")
 
 
-def _runs(table: WideTable, rows: Sql) -> list[Run]:
+def _runs(table: OwnTable, rows: Sql) -> list[Run]:
     """The runs of the models of a table, with what identifies them and the systems under which they are stored."""
     distinct = "select distinct test_set, model, run from (" + rows + ") where run <> '' and model is not null"
     ordered = " order by test_set, model, try_cast(split_part(run, '=', 2) as double), run"
@@ -308,11 +308,11 @@ def _runs(table: WideTable, rows: Sql) -> list[Run]:
     return systems_of(table.staging.database, [Run(test_set, model, run, None) for test_set, model, run in found])
 
 
-def check_runs(table: WideTable, roles: Roles) -> None:
+def check_runs(table: OwnTable, roles: Roles) -> None:
     """Raises UnclearError if what should identify the runs of a model is another on each of its rows."""
     if not roles.replicates:
         return
-    counted = "select count(distinct document) as documents, count(*) as n, count(distinct run) as runs from wide_rows"
+    counted = "select count(distinct document) as documents, count(*) as n, count(distinct run) as runs from own_rows"
     numbered = Sql(f"select 1 from ({counted} group by test_set, model having documents > 1 and runs = n and n > 2)")
     if table.rows(numbered):
         headings = " and ".join(quote_cell(column.heading)[1:-1] for column in roles.replicates)
@@ -322,7 +322,7 @@ def check_runs(table: WideTable, roles: Roles) -> None:
         )
 
 
-def check_clusters(table: WideTable, roles: Roles, clusters: Collection[str], kept: Iterable[CellColumn]) -> None:
+def check_clusters(table: OwnTable, roles: Roles, clusters: Collection[str], kept: Iterable[CellColumn]) -> None:
     """Raises DataError if a column that is declared as the cluster cannot be one and is not `kept`: it is empty, its
     texts are too long for names, or it differs between rows of a document.
     """
@@ -348,7 +348,7 @@ number.
 """
 
 
-def counted_columns(table: WideTable) -> tuple[CellColumn, ...]:
+def counted_columns(table: OwnTable) -> tuple[CellColumn, ...]:
     """Counts over the cells of each column. Raises DataError if there are no cells."""
     number = CHECKS["value"].passed_by(Sql("CELL")).text
     if not table.rows("select 1 from " + table.raw + " limit 1"):

@@ -217,7 +217,13 @@ def test_twenty_faults_are_told_and_all_are_counted(untouched: Database, tmp_pat
 
 def test_a_wrong_column_is_named_with_what_there_is(complaints: Complaints) -> None:
     text = SCORES.replace("system", "site") + THREE
-    assert complaints(text) == [f"in.csv:1: there is no column for system; {COLUMNS.replace('system', 'site')}; {HOW}"]
+    listed = COLUMNS.replace("system", "site")
+    assert complaints(text) == [
+        f"in.csv:1: there is no column for system; {listed}; --map system=site says which it is",
+    ]
+    text = text.replace("document", "passage")
+    listed = listed.replace("document", "passage")
+    assert complaints(text) == [f"in.csv:1: there is no column for system, document; {listed}; {HOW}"]
 
 
 def test_a_column_stands_once(complaints: Complaints) -> None:

@@ -201,6 +201,31 @@ def words_apart(field: str, heading: str) -> str:
     return f"--map {quote(f'{field}={heading}')}"
 
 
+def named_otherwise(absent: Sequence[str], header: Sequence[str], wanted: Mapping[str, str]) -> str:
+    """What to type for fields that no column is named after: which columns they are, as far as their names say it.
+    `wanted` are the columns of all fields.
+    """
+    free = [heading for heading in header if heading not in wanted.values()]
+    found: dict[str, str] = {}
+    for field in absent:
+        like = [heading for heading in free if plain(heading) in SYNONYMS.get(field, ())]
+        if field == "document":
+            like += [heading for heading in free if plain(heading).endswith("_id")]
+        if like:
+            found[field] = like[0]
+            free.remove(like[0])
+    still = [field for field in absent if field not in found]
+    if len(still) == len(free) == 1:
+        found[still[0]] = free[0]
+    maps = " ".join(f"--map {quote(f'{field}={heading}')}" for field, heading in found.items())
+    if len(found) == len(absent):
+        return f"{maps} says which {'it is' if len(absent) == 1 else 'they are'}"
+    those = maps and f"{maps} says which some are; "
+    return (
+        f"{those}--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value"
+    )
+
+
 def truths_of(heading: str, *, is_mark: bool = False) -> dict[str, str]:
     """The words that stand for 1 and 0 in a column, in lower case."""
     named = plain(heading)

@@ -23,7 +23,7 @@ from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import Observed
 from evalhouse.warehouse.kinds.records import ColumnUse, FactForm, Field
 from evalhouse.warehouse.loading.staging.cells import quote_cell
-from evalhouse.warehouse.loading.staging.columns import Findings, TestSet
+from evalhouse.warehouse.loading.staging.columns import Findings, TestSet, named_otherwise
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door
 from evalhouse.warehouse.loading.staging.json_values import NotReadError, parse_json
 from evalhouse.warehouse.loading.staging.stated import StatedFigure
@@ -489,8 +489,7 @@ def match(staging: Staging, header: tuple[str, ...], header_line: int | None) ->
     absent = [field for field in lacking if field not in unsaid]
     if absent:
         wrong_columns.append(
-            f"there is no column for {', '.join(absent)}; {listed}; "
-            "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value"
+            f"there is no column for {', '.join(absent)}; {listed}; {named_otherwise(absent, header, wanted)}"
         )
     positions = {field: header.index(column) for field, column in wanted.items() if column in header}
     taken = {*positions.values()}

@@ -46,23 +46,25 @@ def identities_in(rows: Sql, key: Sequence[str], parts: Collection[str]) -> Sql:
     once = f"select {of}, name, text, min(place) as place from (" + rows + ") "
     of_part = "name in " + values(parts) if parts else Sql("false")
     once += "where text is not null and (" + of_part + f" or lower(text) not in ({nothing})) group by {of}, name, text"
-    columns = beginning_of(Sql("text")) + " as begins, " + digest_of(Sql("text")) + " as digest"
-    return f"select {of}, name, " + columns + ", place from (" + once + ") where begins <> ''"
+    lines = f"select {of}, name, " + line_of(Sql("text")) + " as line, place from (" + once + ")"
+    columns = beginning_of(Sql("line")) + " as begins, " + digest_of(Sql("line")) + " as digest"
+    return f"select {of}, name, " + columns + ", place from (" + lines + ") where begins <> ''"
 
 
-def beginning_of(cell: Sql) -> Sql:
-    """The SQL for `beginning` of a cell."""
-    return "trim(left(trim(" + _without_blanks(cell, " ") + f"), {SHOWN}))"
+def line_of(cell: Sql) -> Sql:
+    """The SQL for a cell on one line, with one blank for each run of blanks."""
+    return "regexp_replace(nfc_normalize(" + cell + f"), '{_BLANKS_IN_SQL}', ' ', 'g')"
 
 
-def digest_of(cell: Sql) -> Sql:
-    """The SQL for `digest` of a cell."""
-    return "md5(lower(" + _without_blanks(cell, "") + "))"
+def beginning_of(line: Sql) -> Sql:
+    """The SQL for `beginning` of a cell on one line."""
+    return "trim(left(trim(" + line + f"), {SHOWN}))"
+
+
+def digest_of(line: Sql) -> Sql:
+    """The SQL for `digest` of a cell on one line."""
+    return "md5(lower(replace(" + line + ", ' ', '')))"
 
 
 def _storable(text: str) -> str:
     return normalize("NFC", text.encode(errors="backslashreplace").decode())
-
-
-def _without_blanks(cell: Sql, instead: str) -> Sql:
-    return "regexp_replace(nfc_normalize(" + cell + f"), '{_BLANKS_IN_SQL}', '{instead}', 'g')"

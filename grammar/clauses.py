@@ -163,7 +163,21 @@ CLAUSES = (
         "over test sets",
         "over",
         "",
-        "compare averages over the test sets; exchanges stay within each",
+        "the mean over the test sets, each counted once; exchanges stay within each",
+        shape=Shape.ITSELF,
+    ),
+    Clause(
+        "over test sets pooled",
+        "over",
+        "",
+        "the documents of all test sets together",
+        shape=Shape.ITSELF,
+    ),
+    Clause(
+        "by mean rank",
+        "by_mean_rank",
+        "",
+        "ranks systems on each test set and averages the ranks, instead of the values",
         shape=Shape.FLAG,
     ),
     Clause(

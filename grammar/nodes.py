@@ -300,6 +300,12 @@ INTERVAL_WORDS: tuple[IntervalWord, ...] = get_args(IntervalWord)
 SpendingWord = Literal["obrien", "pocock"]
 """How the level is spent over the looks of a plan."""
 
+OverWord = Literal["over test sets", "over test sets pooled"]
+"""Test sets that are taken together: as the mean over them, or with all their documents."""
+
+MEAN_OVER, POOLED = get_args(OverWord)
+"""The same one by one."""
+
 _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
@@ -357,6 +363,7 @@ class Score(Measured, frozen=True):
     interval: IntervalWord | None = None
     corrected: Name | Variable | None = None
     runs_apart: bool = False
+    over: OverWord | None = None
 
     @property
     def uses_level(self) -> bool:
@@ -401,7 +408,7 @@ class Compare(Tested, frozen=True):
     test_sets: TestSets | None = None
     against: Name | BaselineCall | Variable | None = None
     interval: IntervalWord | None = None
-    over: bool = False
+    over: OverWord | None = None
     margin: Number | Variable | Part | None = None
     anytime: bool = False
     planned: Number | Variable | None = None
@@ -414,6 +421,7 @@ class Group(Tested, frozen=True):
     done: ClassVar[str] = "grouped"
 
     test_sets: TestSets | None = None
+    over: OverWord | None = None
 
 
 class Rank(Tested, frozen=True):
@@ -422,7 +430,8 @@ class Rank(Tested, frozen=True):
     of_equality: ClassVar[bool] = True
 
     test_sets: TestSets | None = None
-    over: bool = False
+    over: OverWord | None = None
+    by_mean_rank: bool = False
 
 
 class PaperTable(Tested, frozen=True):
@@ -435,7 +444,7 @@ class PaperTable(Tested, frozen=True):
     takes_bounds: ClassVar[bool] = True
 
     test_sets: TestSets | None = None
-    over: bool = False
+    over: OverWord | None = None
     against: Name | BaselineCall | Variable | None = None
     letters: bool = False
     interval: IntervalWord | None = None

@@ -30,7 +30,7 @@ STATEMENTS = (
     "compare recall, precision for GE, UMASS on TST3, TST4 margin 5%",
     "group F for all on TST3",
     "rank F for GE, UMASS, SRI, NYU on TST3",
-    "rank F of published for GE, UMASS, SRI, NYU on MUC-3.TST2, MUC-4.TST3, MUC-4.TST4 over test sets",
+    "rank F of published for GE, UMASS, SRI, NYU on MUC-3.TST2, MUC-4.TST3, MUC-4.TST4 over test sets by mean rank",
     "table recall, precision, F for all on TST3, TST4 against GE adjust holm interval",
     'table F, error, recall for GE, UMASS, SRI on TST3, TST4 letters interval rank caption "MUC-4" label "tab:muc4"',
     "table F for all on TST3, TST4 letters exact adjust holm",

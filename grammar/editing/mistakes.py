@@ -320,7 +320,10 @@ def _list_words(words: list[str]) -> str:
 
 
 def _owners(first_word: str) -> str:
-    owners = [word for clause in CLAUSES if first_word in clause.first_words for word in clause.statements]
+    alike = [clause for clause in CLAUSES if first_word in clause.first_words]
+    # `by` is a clause of its own, and not the beginning of `by mean rank`.
+    whole = [clause for clause in alike if clause.words == first_word] or alike
+    owners = [word for clause in whole for word in clause.statements]
     return _list_words(list(dict.fromkeys(owners))).replace(" or ", " and ")
 
 

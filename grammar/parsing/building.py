@@ -205,6 +205,9 @@ class Builder(Transformer[Token, Any]):
     def interval(self, pieces: list[Parsed]) -> WrittenClause:
         return _clause(pieces, interval=str(pieces[1]).lower() if len(pieces) > 1 else nodes.INTERVAL_WORDS[0])
 
+    def over(self, pieces: list[Parsed]) -> WrittenClause:
+        return _clause(pieces, over=" ".join(str(piece).lower() for piece in pieces))
+
     def system_list(self, pieces: list[Parsed]) -> nodes.Systems | Versus:
         at = [place for place, piece in enumerate(pieces) if _words([piece]) == ("VS",)]
         if not at:

@@ -14,7 +14,8 @@ FOLLOWS: list[tuple[str, str, str]] = [
     (
         "score F ",
         "as of, by, corrected by, exchange by, for, interval, level, limit, "
-        "missing, of, on, order by, replicates by, runs apart, seed, standardized, where",
+        "missing, of, on, order by, over test sets, "
+        "over test sets pooled, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F for ", "all", "system, variable"),
@@ -22,20 +23,22 @@ FOLLOWS: list[tuple[str, str, str]] = [
     (
         "score F for GE o",
         "as of, by, corrected by, except, exchange by, interval, level, limit, "
-        "missing, of, on, order by, replicates by, runs apart, seed, standardized, where",
+        "missing, of, on, order by, over test sets, "
+        "over test sets pooled, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     (
         "score F for GE on T ",
         "as of, by, corrected by, exchange by, interval, level, limit, "
-        "missing, of, order by, replicates by, runs apart, seed, standardized, where",
+        "missing, of, order by, over test sets, "
+        "over test sets pooled, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F order by ", "macro, mean, weighted", "measure"),
     (
         "score F order by F ",
         "as of, asc, by, corrected by, desc, exchange by, for, interval, level, limit, "
-        "missing, of, on, replicates by, runs apart, seed, standardized, where",
+        "missing, of, on, over test sets, over test sets pooled, replicates by, runs apart, seed, standardized, where",
         "",
     ),
     ("score F(", "", "parameter"),

@@ -113,6 +113,7 @@ expressions = st.recursive(
     ),
     max_leaves=8,
 )
+overs = st.sampled_from([None, nodes.MEAN_OVER, nodes.POOLED])
 
 past = {"as_of": perhaps(numbers | texts | variables)}
 asked = {"task": perhaps(names), "systems": perhaps(systems), **past}
@@ -150,6 +151,7 @@ scores = st.builds(
     seed=perhaps(amounts),
     level=perhaps(amounts),
     corrected=perhaps(names | variables),
+    over=overs,
     **asked,
     **filtered,
 )
@@ -159,7 +161,7 @@ compares = st.builds(
     against=perhaps(names | baselines | variables),
     replicates=perhaps(attributes),
     interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
-    over=st.booleans(),
+    over=overs,
     **tested,
     margin=perhaps(differences),
     anytime=st.booleans(),
@@ -170,8 +172,8 @@ compares = st.builds(
 question_kinds = (
     scores,
     compares,
-    st.builds(nodes.Group, measures, replicates=perhaps(attributes), **tested),
-    st.builds(nodes.Rank, measures, replicates=perhaps(attributes), over=st.booleans(), **tested),
+    st.builds(nodes.Group, measures, over=overs, replicates=perhaps(attributes), **tested),
+    st.builds(nodes.Rank, measures, replicates=perhaps(attributes), by_mean_rank=st.booleans(), over=overs, **tested),
     st.builds(
         nodes.Power,
         measures,
@@ -185,7 +187,7 @@ question_kinds = (
     st.builds(
         nodes.PaperTable,
         measures,
-        over=st.booleans(),
+        over=overs,
         against=perhaps(names | baselines | variables),
         letters=st.booleans(),
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),

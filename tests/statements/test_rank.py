@@ -128,8 +128,8 @@ def many_test_sets(count: int) -> dict[str, dict[str, list[float]]]:
 
 def test_mean_ranks_and_who_is_told_apart(opened: Open) -> None:
     with opened(many_test_sets(14)) as session:
-        result = session.run("rank m for all on all over test sets")
-        nemenyi = session.run("rank m for all on all over test sets adjust nemenyi")
+        result = session.run("rank m for all on all over test sets by mean rank")
+        nemenyi = session.run("rank m for all on all over test sets by mean rank adjust nemenyi")
     assert [(row["system"], row["rank_low"], row["rank_high"], row["cluster"]) for row in result.rows][2:] == [
         ("C", 3, 3, 2),
         ("D", 4, 4, 3),
@@ -145,8 +145,8 @@ def test_mean_ranks_and_who_is_told_apart(opened: Open) -> None:
 
 def test_few_test_sets_cannot_tell(opened: Open) -> None:
     with opened(many_test_sets(5)) as session:
-        holm = session.run("rank m for all on all over test sets")
-        nemenyi = session.run("rank m for A, B on t00, t01 over test sets adjust nemenyi")
+        holm = session.run("rank m for all on all over test sets by mean rank")
+        nemenyi = session.run("rank m for A, B on t00, t01 over test sets by mean rank adjust nemenyi")
     assert {(row["rank_low"], row["rank_high"]) for row in holm.rows} == {(1, 4)}
     assert holm.notes == (
         "with 5 test sets Wilcoxon's p is at least 0.062, 0.38 after adjustment, above the level 0.05: no pair can be "
@@ -163,7 +163,7 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
     forwards, backwards = {"A": [0.3], "B": [0.2], "C": [0.1]}, {"A": [0.1], "B": [0.2], "C": [0.3]}
     test_sets = {f"t{place:02}": forwards if place < 14 else backwards for place in range(20)}
     with opened(test_sets) as session:
-        chart = session.run("plot rank m for all on all over test sets adjust nemenyi").chart
+        chart = session.run("plot rank m for all on all over test sets by mean rank adjust nemenyi").chart
     assert chart is not None
     (brackets,) = chart.panels[0].marks_of(Brackets)
     assert [group.members for group in brackets.groups] == [(0, 1), (1, 2)]
@@ -175,25 +175,25 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
         ("rank F for all on TST3 one-sided", "rank tests every pair both ways"),
         ("rank F for all on TST3 adjust bh", "adjust bh does not hold for all sets of ranks together"),
         ("rank F for GE on TST3", "rank needs two systems, but there is only GE on TST3"),
-        ("rank F for all on TST3 over test sets", "rank over test sets needs two test sets, but there is only one"),
+        ("rank F for all on TST3 over test sets by mean rank", "a mean rank needs two test sets, but there is only one"),
         (
-            "rank F for GE on TST3, TST4 over test sets",
+            "rank F for GE on TST3, TST4 over test sets by mean rank",
             "rank needs two systems that are on all test sets, but only GE is",
         ),
         (
-            "rank F for all on TST3, TST4 over test sets missing bounds",
+            "rank F for all on TST3, TST4 over test sets by mean rank missing bounds",
             "missing bounds works only with compare",
         ),
         (
-            "rank F of published for all on TST3, TST4 over test sets missing zero",
+            "rank F of published for all on TST3, TST4 over test sets by mean rank missing zero",
             "TST3 has published figures, which have no documents, so none can be missing",
         ),
-        ("rank F for all on TST3, TST4 over test sets adjust maxt", "rank over test sets adjusts by holm or nemenyi"),
+        ("rank F for all on TST3, TST4 over test sets by mean rank adjust maxt", "by mean rank adjusts by holm or nemenyi"),
         (
-            "rank F(optional=all) of filtering for all on TST3, TST4 over test sets",
-            "rank over test sets uses one value per test set, and F(optional=all) stands for several",
+            "rank F(optional=all) of filtering for all on TST3, TST4 over test sets by mean rank",
+            "a mean rank takes one value per test set, and F(optional=all) stands for several",
         ),
-        ("rank F for all on TST3, TST4 over test sets exact", "rank over test sets uses one value per test set"),
+        ("rank F for all on TST3, TST4 over test sets by mean rank exact", "a mean rank takes one value per test set"),
     ],
 )
 def test_what_cannot_be_ranked(sample: Session, text: str, message: str) -> None:

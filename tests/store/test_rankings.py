@@ -322,9 +322,9 @@ def test_mean_ranks_with_missing_zero_count_topics_that_a_run_leaves_out(tmp_pat
                 load(database, tmp_path / name, "trec", fields={"test_set": year})
         session = Session(database)
         with pytest.raises(QueryError, match="1 topic of T1 is missing for some systems: 2"):
-            session.run("rank RR for all on T1, T2 over test sets")
-        without = session.run("rank RR for all on T1, T2 over test sets missing drop")
-        with_zero = session.run("rank RR for all on T1, T2 over test sets missing zero")
+            session.run("rank RR for all on T1, T2 over test sets by mean rank")
+        without = session.run("rank RR for all on T1, T2 over test sets by mean rank missing drop")
+        with_zero = session.run("rank RR for all on T1, T2 over test sets by mean rank missing zero")
     assert {row["system"]: row["mean_rank"] for row in without.rows} == {"half": 1.5, "whole": 1.5}
     assert {row["system"]: row["mean_rank"] for row in with_zero.rows} == {"whole": 1.0, "half": 2.0}
     assert "as with trec_eval -c" in with_zero.caption

@@ -370,13 +370,13 @@ def own_intervals(
                     of_systems = single(limits, within)
                     if statistic.measure.is_share and of.over is None and plan.kind.studentizes:
                         shares = shares_of(of.many, of.factor)
-                        of_systems = list(_with_shares(shares, of_systems, of_shares, plan.level))
+                        of_systems = list(with_shares(shares, of_systems, of_shares, plan.level))
                     by_name = zip(of.names, of_systems, strict=False)
                     intervals.update({(statistic.label, name): interval for name, interval in by_name})
     return OwnIntervals(intervals)
 
 
-def _with_shares(
+def with_shares(
     shares: Sequence[Share | None], resampled: Sequence[Interval], kind: ShareInterval, level: float
 ) -> Iterator[Interval]:
     """The intervals, those of shares by their numbers."""

@@ -582,7 +582,7 @@ def _undefined_units(comparison: Comparison) -> Iterator[str]:
 
 def missing_notes(comparison: Comparison) -> Iterator[str]:
     """What became of documents that not every system has."""
-    for part in comparison.over or (comparison,):
+    for part in comparison.over or comparison.apart or (comparison,):
         yield from missing_note_of_runs(part.entry, part.observations.in_some_runs, comparison.how.missing)
         lacked = part.observations.lacking
         if lacked is None:

@@ -27,6 +27,7 @@ from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
+from evalhouse.warehouse.plans.averages import common_scale
 from evalhouse.warehouse.plans.fact_rows import value_of
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
@@ -329,6 +330,37 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         dropped=int((~kept).sum()),
         confidences=None if confidences is None else of_kept(confidences),
         document=np.asarray(keys[kept] // width, dtype=np.intp),
+    )
+
+
+def pool(of_test_sets: Sequence[Observations], entries: Sequence[p.Entry]) -> Observations:
+    """The observations of the same systems on several test sets together; counts over the common multiple of what
+    those of each test set are multiplied by.
+    """
+    first = of_test_sets[0]
+    scale = common_scale(entries)
+    factors = [scale // entry.units.scale if entry.kind.is_counted else 1 for entry in entries]
+    starts = np.cumsum([0, *(part.units for part in of_test_sets[:-1])])
+
+    def joined(grids: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+        known = [grid for grid in grids if grid is not None]
+        return np.concatenate(known, axis=1) if len(known) == len(grids) else None
+
+    counts = {
+        name: np.concatenate([part.counts[name] * by for part, by in zip(of_test_sets, factors, strict=True)], axis=1)
+        for name in first.counts
+    }
+    return replace(
+        first,
+        counts=counts,
+        known={name: np.concatenate([part.known[name] for part in of_test_sets], axis=1) for name in first.known},
+        values=joined([part.values for part in of_test_sets]),
+        present=np.concatenate([part.present for part in of_test_sets], axis=1),
+        cluster=np.concatenate([part.cluster + start for part, start in zip(of_test_sets, starts, strict=True)]),
+        documents=sum(part.documents for part in of_test_sets),
+        dropped=sum(part.dropped for part in of_test_sets),
+        confidences=joined([part.confidences for part in of_test_sets]),
+        document=None,
     )
 
 

@@ -16,13 +16,20 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.arrivals import Came, arrival_queries, came
-from evalhouse.warehouse.comparing.observations import Observations, observation_queries, observe, read_columns
+from evalhouse.warehouse.comparing.observations import (
+    Observations,
+    observation_queries,
+    observe,
+    pool,
+    read_columns,
+)
 from evalhouse.warehouse.comparing.sums import Orders, average_of, sums
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
+from evalhouse.warehouse.plans.averages import pooled_statistic
 from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.labels import noun_of, some
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
@@ -64,6 +71,8 @@ class Comparison(Struct, frozen=True, dict=True):
     """Whether documents of one cluster, which are not independent, are exchanged separately."""
     over: tuple[Comparison, ...] = ()
     """Of an average over test sets, the comparison on each."""
+    apart: tuple[Comparison, ...] = ()
+    """Of the documents of several test sets together, the comparison on each."""
     came: Came | None = None
     """How its documents came, where it is asked again while they come."""
     of_uneven: bool = False
@@ -147,10 +156,7 @@ class Comparison(Struct, frozen=True, dict=True):
     @property
     def _has_shares(self) -> bool:
         """Whether no observation is below 0 or above 1."""
-        if not self.sums.is_ratio:
-            return False
-        over = self.factor * self.ratios.numerators
-        return bool(((over >= 0) & (over <= self.ratios.denominators)).all())
+        return not isinstance(self.sums, Orders) and has_shares(self.sums)
 
     @property
     def many(self) -> Sums:
@@ -230,6 +236,14 @@ class Comparison(Struct, frozen=True, dict=True):
         return table
 
 
+def has_shares(sums: Sums) -> bool:
+    """Whether no observation of a ratio is below 0 or above 1."""
+    if not sums.is_ratio:
+        return False
+    over = float(sums.factor) * sums.numerators
+    return bool(((over >= 0) & (over <= sums.denominators)).all())
+
+
 def _mean(values: Sequence[Fraction | None]) -> Fraction | None:
     """The mean of some values, None where one of them is."""
     known = [value for value in values if value is not None]
@@ -253,6 +267,7 @@ def only(comparison: Comparison, pairs: Sequence[Pair]) -> tuple[Comparison, tup
         pairs=tuple((own[a], own[b]) for a, b in pairs),
         replicates=tuple(comparison.replicates[place] for place in places) if comparison.replicates else (),
         over=tuple(only(part, pairs)[0] for part in comparison.over),
+        apart=(),
         of_uneven=comparison.uneven,
     )
     return restricted, places
@@ -342,10 +357,14 @@ def _has_coins(test: Test, kinds: Observations, times: Integers, statistic: Stat
     return not draws_by_itself(int(times.sum()), differing, distinct.size)
 
 
-def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = False) -> Iterator[tuple[Comparison, ...]]:
+def comparisons(
+    how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = False, keep: bool = False
+) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of an entry, those together that have the same observations and so can share shuffles.
 
-    `ranked` puts the better of each pair first. Raises QueryError for a document that not every system has, for a
+    `ranked` puts the better of each pair first; `keep` says that the counts are looked at again.
+
+    Raises QueryError for a document that not every system has, for a
     statistic that is undefined.
     """
     pairs = pairs_of_systems(entry)
@@ -353,7 +372,7 @@ def comparisons(how: p.Testing, entry: p.Entry, facts: Facts, ranked: bool = Fal
     of_runs = entry.units.exchanges_runs
     for part in entry.observed_apart:
         counted = observe(how, _by_document(part) if of_runs else part, facts)
-        looked_at_again = how.missing == "bounds" or any(map(is_bounded, part.statistics))
+        looked_at_again = keep or how.missing == "bounds" or any(map(is_bounded, part.statistics))
         # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
         observations = counted if looked_at_again else replace(counted, counts={}, known={})
         batch = []
@@ -429,15 +448,36 @@ def _check_defined(comparison: Comparison) -> None:
 # set.
 
 
-def batches(how: p.Testing, entries: Sequence[p.Entry], facts: Facts, over: bool) -> Iterator[tuple[Comparison, ...]]:
-    """The comparisons of entries, those together that can share shuffles; those of the averages if `over` them."""
-    of_entries = [comparisons(how, entry, facts) for entry in entries]
-    if not over:
-        for of_entry in of_entries:
-            yield from of_entry
+def batches(
+    how: p.Testing, entries: Sequence[p.Entry], facts: Facts, over: p.OverTestSets | None, ranked: bool = False
+) -> Iterator[tuple[Comparison, ...]]:
+    """The comparisons of entries, those together that can share shuffles; where test sets are taken together, those of
+    what is made of them. `ranked` puts the better of each pair first.
+    """
+    if over is None:
+        for entry in entries:
+            yield from comparisons(how, entry, facts, ranked)
         return
-    for alike in zip(*of_entries, strict=True):
-        yield tuple(macro_average(of_statistic) for of_statistic in zip(*alike, strict=True))
+    for alike in zip(*(comparisons(how, entry, facts, keep=over.pooled) for entry in entries), strict=True):
+        of_statistics = zip(*alike, strict=True)
+        together = tuple(pooled(some) if over.pooled else macro_average(some) for some in of_statistics)
+        yield tuple(replace(one, pairs=_rank_pairs(one)) for one in together) if ranked else together
+
+
+def pooled(comparisons: Sequence[Comparison]) -> Comparison:
+    """The comparison on the documents of all these test sets together, of one statistic and the same systems."""
+    entries = [comparison.entry for comparison in comparisons]
+    statistic = pooled_statistic(comparisons[0].statistic, entries)
+    observations = pool([comparison.observations for comparison in comparisons], entries)
+    together = replace(
+        _joined(comparisons),
+        observations=_without_counts(observations),
+        statistic=statistic,
+        sums=sums(observations, statistic),
+        apart=tuple(replace(one, observations=_without_counts(one.observations)) for one in comparisons),
+    )
+    _check_defined(together)
+    return together
 
 
 def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
@@ -445,19 +485,30 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
 
     Raises QueryError for a test that does not follow from sums.
     """
-    first = comparisons[0]
-    test = first.how.test
+    test = comparisons[0].how.test
     if not (test.exchanges or test.whole_family):
         raise QueryError(
             f"test {test.name} looks at one test set at a time, not at an average over several",
             hints=("leave out over test sets, or the test",),
         )
+    average = average_of([comparison.sums for comparison in comparisons])
+    return replace(_joined(comparisons), sums=average, over=tuple(comparisons))
+
+
+def _without_counts(observations: Observations) -> Observations:
+    """The same as notes look at it; counts take memory that nobody needs once there are sums."""
+    return replace(observations, counts={}, known={}, values=None, confidences=None)
+
+
+def _joined(comparisons: Sequence[Comparison]) -> Comparison:
+    """The first of comparisons on several test sets with the observations and exchange units of all of them."""
+    first = comparisons[0]
     observations = [comparison.observations for comparison in comparisons]
     starts = list(accumulate((part.units for part in observations), initial=0))
     cluster = np.concatenate([part.cluster + start for part, start in zip(observations, starts, strict=False)])
     return replace(
         first,
-        entry=_entry([comparison.entry for comparison in comparisons]),
+        entry=entry_of_all([comparison.entry for comparison in comparisons]),
         observations=replace(
             first.observations,
             counts={},
@@ -468,14 +519,14 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             documents=sum(part.documents for part in observations),
             dropped=sum(part.dropped for part in observations),
         ),
-        sums=average_of([comparison.sums for comparison in comparisons]),
         splits_clusters=any(comparison.splits_clusters for comparison in comparisons),
-        over=tuple(comparisons),
     )
 
 
-def _entry(entries: Sequence[p.Entry]) -> p.Entry:
-    """The entry of an average: documents and exchange units keep their names if these agree on all test sets."""
+def entry_of_all(entries: Sequence[p.Entry]) -> p.Entry:
+    """The entry of several test sets taken together: documents and exchange units keep their names if these agree on
+    all test sets.
+    """
     names = ", ".join(entry.test_set.name for entry in entries)
     cluster = next((entry.units.cluster for entry in entries if entry.units.cluster), "")
     alike = len({entry.units.exchange_noun for entry in entries}) == 1

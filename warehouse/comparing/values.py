@@ -22,6 +22,7 @@ from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.measures.forms import Form, exact
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.averages import common_scale, pooled_statistic
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.results import Cell
@@ -215,6 +216,51 @@ class Valued(Struct, frozen=True):
             for line in (*self.lines(facts), *self.expected_lines(facts))
             for statistic, value in zip(self.entry.statistics, line.values, strict=True)
         }
+
+
+def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine]:
+    """The lines of the documents of several test sets together, of the systems that are on all of them."""
+    entries = [valued.entry for valued in of_test_sets]
+    scale = common_scale(entries)
+    statistics = tuple(pooled_statistic(statistic, entries) for statistic in entries[0].statistics)
+    units = entries[0].units
+    if units.grouped is not None:
+        units = replace(units, replication=replace(units.grouped, common=scale))
+    together = replace(of_test_sets[0], entry=replace(entries[0], statistics=statistics, units=units))
+    found: dict[tuple[str, By], list[tuple[int, list[int | None]]]] = {}
+    split = len(together.by)
+    for valued in of_test_sets:
+        names = {system.id: system.name for system in valued.entry.stored_systems}
+        factors = _factors_of_sums(valued.entry, scale // valued.entry.units.scale)
+        for number, *rest in facts[valued.name("sums")] if names else ():
+            sums = [None if total is None else total * by for total, by in zip(rest[split + 1 :], factors, strict=True)]
+            found.setdefault((names[number], tuple(rest[:split])), []).append((rest[split], sums))
+    systems = {system.name: system for system in entries[0].stored_systems}
+    lines = []
+    for (name, by), parts in found.items():
+        if len(parts) < len(entries):
+            continue
+        added = [
+            None if any(total is None for total in totals) else sum(totals)
+            for totals in zip(*(sums for _, sums in parts), strict=True)
+        ]
+        documents = sum(number for number, _ in parts)
+        lines.append(together._line_of_sums(systems[name], by, documents, added, {}, facts))
+    return lines
+
+
+def _factors_of_sums(entry: p.Entry, by: int) -> list[int]:
+    """What each sum of an entry is multiplied by where its counts are: those of documents' own values are shares of
+    documents, and of imported values only the first of two is a sum of values.
+    """
+    factors: list[int] = []
+    for statistic in entry.statistics:
+        many = _count_sums(statistic)
+        if not entry.kind.is_counted:
+            factors += [by, 1]
+        else:
+            factors += [1 if statistic.averaged else by] * many
+    return factors
 
 
 def _add_up(form: Form, sums: Mapping[str, int | None]) -> int | None:

@@ -6,6 +6,9 @@ these are what is averaged over. Nothing is computed here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import lcm
+
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
@@ -17,6 +20,7 @@ from evalhouse.warehouse.measures.averages import WEIGHTED, unit_measure
 from evalhouse.warehouse.measures.extraction import ANSWERS, SUPPORT
 from evalhouse.warehouse.measures.filtering import OF_TOPICS, average_of_classes
 from evalhouse.warehouse.measures.forms import LinearForm
+from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
 
 TOPIC = "topic"
@@ -98,3 +102,19 @@ def _check_no_units(node: n.Mean, why: str, otherwise: str) -> None:
         raise QueryError(f"{why}, so there is no support to weigh them by", node.span, (otherwise,))
     if node.by is not None:
         raise QueryError(f"{why}: there is no {to_text(node.by)} to average over", node.by.span, (otherwise,))
+
+
+# === documents of several test sets ===================================================================================
+
+
+def common_scale(entries: Sequence[p.Entry]) -> int:
+    """A multiple of what the counts of each test set are multiplied by."""
+    return lcm(*(entry.units.scale for entry in entries))
+
+
+def pooled_statistic(statistic: Statistic, entries: Sequence[p.Entry]) -> Statistic:
+    """A statistic of the first of several test sets as one of the observations of all together."""
+    scale, of_one = common_scale(entries), statistic.of_one or statistic.computation
+    if scale == entries[0].units.scale or not isinstance(of_one, Function | UnitAverage):
+        return statistic
+    return replace(statistic, computation=of_one.over(scale), of_one=of_one)

@@ -48,6 +48,19 @@ class TestSet(Struct, frozen=True):
         return crc32(self.own_name.encode())
 
 
+class OverTestSets(Struct, frozen=True):
+    """Test sets that are taken together: the mean over them, each counted once, or all their documents where they are
+    `pooled`.
+    """
+
+    pooled: bool = False
+
+    @property
+    def said(self) -> str:
+        """What values are, in captions: F averaged over TST3, TST4."""
+        return "pooled over" if self.pooled else "averaged over"
+
+
 class StoredSystem(Struct, frozen=True):
     id: int
     name: str

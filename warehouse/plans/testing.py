@@ -427,7 +427,7 @@ def _check_looks(statement: n.Compare, entries: Sequence[p.Entry], how: p.Testin
     by_plan = statement.planned is not None
     adjust = f"adjust {how.adjustment.name}"
     refused: tuple[tuple[bool, str, str, n.Node | None], ...] = (
-        (statement.over, "over test sets", "the weight of what came first changes with what comes", None),
+        (statement.over is not None, "over test sets", "the weight of what came first changes with what comes", None),
         (
             statement.margin is not None,
             "margin",
@@ -605,21 +605,66 @@ def _check_labellings(statement: n.Compare, entries: Sequence[p.Entry]) -> None:
             raise QueryError(wrong, statement.measures[0].span, (f"leave out {clause}, or write optional=all",))
 
 
-def averaged_entries(statement: n.Compare, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
-    """The entries of a question about an average over test sets, with the systems that all of them have."""
+def over_of(statement: n.Score | n.Compare | n.Group | n.Rank | n.PaperTable) -> p.OverTestSets | None:
+    """How a question takes its test sets together; None where each stands by itself."""
+    return None if statement.over is None else p.OverTestSets(pooled=statement.over == n.POOLED)
+
+
+def taken_together(
+    statement: n.Score | n.Compare | n.Group | n.Rank | n.PaperTable, entries: tuple[p.Entry, ...]
+) -> tuple[p.Entry, ...]:
+    """The entries of a question that takes its test sets together, in the order of their names, so that the order in
+    which they were written moves no digit. Raises QueryError for what cannot be taken together.
+    """
+    over = over_of(statement)
+    assert over is not None
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
         raise QueryError("an average over test sets needs two test sets, but there is only one", place)
     tasks = sorted({entry.kind.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
+    if over.pooled:
+        for places in zip(*(entry.statistics for entry in entries), strict=False):
+            _check_pooled(places, entries, statement)
+    return tuple(sorted(entries, key=lambda entry: entry.test_set.name))
+
+
+def _check_pooled(
+    of_test_sets: Sequence[Statistic],
+    entries: Sequence[p.Entry],
+    statement: n.Score | n.Compare | n.Group | n.Rank | n.PaperTable,
+) -> None:
+    """Raises QueryError where a statistic of several test sets is not one of all their documents."""
+    first = of_test_sets[0]
+    way = ("leave out pooled: over test sets takes the mean",)
+    if not all(entry.kind.by_document for entry in entries):
+        raise QueryError(f"{entries[0].kind.rows} have no documents that could be pooled", statement.span, way)
+    if first.ordered:
+        wrong = f"documents of test sets are put together by their sums, and {first.label} is not computed from sums"
+        raise QueryError(wrong, statement.measures[0].span, way)
+    if any(of.by_unit for of in of_test_sets):
+        wrong = f"{first.label} averages over the units of each test set, so documents of several are not put together"
+        raise QueryError(wrong, statement.measures[0].span, way)
+    if any((of.of_one or of.computation) != (first.of_one or first.computation) for of in of_test_sets):
+        wrong = f"{first.label} is not computed alike on all these test sets, so their documents are not put together"
+        raise QueryError(wrong, statement.measures[0].span, way)
+
+
+def averaged_entries(statement: n.Compare | n.Group | n.Rank, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
+    """The entries of a question that tests what is taken together, with the systems that all of them have."""
+    place = statement.test_sets.span if statement.test_sets else statement.span
+    entries = taken_together(statement, entries)
     for statistic, node in zip(entries[0].statistics, statement.measures, strict=False):
         if statistic.ordered:
             needs = f"an average over test sets is tested by sums, and {statistic.label} is not computed from sums"
-            raise QueryError(needs, node.span, ("leave out 'over test sets'",))
+            ways = ("write by mean rank behind it",) if isinstance(statement, n.Rank) else ()
+            raise QueryError(needs, node.span, (*ways, "leave out 'over test sets'"))
     if statement.exchange and statement.exchange.of.casefold() == "system":
         raise QueryError("whole systems are exchanged on one test set at a time", statement.exchange.span)
-    common = on_every_test_set("compare", entries, place)
+    common = on_every_test_set(statement.words, entries, place)
+    if not isinstance(statement, n.Compare):
+        return common
     against = entries[0].against
     if against is not None and all(system.name != against.name for system in common[0].systems):
         needs = f"an average over test sets is held against a system that is on all of them, and {against.name} is not"

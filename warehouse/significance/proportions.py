@@ -125,6 +125,24 @@ CLOPPER_PEARSON = ShareInterval("Clopper-Pearson", "Clopper and Pearson 1934", c
 # === ratios that are the same on every unit ===========================================================================
 
 
+def allow_for_constant_values(
+    limits: tuple[float, float], parts: Sequence[tuple[Sums, float]], level: float, within: tuple[float, float]
+) -> tuple[float, float]:
+    """The interval of one system's average over test sets, wider for each of them where it has the same value on every
+    unit, as `allow_for_constants` is for differences. `parts` are its sums on each, with the factor of their values.
+    """
+    low, high = limits
+    for many, factor in parts:
+        units = int(constant_units(many)[0])
+        if not units:
+            continue
+        most = clopper_pearson(Share(0, units), level)[1] * (within[1] - within[0])
+        value = factor * float(many.values()[0])
+        low -= max(0.0, min(most, value - within[0])) / len(parts)
+        high += max(0.0, min(most, within[1] - value)) / len(parts)
+    return low, high
+
+
 def allow_for_constants(
     limits: ConfidenceLimits,
     parts: Sequence[tuple[Sums, float]],

@@ -45,7 +45,14 @@ from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.labels import on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import averaged_entries, check_two, comparing, holding_against, tested_entries
+from evalhouse.warehouse.plans.testing import (
+    averaged_entries,
+    check_two,
+    comparing,
+    holding_against,
+    over_of,
+    tested_entries,
+)
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 from evalhouse.warehouse.significance.draws import Looked
 
@@ -297,8 +304,8 @@ class ComparePlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing
-    over: bool = False
-    """Whether it is the average over the test sets that is compared."""
+    over: p.OverTestSets | None = None
+    """How the test sets are taken together, if they are."""
     with_intervals: bool = True
     """Whether each difference has its interval beside it."""
 
@@ -315,7 +322,7 @@ class ComparePlan(Struct, frozen=True):
     @property
     def compared_entries(self) -> tuple[p.Entry, ...]:
         """An entry for each comparison of all systems by all measures."""
-        return self.entries[:1] if self.over else self.entries
+        return self.entries[:1] if self.over is not None else self.entries
 
     @property
     def all_pairs(self) -> bool:
@@ -339,7 +346,7 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     if how.looks is not None:
         # Documents have an order then, however many there are. Intervals hold for one look.
         entries = tuple(replace(entry, units=replace(entry.units, listed=True)) for entry in entries)
-    return ComparePlan(to_text(statement), entries, how, statement.over, with_intervals=how.looks is None)
+    return ComparePlan(to_text(statement), entries, how, over_of(statement), with_intervals=how.looks is None)
 
 
 def compile(plan: ComparePlan) -> Queries:
@@ -347,7 +354,7 @@ def compile(plan: ComparePlan) -> Queries:
     return tuple(
         query
         for entry in plan.entries
-        for query in (*comparison_queries(how, entry, plan.over), *growth_queries(how, entry))
+        for query in (*comparison_queries(how, entry, plan.over is not None), *growth_queries(how, entry))
     )
 
 
@@ -380,7 +387,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     return result_of(
         plan.text,
         plan.entries,
-        f"{measures} {'averaged over' if plan.over else 'on'} {on(plan.entries)}",
+        f"{measures} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
         table,
         how=how,
         tested=replace(tested, resamples=resamples if plan.with_intervals and not all_pairs else None),
@@ -447,7 +454,7 @@ def _columns(plan: ComparePlan, own: Sequence[Column], rows: TableRows, in_secti
         spare = dict.fromkeys(("value_a", "value_b"), 0)  # they name the systems
     if in_sections:
         headings, hidden = headings | HEADINGS, set(IN_TITLES)
-    shown = {"test_set"} if len(plan.entries) > 1 and not plan.over else set()
+    shown = {"test_set"} if len(plan.entries) > 1 and plan.over is None else set()
     if any(level is not None for level in rows.cells("p_adjusted")):
         shown.add("p_adjusted")
         spare["p"] = 4  # it is the adjusted one that decides

@@ -25,7 +25,7 @@ from evalhouse.warehouse.plans.testing import check_percentage
 from evalhouse.warehouse.results import Cell, Column, Met, Result, TableRows
 from evalhouse.warehouse.statements.compare import LOOKS
 from evalhouse.warehouse.statements.questions import question
-from evalhouse.warehouse.statements.score import ScorePlan
+from evalhouse.warehouse.statements.score_plan import ScorePlan
 
 COMPARED = (
     Column("test_set", "name"),

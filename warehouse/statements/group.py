@@ -12,13 +12,13 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.decisions import Decided, decisions
-from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
+from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import check_two, tested_entries, testing_of
+from evalhouse.warehouse.plans.testing import averaged_entries, check_two, over_of, tested_entries, testing_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRows
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
@@ -29,39 +29,49 @@ class GroupPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing
+    over: p.OverTestSets | None = None
+    """How the test sets are taken together, if they are."""
+
+    @property
+    def grouped_entries(self) -> tuple[p.Entry, ...]:
+        """An entry for each grouping of all systems by all measures."""
+        return self.entries if self.over is None else self.entries[:1]
 
 
 def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
     entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("group", entry.systems, entry, statement)
-    return GroupPlan(to_text(statement), entries, testing_of(statement, entries, scope))
+    if statement.over:
+        entries = averaged_entries(statement, entries)
+    return GroupPlan(to_text(statement), entries, testing_of(statement, entries, scope), over_of(statement))
 
 
 def compile(plan: GroupPlan) -> Queries:
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
+    return tuple(
+        query for entry in plan.entries for query in comparison_queries(plan.how, entry, plan.over is not None)
+    )
 
 
 def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system in the order of its value, with its letters; the summary has one row per group."""
     rows, summary = TableRows(ROWS), TableRows(SUMMARY)
     tested = TestedPairs.by(plan.how)
-    pairs = count_of_pairs(plan.entries)
-    for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, facts, ranked=True):
-            of_batch = decisions(batch, workforce, pairs)
-            for comparison in batch:
-                decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
-                tested.add(comparison, of_batch)
-                tested.look_at_pairs(comparison, of_batch)
-                tested.noted.extend(_add_groups(comparison, decided, rows, summary))
-    by_convention = conventions.notes(plan.entries, partial(conventions.of_letters, rows), "verdict", "pairs")
+    pairs = count_of_pairs(plan.grouped_entries)
+    for batch in batches(plan.how, plan.entries, facts, plan.over, ranked=True):
+        of_batch = decisions(batch, workforce, pairs)
+        for comparison in batch:
+            decided = {pair: of_batch[comparison.statistic.label, pair] for pair in comparison.pairs}
+            tested.add(comparison, of_batch)
+            tested.look_at_pairs(comparison, of_batch)
+            tested.noted.extend(_add_groups(comparison, decided, rows, summary))
+    by_convention = conventions.notes(plan.grouped_entries, partial(conventions.of_letters, rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} on {on(plan.entries)}",
+        f"{', '.join(labels)} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
         rows.table(columns),
         tested=tested,
         notes=(*by_convention, *tested.notes),
@@ -143,8 +153,7 @@ def _add_groups(
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
 
-    batches = (batch for entry in plan.entries for batch in comparisons(plan.how, entry, facts))
-    return explain_tests(batches, plan.how)
+    return explain_tests(batches(plan.how, plan.entries, facts, plan.over), plan.how)
 
 
 GROUP = Statement(

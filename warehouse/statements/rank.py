@@ -25,7 +25,7 @@ from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.decisions import Decisions, decisions
 from evalhouse.warehouse.comparing.intervals import percent
 from evalhouse.warehouse.comparing.lacking import documents_queries, missing_notes, refuse_lacking
-from evalhouse.warehouse.comparing.pairs import Comparison, comparison_queries, comparisons
+from evalhouse.warehouse.comparing.pairs import Comparison, batches, comparison_queries
 from evalhouse.warehouse.comparing.some_runs import check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.measures import Statistic
@@ -38,10 +38,12 @@ from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.systems import Several, stands_for_several
 from evalhouse.warehouse.plans.testing import (
+    averaged_entries,
     check_replicates,
     check_twice,
     check_two,
     on_every_test_set,
+    over_of,
     tested_entries,
     testing_of,
 )
@@ -62,8 +64,10 @@ class RankPlan(Struct, frozen=True):
     text: str
     entries: tuple[p.Entry, ...]
     how: p.Testing
-    over: Over | None = None
-    """How systems are ranked over test sets, where they are."""
+    by_mean_rank: Over | None = None
+    """How systems are ranked by their mean ranks over test sets, where they are."""
+    over: p.OverTestSets | None = None
+    """How the test sets are taken together, if they are, where values are ranked."""
 
 
 # --- resolving and compiling ------------------------------------------------------------------------------------------
@@ -72,12 +76,16 @@ class RankPlan(Struct, frozen=True):
 def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
     if statement.sides is not None:
         raise QueryError("rank tests every pair both ways", statement.span, (f"leave out {statement.sides}",))
-    if statement.over:
+    if statement.by_mean_rank:
+        if statement.over != n.MEAN_OVER:
+            raise QueryError("mean ranks are over test sets", statement.span, ("write over test sets by mean rank",))
         over = resolve_over(statement, scope)
         return RankPlan(to_text(statement), over.entries, over.how, over)
     entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("rank", entry.systems, entry, statement)
+    if statement.over:
+        entries = averaged_entries(statement, entries)
     how = testing_of(statement, entries, scope)
     if statement.adjust is None:
         how = replace(how, adjustment=_adjustment(how, entries))
@@ -85,7 +93,7 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
         said = f"adjust {how.adjustment_name} does not hold for all sets of ranks together"
         others = " or ".join(adjustment.name for adjustment in ADJUSTMENTS if adjustment.family_wise)
         raise QueryError(said, statement.adjust.span, (f"write {others}",))
-    return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"))
+    return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"), over=over_of(statement))
 
 
 def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
@@ -98,9 +106,10 @@ def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
 
 
 def compile(plan: RankPlan) -> Queries:
-    if plan.over is not None:
-        return compile_over(plan.over)
-    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry))
+    if plan.by_mean_rank is not None:
+        return compile_over(plan.by_mean_rank)
+    over = plan.over is not None
+    return tuple(query for entry in plan.entries for query in comparison_queries(plan.how, entry, over))
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
@@ -108,23 +117,24 @@ def compile(plan: RankPlan) -> Queries:
 
 def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per system, the best first."""
-    if plan.over is not None:
-        return answer_over(plan.text, plan.over, facts)
+    if plan.by_mean_rank is not None:
+        return answer_over(plan.text, plan.by_mean_rank, facts)
     rows, tested = TableRows(ROWS), TestedPairs.by(plan.how)
-    batches = list(_batches(plan, facts))
-    pairs = sum(len(comparison.pairs) for batch in batches for comparison in batch)
-    for batch in batches:
+    compared = list(_batches(plan, facts))
+    pairs = sum(len(comparison.pairs) for batch in compared for comparison in batch)
+    for batch in compared:
         decided = decisions(batch, workforce, pairs)
         for comparison in batch:
             tested.add(comparison, decided)
             tested.noted.extend(_add_ranks(comparison, decided, rows))
     ranks = partial(conventions.of_systems, rows, "rank_low", "rank_high")
-    by_convention = conventions.notes(plan.entries, ranks, "set of ranks", "sets of ranks")
+    ranked = plan.entries if plan.over is None else plan.entries[:1]
+    by_convention = conventions.notes(ranked, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} on {on(plan.entries)}",
+        f"{', '.join(labels)} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
         rows.table(_columns(plan, rows, labels)),
         how=f"{percent(plan.how.level)} sets of ranks, for all systems together",
         tested=tested,
@@ -134,12 +144,11 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
 
 def _batches(plan: RankPlan, facts: Facts) -> Iterator[tuple[Comparison, ...]]:
     """The comparisons of every system with every other, both ways."""
-    for entry in plan.entries:
-        for batch in comparisons(plan.how, entry, facts):
-            yield tuple(
-                replace(comparison, pairs=tuple(permutations(range(len(comparison.entry.systems)), 2)))
-                for comparison in batch
-            )
+    for batch in batches(plan.how, plan.entries, facts, plan.over):
+        yield tuple(
+            replace(comparison, pairs=tuple(permutations(range(len(comparison.entry.systems)), 2)))
+            for comparison in batch
+        )
 
 
 def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> Iterator[str]:
@@ -203,7 +212,7 @@ def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Co
     )
 
 
-# === over test sets ===================================================================================================
+# === mean ranks ===================================================================================================
 # Mean ranks over test sets, Friedman's test, and which pairs differ (Demšar 2006). A value on a test set is one
 # observation, whatever its size, so nothing is shuffled.
 
@@ -255,12 +264,10 @@ class Over(Struct, frozen=True):
 def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     for field in UNUSED:
         if getattr(statement, field):
-            raise QueryError(
-                f"rank over test sets uses one value per test set, so {field} has no effect", statement.span
-            )
+            raise QueryError(f"a mean rank takes one value per test set, so {field} has no effect", statement.span)
     for measure in statement.measures:
         if stands_for_several(measure):
-            wrong = f"rank over test sets uses one value per test set, and {to_text(measure)} stands for several"
+            wrong = f"a mean rank takes one value per test set, and {to_text(measure)} stands for several"
             raise QueryError(wrong, measure.span, ("ask for one of them: optional=excluded",))
     wanted = replace(Wanted.of(statement), tested=False, several=Several(), groups=False)
     entries = entries_on(statement.test_sets, wanted, scope)
@@ -268,7 +275,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     check_twice(statement.systems)
     place = statement.test_sets.span if statement.test_sets else statement.span
     if len(entries) < 2:
-        raise QueryError("rank over test sets needs two test sets, but there is only one", place)
+        raise QueryError("a mean rank needs two test sets, but there is only one", place)
     tasks = sorted({entry.kind.name for entry in entries})
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
@@ -277,7 +284,7 @@ def resolve_over(statement: n.Rank, scope: Scope) -> Over:
     if statement.adjust is not None:
         post_hoc = text_of(statement.adjust, statement.adjust, "the name of an adjustment").casefold()
         if post_hoc not in POST_HOC:
-            wrong = f"rank over test sets adjusts by {' or '.join(POST_HOC)}, not by {post_hoc}"
+            wrong = f"by mean rank adjusts by {' or '.join(POST_HOC)}, not by {post_hoc}"
             raise QueryError(wrong, statement.adjust.span, hints(post_hoc, POST_HOC, "adjustments"))
     where = filter_on(scope, statement.where, entries)
     check_replicates(entries, statement.replicates or statement, (), where)
@@ -393,7 +400,7 @@ def answer_over(text: str, over: Over, facts: Facts) -> Result:
         f"{', '.join(labels)} over {on(over.entries)}",
         rows.table([replace(c, on_screen=len(labels) > 1) if c.name == "measure" else c for c in columns]),
         how=said,
-        settings=("rank over test sets", f"adjust {over.post_hoc}"),
+        settings=("mean ranks over test sets", f"adjust {over.post_hoc}"),
         p_values=[p for p in summary.cells("p") if isinstance(p, float)],
         notes=[
             *_hopeless(over, pairs),
@@ -446,8 +453,8 @@ def systems_told_apart(found: MeanRanks) -> Booleans:
 def weigh(plan: RankPlan, facts: Facts) -> Iterator[Line]:
     from evalhouse.warehouse.comparing.explanation import explain_tests
 
-    if plan.over is not None:
-        return weigh_over(plan.over)
+    if plan.by_mean_rank is not None:
+        return weigh_over(plan.by_mean_rank)
     return explain_tests(_batches(plan, facts), plan.how)
 
 
@@ -455,7 +462,7 @@ RANK = Statement(
     node=n.Rank,
     usage=Usage(
         "rank MEASURE, …",
-        "each system's rank, the set of ranks that it may have, and clusters; over test sets, mean ranks",
+        "each system's rank, the set of ranks that it may have, and clusters",
         "rank F for all on TST3",
         of_rows="""\
 >>> [(row["system"], row["rank_low"], row["rank_high"]) for row in eh.rank(rows, "accuracy", "all")]

@@ -7,7 +7,6 @@ from contextlib import suppress
 from math import fsum
 from typing import Any, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes as n
@@ -52,7 +51,7 @@ from evalhouse.warehouse.plans.labels import (
 )
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import check_replicates
+from evalhouse.warehouse.plans.testing import check_replicates, over_of, taken_together
 from evalhouse.warehouse.results import (
     EMPTY,
     Cell,
@@ -80,51 +79,12 @@ from evalhouse.warehouse.statements.score_corrected import (
     resampling_of,
     score_interval_notes,
 )
+from evalhouse.warehouse.statements.score_plan import ScorePlan
+from evalhouse.warehouse.statements.score_together import answer_together, check_interval, check_together
 
 # === the statement ====================================================================================================
 
 Key = tuple[Cell, ...]
-
-
-class ScorePlan(Struct, frozen=True):
-    """`order` is the column to order by: a label of a statistic, or system. `everyone` has the entries with all systems
-    of their test sets, where values are to be standardized: distances from the mean of all, in standard deviations.
-    `how` says which rows are chosen and how values are resampled, `interval` whether intervals are asked for, and
-    `decides` whether something depends on them, so that none of a share may be too narrow. `missing` says what becomes
-    of documents that a system lacks, where the statement does.
-    """
-
-    text: str
-    entries: tuple[p.Entry, ...]
-    by: tuple[p.Dimension, ...]
-    how: p.Testing
-    order: str
-    descending: bool
-    limit: int | None
-    interval: bool = False
-    decides: bool = False
-    missing: str | None = None
-    everyone: tuple[p.Entry, ...] = ()
-    averages: tuple[p.Entry, ...] = ()
-    """Where rows are split by unit, the entries with the averages over units of their measures, by the same labels."""
-
-    @property
-    def standardized(self) -> bool:
-        return bool(self.everyone)
-
-    def valued(self) -> tuple[Valued, ...]:
-        """The lines that are asked for, an entry each."""
-        return tuple(Valued(entry, self.by, self.how.where) for entry in self.entries)
-
-    def averaged(self, entry: p.Entry) -> Valued:
-        """The averages over units of an entry with them; what else splits rows splits these too."""
-        others = tuple(dimension for dimension in self.by if dimension.of != "unit")
-        return Valued(entry, others, self.how.where, of="averages over units")
-
-    def column_labels(self) -> list[str]:
-        """What the columns of values are called: as the measures, or as what is made of them."""
-        labels = [statistic.label for statistic in self.entries[0].statistics]
-        return [f"z({label})" for label in labels] if self.standardized else labels
 
 
 # --- resolving --------------------------------------------------------------------------------------------------------
@@ -142,6 +102,10 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         for dimension, attribute in zip(by, statement.by, strict=False):
             check_groups(entry, dimension, "a score", attribute)
     check_replicates(entries, statement.replicates or statement, by, where)
+    if statement.over:
+        check_together(statement)
+        check_interval(statement, entries)
+        entries = taken_together(statement, entries)
     first = entries[0].statistics[0]
     order, descending = first.label, not first.measure.lower_is_better
     if statement.order:
@@ -160,6 +124,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         interval=statement.interval is not None,
         missing=statement.missing,
         everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
+        over=over_of(statement),
         averages=_averages(statement, entries, by, scope),
     )
 
@@ -168,7 +133,7 @@ def _averages(
     statement: n.Score, entries: tuple[p.Entry, ...], by: Sequence[p.Dimension], scope: Scope
 ) -> tuple[p.Entry, ...]:
     """The entries with the averages over units of their measures, where rows are split by unit and show them below."""
-    if statement.standardized or not any(dimension.of == "unit" for dimension in by):
+    if statement.standardized or statement.over or not any(dimension.of == "unit" for dimension in by):
         return ()
     return tuple(replace(entry, statistics=tuple(_averages_of(entry, scope))) for entry in entries)
 
@@ -271,6 +236,9 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     """The values of the measures, one row per test set, system and `by` value."""
     if isinstance(plan, CorrectedPlan):
         return corrected_answer(plan, facts)
+    if plan.over is not None:
+        of_each = replace(plan, over=None, interval=False, limit=None)
+        return answer_together(plan, plan.over, answer(of_each, facts, workforce), facts)
     labels, kinds = plan.column_labels(), _kinds(plan)
     replicated = any(_has_runs(entry) for entry in plan.entries)
     rows = TableRows(_names(plan, replicated))

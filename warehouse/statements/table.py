@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from math import fsum
 from string import ascii_lowercase
 from typing import Any
 
@@ -23,9 +22,10 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import headed, missing_caption, noun_of, on, unit_of
+from evalhouse.warehouse.plans.labels import headed, lacking_test_sets, missing_caption, noun_of, on, some, unit_of
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
+from evalhouse.warehouse.plans.testing import over_of, taken_together
 from evalhouse.warehouse.results import (
     UNEVEN,
     Cell,
@@ -39,7 +39,9 @@ from evalhouse.warehouse.results import (
 )
 from evalhouse.warehouse.statements.compare import COMPARE, ComparePlan
 from evalhouse.warehouse.statements.rank import RANK, RankPlan
-from evalhouse.warehouse.statements.score import SCORE, ScorePlan, executor
+from evalhouse.warehouse.statements.score import SCORE, executor
+from evalhouse.warehouse.statements.score_plan import ScorePlan
+from evalhouse.warehouse.statements.score_together import averaged_values, pooled_values
 
 STRICTER = Decimal("0.2")
 """The level of the second mark, as a share of that of the first: 0.01 beside 0.05."""
@@ -75,6 +77,13 @@ class PaperTablePlan(Struct, frozen=True):
     digits: int | None
     average: str
     """What the last columns are called, with the averages over test sets; empty where they were not asked for."""
+    over: p.OverTestSets | None = None
+    """How those are made of the test sets."""
+    average_compared: ComparePlan | None = None
+    average_stricter: ComparePlan | None = None
+    average_ranked: RankPlan | None = None
+    untested: str = ""
+    """Why averages are not tested though values are; empty where they are."""
 
     @property
     def entries(self) -> tuple[p.Entry, ...]:
@@ -108,7 +117,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         compared, stricter = replace(compared, how=how), replace(compared, how=_stricter(how))
     if statement.ranks:
         ranked = RANK.resolve(_question_for(n.Rank, statement), scope)
-    return PaperTablePlan(
+    plan = PaperTablePlan(
         text=to_text(written),
         score=score,
         compared=compared,
@@ -120,7 +129,31 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         label=_label(statement.label),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
         average=_average(statement, score.entries),
+        over=over_of(statement),
     )
+    return _with_tested_averages(plan, written, statement, scope)
+
+
+def _with_tested_averages(
+    plan: PaperTablePlan, written: n.PaperTable, statement: n.PaperTable, scope: Scope
+) -> PaperTablePlan:
+    """The plan with the tests of the averages, where values are tested; or with why they are not."""
+    if plan.over is None or (plan.compared is None and plan.ranked is None):
+        return plan
+    if lacking := lacking_test_sets(plan.entries):
+        return replace(plan, untested=f"not every system is on every test set: {some(lacking)}")
+    try:
+        if plan.compared is not None:
+            question = replace(_question_for(n.Compare, written), over=statement.over)
+            compared = replace(COMPARE.resolve(question, scope), with_intervals=False, how=plan.compared.how)
+            stricter = None if plan.stricter is None else replace(compared, how=plan.stricter.how)
+            plan = replace(plan, average_compared=compared, average_stricter=stricter)
+        if plan.ranked is not None:
+            question = replace(_question_for(n.Rank, statement), over=statement.over)
+            plan = replace(plan, average_ranked=RANK.resolve(question, scope))
+    except QueryError as error:
+        return replace(plan, untested=error.message)
+    return plan
 
 
 def _average(statement: n.PaperTable, entries: Sequence[p.Entry]) -> str:
@@ -129,9 +162,12 @@ def _average(statement: n.PaperTable, entries: Sequence[p.Entry]) -> str:
         return ""
     if len(entries) < 2:
         raise QueryError("an average over test sets needs two of them", statement.span, ("leave out over test sets",))
+    if statement.over == n.POOLED:
+        taken_together(statement, tuple(entries))
     names = {entry.test_set.name for entry in entries}
+    called = "pooled" if statement.over == n.POOLED else "average"
     return next(
-        name for name in ("average", "average over test sets", "the average over test sets") if name not in names
+        name for name in (called, f"{called} over test sets", f"the {called} over test sets") if name not in names
     )
 
 
@@ -280,10 +316,10 @@ def _label(node: n.Text | n.Variable | None) -> str:
 def compile(plan: PaperTablePlan) -> Queries:
     """The queries of all three questions, each once."""
     queries = list(SCORE.compile(plan.score))
-    if plan.compared is not None:
-        queries += COMPARE.compile(plan.compared)
-    if plan.ranked is not None:
-        queries += RANK.compile(plan.ranked)
+    for compared in (plan.compared, plan.average_compared):
+        queries += COMPARE.compile(compared) if compared is not None else ()
+    for ranked in (plan.ranked, plan.average_ranked):
+        queries += RANK.compile(ranked) if ranked is not None else ()
     by_name: dict[str, Query] = {}
     for query in queries:
         by_name[query.name] = _either(by_name[query.name], query) if query.name in by_name else query
@@ -314,21 +350,27 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     order = _order(plan, scored)
     tested: dict[GridKey, dict[str, Cell]] = {}
     if compared is not None:
-        beaten = not plan.against
-        marks = _beaten(plan, compared, order) if beaten else _marks_against(plan, compared, facts, workforce)
-        _add(tested, marks)
+        _add(tested, _marks(plan, compared, plan.stricter, order, facts, workforce))
     if ranked is not None:
         _add(tested, _ranks(ranked))
+    of_average = []
+    if plan.average_compared is not None:
+        of_average.append(COMPARE.answer(plan.average_compared, facts, workforce))
+        marks = _marks(plan, of_average[0], plan.average_stricter, order, facts, workforce)
+        _add(tested, _called(plan.average, marks))
+    if plan.average_ranked is not None:
+        of_average.append(RANK.answer(plan.average_ranked, facts, workforce))
+        _add(tested, _called(plan.average, _ranks(of_average[-1])))
     runs = (RUNS,) if any(column.name == RUNS for column in scored.table.columns) else ()
     rows = TableRows((*VALUES, *runs, *TESTED))
     rested = {label for _, label in scored.uneven} if plan.average else set()
     uneven = scored.uneven | {(plan.average, label) for label in rested}
-    for row in (*_values(plan, scored, order), *_averages(plan, scored, order)):
+    for row in (*_values(plan, scored, order), *_averages(plan, scored, order, facts)):
         beside = tested.get((row["test_set"], row["measure"], row["system"]), {})
         if (row["test_set"], row["measure"]) in uneven and row["value"] is not None:
             beside = {"mark": UNEVEN, **beside}
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
-    answers = [result for result in (scored, compared, ranked) if result is not None]
+    answers = [result for result in (scored, compared, ranked, *of_average) if result is not None]
     labels = ", ".join(plan.score.column_labels())
     what = plan.caption or f"{labels} on {on(plan.entries)}"
     notes = [note for result in answers for note in result.notes]
@@ -336,8 +378,8 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     table = rows.table(_columns(plan, rows))
     return replace(
         result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
-        signature=_signature(plan.text, scored, compared, ranked),
-        grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked)),
+        signature=_signature(plan.text, scored, compared, ranked, of_average),
+        grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked, of_average)),
         uneven=uneven,
         how="; ".join(filter(None, (result.how for result in answers))),
     )
@@ -364,21 +406,21 @@ def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iter
                 }
 
 
-def _averages(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iterator[dict[str, Cell]]:
-    """The mean of the values of each system over the test sets, each counted once; none where it has none on any."""
-    found = {(row["test_set"], row["system"]): row for row in scored.rows}
-    for system in order if plan.average else ():
-        of_system = [found.get((entry.test_set.name, system)) for entry in plan.entries]
+def _averages(plan: PaperTablePlan, scored: Result, order: Sequence[Cell], facts: Facts) -> Iterator[dict[str, Cell]]:
+    """What each system has on all test sets together; none where it has no value on one of them."""
+    if plan.over is None:
+        return
+    values = pooled_values(plan.score, facts) if plan.over.pooled else averaged_values(plan.score, scored)
+    nothing: dict[str, Cell] = dict.fromkeys((*VALUES, *((RUNS,) if RUNS in scored.rows[0] else ())))
+    for system in order:
         for label in plan.score.column_labels():
-            values = [None if row is None else row[label] for row in of_system]
-            known = [float(value) for value in values if value is not None]
-            nothing: dict[str, Cell] = dict.fromkeys((*VALUES, *((RUNS,) if RUNS in scored.rows[0] else ())))
-            yield nothing | {
-                "test_set": plan.average,
-                "measure": label,
-                "system": system,
-                "value": fsum(known) / len(known) if len(known) == len(values) else None,
-            }
+            value = values.get((system,), {}).get(label)
+            yield nothing | {"test_set": plan.average, "measure": label, "system": system, "value": value}
+
+
+def _called(average: str, found: Mapping[GridKey, dict[str, Cell]]) -> dict[GridKey, dict[str, Cell]]:
+    """What was tested of several test sets together, by what their column is called."""
+    return {(average, measure, system): cells for (_, measure, system), cells in found.items()}
 
 
 def _order(plan: PaperTablePlan, scored: Result) -> list[Cell]:
@@ -397,11 +439,24 @@ def _add(tested: dict[GridKey, dict[str, Cell]], found: Mapping[GridKey, dict[st
         tested.setdefault(key, {}).update(cells)
 
 
+def _marks(
+    plan: PaperTablePlan,
+    compared: Result,
+    stricter: ComparePlan | None,
+    order: Sequence[Cell],
+    facts: Facts,
+    workforce: Workforce,
+) -> dict[GridKey, dict[str, Cell]]:
+    """What was tested of each system: against the baseline, or else which others it beats."""
+    if not plan.against:
+        return _beaten(plan, compared, order)
+    return _marks_against(plan, compared, _second_marks(plan, compared, stricter, facts, workforce))
+
+
 def _marks_against(
-    plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce
+    plan: PaperTablePlan, compared: Result, second: Mapping[GridKey, str]
 ) -> dict[GridKey, dict[str, Cell]]:
     """What was tested of each system against the baseline, with its mark."""
-    second = _second_marks(plan, compared, facts, workforce)
     found: dict[GridKey, dict[str, Cell]] = {}
     for row in compared.rows:
         first, other = row["system_a"], row["system_b"]
@@ -420,23 +475,25 @@ def _marks_against(
     return found
 
 
-def _second_marks(plan: PaperTablePlan, compared: Result, facts: Facts, workforce: Workforce) -> dict[GridKey, str]:
+def _second_marks(
+    plan: PaperTablePlan, compared: Result, stricter: ComparePlan | None, facts: Facts, workforce: Workforce
+) -> dict[GridKey, str]:
     """The marks of what is significant at the stricter level, too, or may be. Shuffles are to be as sure of that as of
     the first, so they are made again; a level that is no matter of chance is only compared.
     """
-    if plan.stricter is None:
+    if stricter is None:
         return {}
-    deciding = "p_adjusted" if plan.stricter.how.adjustment.adjusts else "p"
+    deciding = "p_adjusted" if stricter.how.adjustment.adjusts else "p"
 
     def key(row: Mapping[str, Cell]) -> GridKey:
         return row["test_set"], row["measure"], row["system_a" if row["system_b"] == plan.against else "system_b"]
 
     marked = [row for row in compared.rows if row["verdict"] == "significant"]
     if all(row["shuffles"] is None for row in marked):
-        level = float(plan.stricter.how.level)
+        level = float(stricter.how.level)
         return {key(row): SECOND_MARK for row in marked if float(row[deciding] or 0.0) <= level}
     marks = {"significant": SECOND_MARK, "undecided": MARK + UNDECIDED_MARK}
-    again = {key(row): str(row["verdict"]) for row in COMPARE.answer(plan.stricter, facts, workforce).rows}
+    again = {key(row): str(row["verdict"]) for row in COMPARE.answer(stricter, facts, workforce).rows}
     return {key(row): marks[again[key(row)]] for row in marked if again[key(row)] in marks}
 
 
@@ -472,7 +529,9 @@ def _ranks(ranked: Result) -> dict[GridKey, dict[str, Cell]]:
     }
 
 
-def _signature(text: str, scored: Result, compared: Result | None, ranked: Result | None) -> str:
+def _signature(
+    text: str, scored: Result, compared: Result | None, ranked: Result | None, of_average: Sequence[Result]
+) -> str:
     """The statement, and what decides the numbers of any of the answers, once; data and version come last."""
     *said, data, version = _signature_parts(scored)
     if compared is not None:
@@ -480,6 +539,8 @@ def _signature(text: str, scored: Result, compared: Result | None, ranked: Resul
     if ranked is not None:
         parts = _signature_parts(ranked)[:-2]
         said += [part if part in said or compared is None else f"ranks {part}" for part in parts]
+    for result in of_average:
+        said += [f"average {part}" for part in _signature_parts(result)[:-2] if part not in said]
     return " | ".join([text, *dict.fromkeys(said), data, version])
 
 
@@ -556,14 +617,26 @@ def _letter(place: int) -> str:
 
 
 def _legend(
-    plan: PaperTablePlan, rows: TableRows, scored: Result, compared: Result | None, ranked: Result | None
+    plan: PaperTablePlan,
+    rows: TableRows,
+    scored: Result,
+    compared: Result | None,
+    ranked: Result | None,
+    of_average: Sequence[Result],
 ) -> Iterator[str]:
     """What the marks mean, and how each was got."""
     if plan.score.interval:
         yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
-    if plan.average:
-        tested = "; it is not tested here" if compared is not None or ranked is not None else ""
-        yield f"{plan.average}: the mean over {len(plan.entries):,} test sets, each counted once{tested}"
+    if plan.over is not None:
+        test_sets = f"{len(plan.entries):,} test sets"
+        what = (
+            f"the documents of {test_sets} together"
+            if plan.over.pooled
+            else f"the mean over {test_sets}, each counted once"
+        )
+        tested = f"; it is not tested, as {plan.untested}" if plan.untested else ""
+        how = "".join(f"; {result.how}" for result in of_average)
+        yield f"{plan.average}: {what}{tested}{how}"
     unsure = any(UNDECIDED_MARK in str(mark) for mark in rows.cells("mark"))
     if compared is not None and plan.compared is not None and plan.stricter is not None:
         level, stricter = plan.compared.how.level, plan.stricter.how.level

@@ -112,7 +112,11 @@ class SystemEstimates(Struct, frozen=True, eq=False, dict=True):
         """Which of the estimates with these influences are close enough to Student's t at the tail probability
         `tail`.
         """
-        return near_student(influences, self.times, student, tail) & self.steady[places]
+        return near_student(influences, self.times, student, tail) & self.are_steady(places)
+
+    def are_steady(self, places: Places) -> Booleans:
+        """Which of the estimates have only denominators that vary so little."""
+        return np.asarray(self.steady[places])
 
     def half_steps(self) -> Floats:
         """Half of the smallest step by which an estimate can change, or 0 if there is no smallest step; of shape
@@ -213,9 +217,8 @@ class Differences(SystemEstimates, frozen=True, eq=False, dict=True):
         influences = self.of_systems
         return np.asarray(influences[self.first[places]] - influences[self.second[places]])
 
-    def near_normal(self, places: Places, influences: Floats, student: Student, tail: float) -> Booleans:
-        steady = self.steady[self.first[places]] & self.steady[self.second[places]]
-        return near_student(influences, self.times, student, tail) & steady
+    def are_steady(self, places: Places) -> Booleans:
+        return np.asarray(self.steady[self.first[places]] & self.steady[self.second[places]])
 
     def half_steps(self) -> Floats:
         """For items that are right or wrong this is half an item, the continuity correction of a sign test (Edwards
@@ -336,9 +339,9 @@ class OfTestSet(Struct, frozen=True, eq=False):
 
 
 class Averages(Struct, frozen=True, eq=False):
-    """The average differences of pairs: a weighted sum of the differences on the test sets."""
+    """The average differences of pairs, or values of systems: a weighted sum of those on the test sets."""
 
-    parts: tuple[Differences, ...]
+    parts: tuple[SystemEstimates, ...]
     weights: tuple[float, ...]
     streams: tuple[int, ...]
 
@@ -353,9 +356,15 @@ class Averages(Struct, frozen=True, eq=False):
         differences = tuple(Differences.of(part.many, pairs, order) for part in parts)
         return cls(differences, tuple(part.factor / len(parts) for part in parts), tuple(part.stream for part in parts))
 
+    @classmethod
+    def of_systems(cls, parts: Sequence[OfTestSet]) -> Averages:
+        """The average values of the same systems on each test set."""
+        values = tuple(SystemEstimates(part.many, np.ones(part.many.units, dtype=np.int64)) for part in parts)
+        return cls(values, tuple(part.factor / len(parts) for part in parts), tuple(part.stream for part in parts))
+
     @property
     def size(self) -> int:
-        """How many pairs there are."""
+        """How many pairs, or systems, there are."""
         return self.parts[0].size
 
     @property
@@ -393,7 +402,7 @@ class Averages(Struct, frozen=True, eq=False):
         """Which of the averages with these influences are close enough to Student's t at the tail probability
         `tail`.
         """
-        steady = [part.steady[part.first[places]] & part.steady[part.second[places]] for part in self.parts]
+        steady = [part.are_steady(places) for part in self.parts]
         near: Booleans = near_student(influences, self.times, student, tail)
         return np.asarray(near & np.logical_and.reduce(steady))
 

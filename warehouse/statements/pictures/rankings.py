@@ -13,13 +13,15 @@ from evalhouse.warehouse.charts import MOST_PANELS, Panel, Points
 from evalhouse.warehouse.charts.intervals import critical_difference, rank_sets, ranking
 from evalhouse.warehouse.charts.planes import plane
 from evalhouse.warehouse.comparing.intervals import OwnIntervals, own_interval_queries, own_intervals, percent
+from evalhouse.warehouse.comparing.intervals_together import intervals_together
+from evalhouse.warehouse.comparing.pairs import entry_of_all
 from evalhouse.warehouse.comparing.values import expectation
 from evalhouse.warehouse.kinds import FILTERING, KINDS
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.plans.labels import SIMULATED
+from evalhouse.warehouse.plans.labels import SIMULATED, on
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
 from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, Result, count_behind
 from evalhouse.warehouse.significance.groups import letters
@@ -39,7 +41,7 @@ from evalhouse.warehouse.statements.score_corrected import CorrectedPlan
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.statements.group import GroupPlan
-    from evalhouse.warehouse.statements.score import ScorePlan
+    from evalhouse.warehouse.statements.score_plan import ScorePlan
 
 
 # === the picture of group =============================================================================================
@@ -64,8 +66,9 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
 
     groups = {contest: list(rows) for contest, rows in groupby(result.summary, key)}
     rows_of = {contest: list(rows) for contest, rows in groupby(result.rows, key)}
-    for entry in plan.entries:
-        known = own_intervals(plan.how, entry, facts, workforce)
+    entries = _drawn_entries(plan.entries, plan.over)
+    for entry in entries:
+        known = _spread(plan.how, entry, plan.entries, plan.over, facts, workforce)
         spreads.append(known)
         for statistic in entry.statistics:
             rows = rows_of[entry.test_set.name, statistic.label]
@@ -74,7 +77,7 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
                 (letter, [str(row["system"]) for row in rows if letter in str(row["letters"]).split()])
                 for letter in (str(group["letter"]) for group in groups[entry.test_set.name, statistic.label])
             ]
-            title = panel_title(plan.entries, measures, entry, statistic.label)
+            title = panel_title(entries, measures, entry, statistic.label)
             intervals, unit = intervals_of(statistic.label, known), unit_in(result, "value")
             panels.append(ranking(title, statistic.label, unit, ranked, intervals, expected_systems(entry), letters))
             said.append(
@@ -82,15 +85,40 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
                 f"{ranked[-1][0]} in {len(letters)} groups"
             )
     legend = (SHARED_LETTER, f"lines: {lines_of(plan.how, plan.entries, spreads)}", *hollow(plan.entries))
-    return Drawn(plan.entries, tuple(panels), f"Ranking with significance groups. {'; '.join(said)}.", legend)
+    alternative = f"Ranking with significance groups. {'; '.join(said)}."
+    return Drawn(plan.entries, tuple(panels), alternative, legend, title=_title(plan.entries, plan.over))
+
+
+def _drawn_entries(entries: Sequence[p.Entry], over: p.OverTestSets | None) -> Sequence[p.Entry]:
+    """What has panels of its own: each test set, or what several are together."""
+    return entries if over is None else (entry_of_all(entries),)
+
+
+def _spread(
+    how: p.Testing,
+    entry: p.Entry,
+    entries: Sequence[p.Entry],
+    over: p.OverTestSets | None,
+    facts: Facts,
+    workforce: Workforce,
+) -> OwnIntervals:
+    """The intervals of the values in the panels of an entry."""
+    if over is None:
+        return own_intervals(how, entry, facts, workforce)
+    return intervals_together(how, entries, over, facts)
+
+
+def _title(entries: Sequence[p.Entry], over: p.OverTestSets | None) -> str:
+    """What a picture of test sets that are taken together is called; empty for the usual title."""
+    return "" if over is None else f"{', '.join(labels(entries))} {over.said} {on(entries)}"
 
 
 # === the pictures of rank =============================================================================================
-# The ranks that each system may have, and over test sets the critical-difference diagram.
+# The ranks that each system may have, and of mean ranks the critical-difference diagram.
 
 
 def draw_ranks(plan: RankPlan, result: Result, facts: Facts, workforce: Workforce) -> Drawn:
-    return _rank_sets(plan, result) if plan.over is None else _over_test_sets(plan.over, facts)
+    return _rank_sets(plan, result) if plan.by_mean_rank is None else _mean_ranks(plan.by_mean_rank, facts)
 
 
 def _rank_sets(plan: RankPlan, result: Result) -> Drawn:
@@ -112,10 +140,11 @@ def _rank_sets(plan: RankPlan, result: Result) -> Drawn:
         first = [name for name, _, low, _ in sets if low == 1]
         said.append(f"{measure} on {test_set}: {len(first)} of {len(sets)} systems may be the best")
     legend = (f"lines: the ranks that a system may have, {percent(plan.how.level)} for all systems together",)
-    return Drawn(plan.entries, tuple(panels), f"Sets of ranks. {'; '.join(said)}.", legend)
+    alternative = f"Sets of ranks. {'; '.join(said)}."
+    return Drawn(plan.entries, tuple(panels), alternative, legend, title=_title(plan.entries, plan.over))
 
 
-def _over_test_sets(over: Over, facts: Facts) -> Drawn:
+def _mean_ranks(over: Over, facts: Facts) -> Drawn:
     panels: list[Panel] = []
     said: list[str] = []
     labels = [statistic.label for statistic in over.entries[0].statistics]
@@ -148,9 +177,9 @@ def score_queries(plan: ScorePlan | CorrectedPlan) -> Queries:
     """What brings the intervals, or the line of guessing in a plane."""
     if isinstance(plan, CorrectedPlan):
         return ()
-    if _is_plane(plan):
+    if _is_plane(plan) and plan.over is None:
         return tuple(Query(_key_name(entry), scores.key_totals(entry)) for entry in plan.entries)
-    if plan.by or plan.standardized:
+    if plan.by or plan.standardized or _is_plane(plan):
         return ()
     return tuple(query for entry in plan.entries for query in own_interval_queries(plan.how, entry))
 
@@ -171,13 +200,15 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
         return _planes(plan, result, facts)
     panels: list[Panel] = []
     spreads: list[OwnIntervals] = []
-    for entry in plan.entries:
-        known = OwnIntervals({}) if plan.by or plan.standardized else own_intervals(plan.how, entry, facts, workforce)
+    entries = _drawn_entries(plan.entries, plan.over)
+    for entry in entries:
+        plain = not (plan.by or plan.standardized)
+        known = _spread(plan.how, entry, plan.entries, plan.over, facts, workforce) if plain else OwnIntervals({})
         rows = [row for row in result.rows if row["test_set"] == entry.test_set.name]
         spreads.append(known)
         for label in measures:
-            title = panel_title(plan.entries, measures, entry, label)
-            for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(plan.entries) * len(measures))):
+            title = panel_title(entries, measures, entry, label)
+            for part, named in _facets(rows, label, plan.by, room=MOST_PANELS // (len(entries) * len(measures))):
                 of_part = ", ".join(filter(None, (title, part)))
                 unit, spans = unit_in(result, label), intervals_of(label, known)
                 panel = ranking(of_part, label, unit, named, spans, expected_systems(entry))
@@ -186,7 +217,7 @@ def draw_scores(plan: ScorePlan | CorrectedPlan, result: Result, facts: Facts, w
     legend = (*hollow(plan.entries), *_uneven_means(result))
     if any(spread.intervals for spread in spreads):
         legend = (f"lines: {lines_of(plan.how, plan.entries, spreads)}", *legend)
-    return Drawn(plan.entries, tuple(panels), _read_out(panels), legend)
+    return Drawn(plan.entries, tuple(panels), _read_out(panels), legend, title=_title(plan.entries, plan.over))
 
 
 def _uneven_means(result: Result) -> tuple[str, ...]:
@@ -275,7 +306,8 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     panels: list[Panel] = []
     notes: list[str] = []
     legend: list[str] = []
-    for entry in plan.entries:
+    entries = _drawn_entries(plan.entries, plan.over)
+    for entry in entries:
         first, second = entry.statistics
         points = []
         for row in result.rows:
@@ -284,9 +316,9 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
                 points.append((str(row["system"]), x, y))
         if not points:
             continue
-        line = _guessing(entry, facts)
+        line = _guessing(entry, facts) if plan.over is None else []
         recall_precision = {first.measure.name, second.measure.name} == {"recall", "precision"}
-        title = panel_title(plan.entries, (), entry, "")
+        title = panel_title(entries, (), entry, "")
         names = (first.label, second.label)
         units = (unit_in(result, first.label), unit_in(result, second.label))
         panel = plane(title, names, units, points, expected_systems(entry), line, recall_precision)
@@ -305,7 +337,8 @@ def _planes(plan: ScorePlan, result: Result, facts: Facts) -> Drawn:
     first, second = plan.entries[0].statistics
     alternative = f"Systems in the plane of {first.label} (across) and {second.label} (up): {said}."
     legend += _uneven_means(result)
-    return Drawn(plan.entries, tuple(panels), alternative, tuple(dict.fromkeys(legend)), tuple(notes))
+    title = _title(plan.entries, plan.over)
+    return Drawn(plan.entries, tuple(panels), alternative, tuple(dict.fromkeys(legend)), tuple(notes), title)
 
 
 def _count_measured(points: Points) -> int:

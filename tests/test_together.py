@@ -1,0 +1,209 @@
+"""Test sets taken together: `over test sets` is the mean over them, `over test sets pooled` all their documents.
+
+The oracles are Python's fractions over the counts, the same documents loaded as one test set, and every exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import permutations, product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalhouse.grammar.errors import QueryError
+from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.session.session import Session
+from tests.conftest import write_csv
+from tests.empty import create
+
+Counts = tuple[int, int, int]
+"""Possible, actual and correct answers of a document."""
+
+counts = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1)).map(lambda c: (c[0], c[1], min(c)))
+documents = st.lists(st.tuples(counts, counts), min_size=1, max_size=3)
+test_sets = st.lists(documents, min_size=2, max_size=3)
+"""For each test set its documents, and of each the counts of two systems."""
+
+SYSTEMS = ("A", "B")
+
+
+@contextmanager
+def opened(
+    folder: Path, of_test_sets: Sequence[Sequence[Sequence[Counts]]], together: bool = False
+) -> Iterator[Session]:
+    """The test sets t0, t1 and so on; or `together` all of their documents as one."""
+    rows = [
+        ("one" if together else f"t{place}", system, f"t{place}-d{number}", *of_document[which], 0)
+        for place, of_test_set in enumerate(of_test_sets)
+        for number, of_document in enumerate(of_test_set)
+        for which, system in enumerate(SYSTEMS)
+    ]
+    file = write_csv(folder / "s.csv", "test_set system document possible actual correct partial", rows)
+    with create(folder / f"{together}.duckdb") as database:
+        load(database, file, "scores")
+        yield Session(database)
+
+
+def recall(rows: Sequence[Counts]) -> Fraction:
+    return Fraction(sum(row[2] for row in rows), sum(row[0] for row in rows))
+
+
+def means(of_test_sets: Sequence[Sequence[Sequence[Counts]]]) -> list[Fraction]:
+    """The mean recall of each system, each test set counted once."""
+    values = [[recall([row[which] for row in of]) for of in of_test_sets] for which in range(len(SYSTEMS))]
+    return [sum(of, Fraction(0)) / len(of) for of in values]
+
+
+def pooled(of_test_sets: Sequence[Sequence[Sequence[Counts]]]) -> list[Fraction]:
+    return [recall([row[which] for of in of_test_sets for row in of]) for which in range(len(SYSTEMS))]
+
+
+def exchanged(
+    of_test_sets: Sequence[Sequence[Sequence[Counts]]],
+) -> Iterator[list[list[tuple[Counts, Counts]]]]:
+    """The test sets after every exchange of documents."""
+    numbers = [len(of) for of in of_test_sets]
+    for flips in product((False, True), repeat=sum(numbers)):
+        flip = iter(flips)
+        yield [[(pair[1], pair[0]) if next(flip) else (pair[0], pair[1]) for pair in of] for of in of_test_sets]
+
+
+@settings(max_examples=12, deadline=None)
+@given(test_sets)
+def test_values_and_exact_p_are_those_of_all_exchanges(
+    tmp_path_factory: pytest.TempPathFactory, data: list[list[tuple[Counts, Counts]]]
+) -> None:
+    with opened(tmp_path_factory.mktemp("data"), data) as session:
+        for clause, values in (("over test sets", means), ("over test sets pooled", pooled)):
+            first, second = values(data)
+            [row] = session.run(f"compare recall for A, B {clause} exact").rows
+            assert (row["value_a"], row["value_b"]) == (float(first), float(second))
+            changed = [values(other) for other in exchanged(data)]
+            extreme = sum(abs(a - b) >= abs(first - second) for a, b in changed)
+            assert row["p"] == pytest.approx(extreme / len(changed), abs=1e-12)
+            scored = {row["system"]: row["recall"] for row in session.run(f"score recall for all {clause}").rows}
+            assert scored == pytest.approx({"A": float(first), "B": float(second)}, abs=1e-15)
+            grouped = {row["system"]: row["value"] for row in session.run(f"group recall for all {clause}").rows}
+            ranked = {row["system"]: row["value"] for row in session.run(f"rank recall for all {clause}").rows}
+            assert grouped == ranked == {"A": float(first), "B": float(second)}
+
+
+@settings(max_examples=12, deadline=None)
+@given(test_sets)
+def test_what_is_pooled_is_one_test_set_of_all_documents(
+    tmp_path_factory: pytest.TempPathFactory, data: list[list[tuple[Counts, Counts]]]
+) -> None:
+    folder = tmp_path_factory.mktemp("data")
+    with opened(folder, data) as apart, opened(folder, data, together=True) as one:
+        for measure in ("F", "recall", "mean(recall)", "possible", "error"):
+            asked = f"compare {measure} for A, B"
+            try:
+                [wanted] = one.run(f"{asked} on one exact").rows
+            except QueryError:
+                continue
+            [row] = apart.run(f"{asked} over test sets pooled exact").rows
+            for column in ("value_a", "value_b", "difference", "p", "documents", "units", "differing"):
+                assert row[column] == wanted[column], (measure, column)
+            values = [
+                {row["system"]: row[label] for row in rows}
+                for rows in (
+                    apart.run(f"score {measure} for all over test sets pooled").rows,
+                    one.run(f"score {measure} for all on one").rows,
+                )
+                for label in [next(name for name in rows[0] if name.startswith(measure.split("(")[0]))]
+            ]
+            assert values[0] == values[1]
+
+
+@settings(max_examples=6, deadline=None)
+@given(test_sets)
+def test_the_order_of_test_sets_moves_no_digit(
+    tmp_path_factory: pytest.TempPathFactory, data: list[list[tuple[Counts, Counts]]]
+) -> None:
+    names = [f"t{place}" for place in range(len(data))]
+    with opened(tmp_path_factory.mktemp("data"), data) as session:
+        for asked, clause in (
+            ("compare recall, F for A, B", "over test sets shuffles 99"),
+            ("compare recall for A, B", "over test sets pooled shuffles 99"),
+            ("score recall for all", "over test sets interval"),
+            ("rank recall for all", "over test sets shuffles 99"),
+        ):
+            answers = [session.run(f"{asked} on {', '.join(order)} {clause}") for order in permutations(names)]
+            assert all(answer.rows == answers[0].rows for answer in answers)
+
+
+VALUES = {("x", "A"): "1101", ("x", "B"): "0100", ("y", "A"): "111111", ("y", "B"): "110000", ("z", "A"): "10"}
+"""Right and wrong answers; B lacks z."""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("values")
+    rows = [(t, s, f"{t}{k}", "accuracy", mark) for (t, s), marks in VALUES.items() for k, mark in enumerate(marks)]
+    file = write_csv(folder / "v.csv", "test_set system document measure value", rows)
+    with create(folder / "w.duckdb") as database:
+        load(database, file, "values")
+        yield Session(database)
+
+
+def test_who_lacks_a_test_set_has_no_average_and_is_named(session: Session) -> None:
+    for statement in ("score", "table"):
+        result = session.run(f"{statement} accuracy for all over test sets")
+        [row] = [row for row in result.rows if row["system"] == "B" and row["test_set"] not in ("x", "y", "z")]
+        assert row["accuracy" if statement == "score" else "value"] is None
+        assert any("B (not on z)" in note for note in result.notes)
+        assert [row["left_out"] for row in result.summary] == ["B: z"]
+    rows = session.run("score accuracy for all over test sets missing zero").rows
+    values = {row["system"]: row["accuracy"] for row in rows}
+    assert values == pytest.approx({"A": (3 / 4 + 1 + 1 / 2) / 3, "B": (1 / 4 + 1 / 3) / 3})
+
+
+def test_intervals_of_means_hold_what_does_not_vary_for_uncertain(session: Session) -> None:
+    """A answered all of y right, so that no resample of y varies; its limits still leave room."""
+    result = session.run("score accuracy for all on x, y over test sets interval")
+    [row] = [row for row in result.rows if row["system"] == "A"]
+    assert row["accuracy"] == (3 / 4 + 1) / 2
+    assert 0 <= row["ci_low(accuracy)"] < row["accuracy"] < row["ci_high(accuracy)"] <= 1
+    [row] = session.run("score accuracy for A on y, z over test sets interval").rows
+    assert row["ci_low(accuracy)"] < row["accuracy"]
+
+
+def test_a_pooled_share_has_the_interval_of_a_share(session: Session) -> None:
+    [row] = session.run("score accuracy for A on x, y over test sets pooled interval").rows
+    right, items, z = 9, 10, 1.959963984540054
+    middle = (right + z * z / 2) / (items + z * z)
+    half = z * (right * (items - right) / items + z * z / 4) ** 0.5 / (items + z * z)
+    assert (row["ci_low(accuracy)"], row["ci_high(accuracy)"]) == pytest.approx((middle - half, middle + half))
+
+
+def test_averages_of_a_table_are_tested_as_compare_does(session: Session) -> None:
+    for clause in ("over test sets", "over test sets pooled"):
+        table = session.run(f"table accuracy for A, B on x, y {clause} against B").rows
+        [tested] = [row for row in table if row["system"] == "A" and row["test_set"] in ("average", "pooled")]
+        [row] = session.run(f"compare accuracy for A, B on x, y {clause}").rows
+        assert (tested["value"], tested["p"], tested["difference"]) == (row["value_a"], row["p"], row["difference"])
+
+
+def test_expectations_of_means(session: Session) -> None:
+    assert session.run("expect score accuracy for A on x, y over test sets at least 80%").outcome == "met"
+    assert session.run("expect score accuracy for A on x, y over test sets at least 88%").outcome == "not met"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("score accuracy for all on x over test sets", "needs two test sets"),
+        ("score accuracy for all over test sets pooled standardized", "standardized on each test set"),
+        ("rank accuracy for all by mean rank", "mean ranks are over test sets"),
+        ("rank accuracy for all over test sets pooled by mean rank", "mean ranks are over test sets"),
+        ("compare accuracy for A, B on x, y over test sets pooled anytime", "cannot be combined with over test sets"),
+    ],
+)
+def test_what_is_not_taken_together_is_refused(session: Session, asked: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        session.run(asked)

@@ -168,9 +168,10 @@ def test_intervals_of_means_hold_what_does_not_vary_for_uncertain(session: Sessi
     result = session.run("score accuracy for all on x, y over test sets interval")
     [row] = [row for row in result.rows if row["system"] == "A"]
     assert row["accuracy"] == (3 / 4 + 1) / 2
-    assert 0 <= row["ci_low(accuracy)"] < row["accuracy"] < row["ci_high(accuracy)"] <= 1
+    low, value, high = (float(row[name] or 0) for name in ("ci_low(accuracy)", "accuracy", "ci_high(accuracy)"))
+    assert 0 <= low < value < high <= 1
     [row] = session.run("score accuracy for A on y, z over test sets interval").rows
-    assert row["ci_low(accuracy)"] < row["accuracy"]
+    assert float(row["ci_low(accuracy)"] or 0) < float(row["accuracy"] or 0)
 
 
 def test_a_pooled_share_has_the_interval_of_a_share(session: Session) -> None:

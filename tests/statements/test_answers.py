@@ -66,7 +66,7 @@ IMPORTS = {"imports of arrivals on 'T'": [(1, 1), (2, 1)]}
 
 def test_score_rounds_the_quotient_of_its_sums_once() -> None:
     asked, plain = (entry("recall", "extraction", A, B),), p.Testing.plain(None)
-    plan = score.ScorePlan("score recall", asked, (), plain, "recall", True, None)
+    plan = ScorePlan("score recall", asked, (), plain, "recall", True, None)
     facts = {"sums on 'T'": [(1, 3, 1, 3), (2, 3, 2, 0)]}
     assert [query.name for query in score.compile(plan) if query.needed is None or query.needed(facts)] == list(facts)
     result = score.answer(plan, facts, NOBODY)

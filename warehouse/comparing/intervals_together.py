@@ -24,9 +24,10 @@ from evalhouse.warehouse.comparing.intervals import (
     with_shares,
 )
 from evalhouse.warehouse.comparing.observations import Observations, observe, pool
-from evalhouse.warehouse.comparing.pairs import SHARE, entry_of_all, has_shares
+from evalhouse.warehouse.comparing.pairs import entry_of_all, has_shares
 from evalhouse.warehouse.comparing.sums import additive, systems_of
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import pooled_statistic
 from evalhouse.warehouse.plans.path import Facts

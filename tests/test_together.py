@@ -5,6 +5,7 @@ The oracles are Python's fractions over the counts, the same documents loaded as
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -16,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.loading.ingest import load
+from evalhouse.warehouse.loading.ingest import carry_out, load
+from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, plan
 from evalhouse.warehouse.session.session import Session
 from tests.conftest import write_csv
 from tests.empty import create
@@ -208,3 +210,73 @@ def test_expectations_of_means(session: Session) -> None:
 def test_what_is_not_taken_together_is_refused(session: Session, asked: str, said: str) -> None:
     with pytest.raises(QueryError, match=said):
         session.run(asked)
+
+
+# --- groups -----------------------------------------------------------------------------------------------------------
+
+
+def harness(folder: Path, weighted: bool) -> Path:
+    """Logs of the group `farm` of two tasks, and its figure as pooled or as the mean."""
+    marks = {"ada": {"farm_hens": "1010", "farm_cows": "11"}, "bob": {"farm_hens": "0010", "farm_cows": "01"}}
+    for model, of_tasks in marks.items():
+        home = folder / f"org__{model}"
+        home.mkdir(parents=True)
+        shares = {task: of.count("1") / len(of) for task, of in of_tasks.items()}
+        together = "".join(of_tasks.values())
+        figure = together.count("1") / len(together) if weighted else sum(shares.values()) / len(shares)
+        results = {task: {"acc,none": share} for task, share in shares.items()} | {"farm": {"acc,none": figure}}
+        said = {
+            "results": results,
+            "groups": {"farm": results["farm"]},
+            "group_subtasks": {"farm": list(of_tasks)},
+            "higher_is_better": {task: {"acc": True} for task in results},
+            "n-samples": {task: {"original": len(of), "effective": len(of)} for task, of in of_tasks.items()},
+            "model_name": f"org/{model}",
+        }
+        (home / "results_2026-01-02T10-00-00.000001.json").write_text(json.dumps(said), encoding="utf-8")
+        for task, of in of_tasks.items():
+            lines = [
+                {
+                    "doc_id": number,
+                    "doc": {"q": f"{task} {number}"},
+                    "target": "x",
+                    "arguments": [],
+                    "resps": [["x"]],
+                    "filtered_resps": ["x"],
+                    "filter": "none",
+                    "metrics": ["acc"],
+                    "doc_hash": f"{task}{number}",
+                    "acc": float(mark),
+                }
+                for number, mark in enumerate(of)
+            ]
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            (home / f"samples_{task}_2026-01-02T10-00-00.000001.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_group_is_taken_together_as_its_printed_figure_says(tmp_path: Path, weighted: bool) -> None:
+    clause = "over test sets pooled" if weighted else "over test sets"
+    with create(tmp_path / "w.duckdb") as database:
+        request = LoadRequest([str(harness(tmp_path / "logs", weighted))], AUTO, {})
+        carry_out(database, request, plan(request, database, tmp_path))
+        session = Session(database)
+        printed = session.run("score accuracy of published for all on farm").rows
+        scored = session.run("score accuracy for all on farm").rows
+        assert {row["system"]: row["accuracy"] for row in scored} == pytest.approx(
+            {row["system"]: row["accuracy"] for row in printed}
+        )
+        for asked in ("compare accuracy for org/ada, org/bob", "group accuracy for all", "rank accuracy for all"):
+            of_group = session.run(f"{asked} on farm").rows
+            spelled = session.run(f"{asked} on farm_hens, farm_cows {clause}").rows
+            assert [{**row, "test_set": ""} for row in of_group] == [{**row, "test_set": ""} for row in spelled]
+            assert {row["test_set"] for row in of_group} == {"farm"}
+        over_all = session.run("score accuracy for all on all over test sets")
+        assert over_all.rows == session.run("score accuracy for all on farm_hens, farm_cows over test sets").rows
+        assert over_all.notes == ()
+        shown = {row["test_set"]: row["parts"] for row in session.run("show test sets").rows}
+        assert shown == {"farm": "2 test sets: farm_cows, farm_hens", "farm_cows": None, "farm_hens": None}
+        with pytest.raises(QueryError, match="farm is a group") as refused:
+            session.run("power accuracy for org/ada, org/bob on farm")
+        assert refused.value.hints[0] == "write on farm_cows, farm_hens"

@@ -17,6 +17,7 @@ from evalhouse.warehouse.plans.path import Query, Workforce, fetch
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.significance.tests import find_adjustment
 from evalhouse.warehouse.statements import agree, compare, coverage, expect, generality, group, rank, replicate, score
+from evalhouse.warehouse.statements.score_plan import ScorePlan
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 

@@ -71,7 +71,7 @@ def intervals_together(
     if len(apart) < len(entries):
         return OwnIntervals(intervals)
     plan = IntervalPlan(float(how.level), how.interval)
-    bootstrap = Bootstrap(draws_of_intervals(how, entry_of_all(entries)))
+    bootstrap = Bootstrap(draws_of_intervals(how, entry_of_all(entries, over)))
     interval_of = _of_all if over.pooled else _of_mean
     for parts in zip(*(entry.observed_apart for entry in apart), strict=True):
         # Without any rows that meet the condition there are no intervals.

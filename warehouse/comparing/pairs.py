@@ -460,17 +460,17 @@ def batches(
         return
     for alike in zip(*(comparisons(how, entry, facts, keep=over.pooled) for entry in entries), strict=True):
         of_statistics = zip(*alike, strict=True)
-        together = tuple(pooled(some) if over.pooled else macro_average(some) for some in of_statistics)
+        together = tuple(pooled(some, over) if over.pooled else macro_average(some, over) for some in of_statistics)
         yield tuple(replace(one, pairs=_rank_pairs(one)) for one in together) if ranked else together
 
 
-def pooled(comparisons: Sequence[Comparison]) -> Comparison:
+def pooled(comparisons: Sequence[Comparison], over: p.OverTestSets) -> Comparison:
     """The comparison on the documents of all these test sets together, of one statistic and the same systems."""
     entries = [comparison.entry for comparison in comparisons]
     statistic = pooled_statistic(comparisons[0].statistic, entries)
     observations = pool([comparison.observations for comparison in comparisons], entries)
     together = replace(
-        _joined(comparisons),
+        _joined(comparisons, over),
         observations=_without_counts(observations),
         statistic=statistic,
         sums=sums(observations, statistic),
@@ -480,7 +480,7 @@ def pooled(comparisons: Sequence[Comparison]) -> Comparison:
     return together
 
 
-def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
+def macro_average(comparisons: Sequence[Comparison], over: p.OverTestSets) -> Comparison:
     """The comparison of the average over the test sets of these, which are of one statistic and have the same systems.
 
     Raises QueryError for a test that does not follow from sums.
@@ -492,7 +492,7 @@ def macro_average(comparisons: Sequence[Comparison]) -> Comparison:
             hints=("leave out over test sets, or the test",),
         )
     average = average_of([comparison.sums for comparison in comparisons])
-    return replace(_joined(comparisons), sums=average, over=tuple(comparisons))
+    return replace(_joined(comparisons, over), sums=average, over=tuple(comparisons))
 
 
 def _without_counts(observations: Observations) -> Observations:
@@ -500,7 +500,7 @@ def _without_counts(observations: Observations) -> Observations:
     return replace(observations, counts={}, known={}, values=None, confidences=None)
 
 
-def _joined(comparisons: Sequence[Comparison]) -> Comparison:
+def _joined(comparisons: Sequence[Comparison], over: p.OverTestSets) -> Comparison:
     """The first of comparisons on several test sets with the observations and exchange units of all of them."""
     first = comparisons[0]
     observations = [comparison.observations for comparison in comparisons]
@@ -508,7 +508,7 @@ def _joined(comparisons: Sequence[Comparison]) -> Comparison:
     cluster = np.concatenate([part.cluster + start for part, start in zip(observations, starts, strict=False)])
     return replace(
         first,
-        entry=entry_of_all([comparison.entry for comparison in comparisons]),
+        entry=entry_of_all([comparison.entry for comparison in comparisons], over),
         observations=replace(
             first.observations,
             counts={},
@@ -523,7 +523,7 @@ def _joined(comparisons: Sequence[Comparison]) -> Comparison:
     )
 
 
-def entry_of_all(entries: Sequence[p.Entry]) -> p.Entry:
+def entry_of_all(entries: Sequence[p.Entry], over: p.OverTestSets) -> p.Entry:
     """The entry of several test sets taken together: documents and exchange units keep their names if these agree on
     all test sets.
     """
@@ -532,4 +532,4 @@ def entry_of_all(entries: Sequence[p.Entry]) -> p.Entry:
     alike = len({entry.units.exchange_noun for entry in entries}) == 1
     exchange = entries[0].units.exchange if alike else p.Dimension("unit")
     units = replace(entries[0].units, noun=noun_of(entries), cluster=cluster, exchange=exchange)
-    return replace(entries[0], test_set=p.TestSet(0, names, names), units=units)
+    return replace(entries[0], test_set=p.TestSet(0, over.called or names, names), units=units)

@@ -200,6 +200,8 @@ class Wanted(Struct, frozen=True):
     several: Several = Several()
     groups: bool = False
     """Whether the statement takes means over what documents share."""
+    together: bool = False
+    """Whether test sets are taken together, of which groups are no more than their parts."""
 
     @classmethod
     def of(cls, statement: n.Measured) -> Wanted:
@@ -219,6 +221,7 @@ class Wanted(Struct, frozen=True):
             isinstance(statement, n.Spread),
             Several.of(statement),
             takes_groups(statement),
+            getattr(statement, "over", None) is not None,
         )
 
     @property
@@ -259,10 +262,12 @@ def entries_on(test_sets: n.TestSets | None, wanted: Wanted, scope: Scope) -> tu
         raise QueryError("no test set has rows for this", wanted.span)
     if len(chosen) > 1:
         _check_found(wanted, entries, chosen, scope)
-    if not named and (wanted.tested or wanted.missing is not None):
+    if not named and (wanted.tested or wanted.together or wanted.missing is not None):
         # Asked of all test sets, the question is meant for those that can answer it.
         entries = [entry for entry in entries if entry.kind.by_document] or entries
     answering = {entry.test_set.id for entry in entries}
+    if wanted.together and not named:
+        answering |= scope.catalog.groups.keys()  # their parts answer for them
     passed_over = tuple(scope.catalog.short_name(test_set) for test_set, _ in chosen if test_set.id not in answering)
     return with_absent(tuple(replace(entry, passed_over=passed_over) for entry in entries), wanted)
 

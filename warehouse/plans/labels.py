@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LEFT_OUT_AS_0 = "judged {topics} that a run leaves out count as 0, as with trec_eval -c"
 """What `missing zero` does with rankings."""
 
+_NAMED = 5
+"""More test sets than this that are taken together are counted."""
+
 _LISTED = 3
 """The sizes of more test sets than this are given as a range."""
 
@@ -27,6 +30,21 @@ _LISTED = 3
 def on(entries: Sequence[p.Entry]) -> str:
     """The test sets of a question."""
     return ", ".join(entry.test_set.name for entry in entries)
+
+
+def taken_together_on(entries: Sequence[p.Entry], over: p.OverTestSets | None) -> str:
+    """The test sets of a question, and how they are taken together: averaged over TST3, TST4; on mmlu, pooled over 57
+    test sets (mmlu_*).
+    """
+    if over is None:
+        return f"on {on(entries)}"
+    names = [entry.test_set.name for entry in entries]
+    if len(names) <= _NAMED:
+        return f"{over.said} {', '.join(names)}"
+    first, last = min(names), max(names)
+    shared = first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
+    which = f"{shared}*" if shared else some(names)
+    return f"{over.said} {len(names):,} test sets ({which})"
 
 
 def some(names: Sequence[str]) -> str:

@@ -289,7 +289,7 @@ _TEST_SETS = Sql(
     f"with facts as ({_FACT_COUNTS}) "
     "select t.name, nullif(e.name, ''), coalesce(max(d.documents), 0), null, coalesce(max(f.systems), 0), "
     "count(*) filter (k.label = 'relevant'), count(*) filter (k.label = 'optional'), "
-    "count(*) filter (k.label = 'nonrelevant') "
+    "count(*) filter (k.label = 'nonrelevant'), null "
     "from test_set t join evaluation e on e.id = t.evaluation_id "
     "left join (select test_set_id, count(*) as documents from document group by test_set_id) d "
     "on d.test_set_id = t.id "

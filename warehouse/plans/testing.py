@@ -27,6 +27,7 @@ from evalhouse.warehouse.plans.entries import (
     without_confidence,
 )
 from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.groups import parts_of
 from evalhouse.warehouse.plans.labels import having_others, lacking_test_sets, some
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.runs import SaidOfRuns, present_beside
@@ -59,8 +60,20 @@ def tested_entries(statement: n.Tested, test_sets: n.TestSets | None, scope: Sco
     entries = entries_on(test_sets, Wanted.of(statement), scope)
     check_twice(statement.systems)
     for entry in entries:
+        _check_no_group(entry, statement, scope)
         check_tested(statement, entry, test_of(statement, entries))
     return tuple(exchanging(statement, entry, scope) for entry in entries)
+
+
+def _check_no_group(entry: p.Entry, statement: n.Tested | n.Documents | n.Differ, scope: Scope) -> None:
+    """Raises QueryError for the figures of a group, whose test sets have the documents."""
+    if entry.kind.by_document or not (parts := parts_of(entry.test_set, scope)):
+        return
+    raise QueryError(
+        f"{entry.test_set.name} is a group, of which figures were printed; its test sets have the documents",
+        (getattr(statement, "test_sets", None) or statement).span,
+        (f"write on {some(parts)}", f"score, compare, group and rank take on {entry.test_set.name} alone"),
+    )
 
 
 def exchanging(statement: n.Tested | n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
@@ -704,6 +717,7 @@ def pairs_of(statement: n.Documents | n.Differ, scope: Scope) -> tuple[tuple[p.E
     check_twice(statement.systems)
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     for entry in entries:
+        _check_no_group(entry, statement, scope)
         if not entry.kind.by_document:
             raise QueryError(
                 f"{entry.kind.rows} have no documents, so their differences cannot be traced to documents",

@@ -42,7 +42,8 @@ from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conventions import is_bounded
-from evalhouse.warehouse.plans.labels import on, unit_of
+from evalhouse.warehouse.plans.groups import spelled_out
+from evalhouse.warehouse.plans.labels import taken_together_on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import (
@@ -50,7 +51,6 @@ from evalhouse.warehouse.plans.testing import (
     check_two,
     comparing,
     holding_against,
-    over_of,
     tested_entries,
 )
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
@@ -334,7 +334,8 @@ class ComparePlan(Struct, frozen=True):
 # --- resolving and compiling ------------------------------------------------------------------------------------------
 
 
-def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
+def resolve(written: n.Compare, scope: Scope) -> ComparePlan:
+    statement, over = spelled_out(written, scope)
     entries = holding_against(statement, tested_entries(statement, statement.test_sets, scope), scope)
     for entry in entries:
         check_two("compare", entry.systems, entry, statement)
@@ -346,7 +347,7 @@ def resolve(statement: n.Compare, scope: Scope) -> ComparePlan:
     if how.looks is not None:
         # Documents have an order then, however many there are. Intervals hold for one look.
         entries = tuple(replace(entry, units=replace(entry.units, listed=True)) for entry in entries)
-    return ComparePlan(to_text(statement), entries, how, over_of(statement), with_intervals=how.looks is None)
+    return ComparePlan(to_text(written), entries, how, over, with_intervals=how.looks is None)
 
 
 def compile(plan: ComparePlan) -> Queries:
@@ -387,11 +388,12 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     return result_of(
         plan.text,
         plan.entries,
-        f"{measures} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
+        f"{measures} {taken_together_on(plan.entries, plan.over)}",
         table,
         how=how,
         tested=replace(tested, resamples=resamples if plan.with_intervals and not all_pairs else None),
         notes=(
+            *(plan.over.notes if plan.over is not None else ()),
             *conventions.notes(entries, verdicts, "verdict", "verdicts"),
             *tested.notes,
             # Bounds decide, or looks, and not shuffles.

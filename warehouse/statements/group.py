@@ -15,10 +15,11 @@ from evalhouse.warehouse.comparing.decisions import Decided, decisions
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import on, unit_of
+from evalhouse.warehouse.plans.groups import spelled_out
+from evalhouse.warehouse.plans.labels import taken_together_on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import averaged_entries, check_two, over_of, tested_entries, testing_of
+from evalhouse.warehouse.plans.testing import averaged_entries, check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRows
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
@@ -38,13 +39,14 @@ class GroupPlan(Struct, frozen=True):
         return self.entries if self.over is None else self.entries[:1]
 
 
-def resolve(statement: n.Group, scope: Scope) -> GroupPlan:
+def resolve(written: n.Group, scope: Scope) -> GroupPlan:
+    statement, over = spelled_out(written, scope)
     entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("group", entry.systems, entry, statement)
     if statement.over:
         entries = averaged_entries(statement, entries)
-    return GroupPlan(to_text(statement), entries, testing_of(statement, entries, scope), over_of(statement))
+    return GroupPlan(to_text(written), entries, testing_of(statement, entries, scope), over)
 
 
 def compile(plan: GroupPlan) -> Queries:
@@ -71,10 +73,10 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
+        f"{', '.join(labels)} {taken_together_on(plan.entries, plan.over)}",
         rows.table(columns),
         tested=tested,
-        notes=(*by_convention, *tested.notes),
+        notes=(*(plan.over.notes if plan.over is not None else ()), *by_convention, *tested.notes),
         summary_table=summary.table(summary_columns),
     )
 

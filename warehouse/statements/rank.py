@@ -33,7 +33,8 @@ from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_on
 from evalhouse.warehouse.plans.entries import Wanted, check_missing, entries_on
-from evalhouse.warehouse.plans.labels import missing_caption, on, some, unit_of
+from evalhouse.warehouse.plans.groups import spelled_out
+from evalhouse.warehouse.plans.labels import missing_caption, on, some, taken_together_on, unit_of
 from evalhouse.warehouse.plans.names import Scope, text_of
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.systems import Several, stands_for_several
@@ -43,7 +44,6 @@ from evalhouse.warehouse.plans.testing import (
     check_twice,
     check_two,
     on_every_test_set,
-    over_of,
     tested_entries,
     testing_of,
 )
@@ -73,14 +73,15 @@ class RankPlan(Struct, frozen=True):
 # --- resolving and compiling ------------------------------------------------------------------------------------------
 
 
-def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
+def resolve(written: n.Rank, scope: Scope) -> RankPlan:
+    statement, over_test_sets = spelled_out(written, scope)
     if statement.sides is not None:
         raise QueryError("rank tests every pair both ways", statement.span, (f"leave out {statement.sides}",))
     if statement.by_mean_rank:
         if statement.over != n.MEAN_OVER:
             raise QueryError("mean ranks are over test sets", statement.span, ("write over test sets by mean rank",))
         over = resolve_over(statement, scope)
-        return RankPlan(to_text(statement), over.entries, over.how, over)
+        return RankPlan(to_text(written), over.entries, over.how, over)
     entries = tested_entries(statement, statement.test_sets, scope)
     for entry in entries:
         check_two("rank", entry.systems, entry, statement)
@@ -93,7 +94,7 @@ def resolve(statement: n.Rank, scope: Scope) -> RankPlan:
         said = f"adjust {how.adjustment_name} does not hold for all sets of ranks together"
         others = " or ".join(adjustment.name for adjustment in ADJUSTMENTS if adjustment.family_wise)
         raise QueryError(said, statement.adjust.span, (f"write {others}",))
-    return RankPlan(to_text(statement), entries, replace(how, sides="one-sided"), over=over_of(statement))
+    return RankPlan(to_text(written), entries, replace(how, sides="one-sided"), over=over_test_sets)
 
 
 def _adjustment(how: p.Testing, entries: Sequence[p.Entry]) -> Adjustment:
@@ -134,11 +135,11 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {'on' if plan.over is None else plan.over.said} {on(plan.entries)}",
+        f"{', '.join(labels)} {taken_together_on(plan.entries, plan.over)}",
         rows.table(_columns(plan, rows, labels)),
         how=f"{percent(plan.how.level)} sets of ranks, for all systems together",
         tested=tested,
-        notes=(*by_convention, *tested.notes),
+        notes=(*(plan.over.notes if plan.over is not None else ()), *by_convention, *tested.notes),
     )
 
 

@@ -36,6 +36,7 @@ from evalhouse.warehouse.plans.averages import over_units
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_on, kinds_of
 from evalhouse.warehouse.plans.entries import Wanted, call_of, check_groups, check_missing, entries_on, refuse_runs
 from evalhouse.warehouse.plans.fact_rows import dimensions
+from evalhouse.warehouse.plans.groups import spelled_out
 from evalhouse.warehouse.plans.labels import (
     Size,
     as_printed,
@@ -51,7 +52,7 @@ from evalhouse.warehouse.plans.labels import (
 )
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import check_replicates, over_of, taken_together
+from evalhouse.warehouse.plans.testing import check_replicates, taken_together
 from evalhouse.warehouse.results import (
     EMPTY,
     Cell,
@@ -90,7 +91,8 @@ Key = tuple[Cell, ...]
 # --- resolving --------------------------------------------------------------------------------------------------------
 
 
-def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
+def resolve(written: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
+    statement, over = spelled_out(written, scope)
     entries = entries_on(statement.test_sets, Wanted.of(statement), scope)
     check_missing(statement, entries)
     if statement.missing == "drop":
@@ -114,7 +116,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         refuse_runs(entries, "a judge is corrected in one run", statement.span, scope)
         return corrected_plan(statement, scope, resampled_entries(statement, entries, scope), where, order, descending)
     return ScorePlan(
-        text=to_text(statement),
+        text=to_text(written),
         entries=resampled_entries(statement, entries, scope),
         by=by,
         how=resampling_of(statement, where, scope),
@@ -124,7 +126,7 @@ def resolve(statement: n.Score, scope: Scope) -> ScorePlan | CorrectedPlan:
         interval=statement.interval is not None,
         missing=statement.missing,
         everyone=tuple(_everyone(entry, scope) for entry in entries) if statement.standardized else (),
-        over=over_of(statement),
+        over=over,
         averages=_averages(statement, entries, by, scope),
     )
 

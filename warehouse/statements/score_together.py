@@ -17,7 +17,7 @@ from evalhouse.warehouse.comparing.pairs import entry_of_all
 from evalhouse.warehouse.comparing.values import pooled_lines
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import known_size, missing_caption, noun_of, on
+from evalhouse.warehouse.plans.labels import known_size, missing_caption, noun_of, taken_together_on
 from evalhouse.warehouse.plans.path import Facts
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows, count_behind
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
@@ -97,7 +97,7 @@ def answer_together(plan: ScorePlan, over: p.OverTestSets, scored: Result, facts
         documents[key] = (documents.get(key) or 0) + max(counts) if counts else None
     values = pooled_values(plan, facts) if over.pooled else averaged_values(plan, scored)
     nothing = dict.fromkeys(labels)
-    together = entry_of_all(plan.entries)
+    together = entry_of_all(plan.entries, over)
     of_shares = CLOPPER_PEARSON if plan.decides else WILSON
     spread = intervals_together(plan.how, plan.entries, over, facts, of_shares) if plan.interval else OwnIntervals({})
     sources = {str(row["source"]) for row in scored.rows}
@@ -140,11 +140,11 @@ def answer_together(plan: ScorePlan, over: p.OverTestSets, scored: Result, facts
         ),
         Column("source", "text", on_screen=False),
     )
-    notes = [*scored.notes, *(score_interval_notes(together, spread) if plan.interval else ())]
+    notes = [*over.notes, *scored.notes, *(score_interval_notes(together, spread) if plan.interval else ())]
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {over.said} {on(plan.entries)}",
+        f"{', '.join(labels)} {taken_together_on(plan.entries, over)}",
         rows.table(columns),
         how="; ".join(filter(None, how)),
         settings=(),

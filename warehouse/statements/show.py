@@ -15,6 +15,7 @@ from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, quantity
 from evalhouse.warehouse.measures import MEASURES
 from evalhouse.warehouse.measures.measure import plain
 from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.user_measures import defined_measure, is_made_of
@@ -37,6 +38,8 @@ class ShowPlan(Struct, frozen=True):
     columns: tuple[Column, ...] = ()
     observed: tuple[tuple[Cell, Cell, str], ...] | None = None
     """Of test sets, by evaluation and name, how many of what is observed on them, where it has a name of its own."""
+    groups: tuple[tuple[Cell, Cell, str], ...] = ()
+    """The test sets that are groups, by evaluation and name, and the test sets that are in them."""
 
 
 def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
@@ -47,7 +50,7 @@ def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
     query = write(scope.catalog.models)
     columns = tuple(column for column in columns if scope.catalog.models or column.name != "runs")
     observed = tuple(_count_observed(scope)) if any(column.name == "observed" for column in columns) else None
-    return ShowPlan(text, what, None, query, columns, observed)
+    return ShowPlan(text, what, None, query, columns, observed, tuple(_groups(scope)) if observed is not None else ())
 
 
 def compile(plan: ShowPlan) -> Queries:
@@ -62,9 +65,11 @@ def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
     if plan.observed is not None:
         rows = TableRows.of(plan.columns)
         said = {(evaluation, test_set): text for evaluation, test_set, text in plan.observed}
+        groups = {(evaluation, test_set): parts for evaluation, test_set, parts in plan.groups}
         for row in table.records():
-            known = said.get((row["evaluation"], row["test_set"]))
-            rows.add(**row | {"observed": known or quantity(cast(int, row["documents"]), PLAIN_NOUN)})
+            place = row["evaluation"], row["test_set"]
+            observed = said.get(place) or quantity(cast(int, row["documents"]), PLAIN_NOUN)
+            rows.add(**row | {"observed": observed, "parts": groups.get(place)})
         table = rows.table(plan.columns)
     shown = tuple(
         replace(column, on_screen=False) if table.rows and not any(table.column(column.name)) else column
@@ -85,6 +90,15 @@ def _count_observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
         if counts:
             text = ", ".join(quantity(count, noun) for noun, count in counts.items())
             yield test_set.evaluation or None, test_set.name, text
+
+
+def _groups(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
+    """What is in each group of test sets."""
+    catalog = scope.catalog
+    for test_set in catalog.test_sets:
+        if parts := catalog.groups.get(test_set.id):
+            names = [catalog.short_name(part) for part in parts]
+            yield test_set.evaluation or None, test_set.name, f"{quantity(len(names), 'test set')}: {some(names)}"
 
 
 def _measures(scope: Scope) -> Table:
@@ -227,6 +241,7 @@ _QUERIED: Mapping[str, tuple[Callable[[Mapping[int, str]], Sql], tuple[Column, .
             Column("relevant", "count"),
             Column("optional", "count"),
             Column("nonrelevant", "count"),
+            Column("parts", "text"),
         ),
     ),
     "evaluations": (_always(scores.ALL_EVALUATIONS), (Column("evaluation", "name"), Column("test_sets", "count"))),

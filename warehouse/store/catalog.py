@@ -112,6 +112,15 @@ class KnownTestSet(Struct, frozen=True):
         return f"{self.evaluation}.{self.name}" if self.evaluation else self.name
 
 
+class GroupFigure(Struct, frozen=True):
+    """What was printed of a system on a group of test sets, and what its values there give in two ways."""
+
+    system: int
+    printed: float
+    pooled: float
+    mean: float
+
+
 class KnownRun(Struct, frozen=True):
     """A run of a model on a test set: its number, if it has one, and what else tells which it is: an id, a date."""
 
@@ -172,6 +181,52 @@ class Catalog:
         rows = self._database.rows(Sql("select evaluation_id, name, id from test_set"))
         named = sorted((str(evaluations[evaluation]), str(name), int(number)) for evaluation, name, number in rows)
         return tuple(KnownTestSet(number, name, evaluation) for evaluation, name, number in named)
+
+    @cached_property
+    def groups(self) -> dict[int, tuple[KnownTestSet, ...]]:
+        """The test sets in each group, by the id of the group. A group has printed figures and no documents, and the
+        documents of its test sets have an attribute that is called as the outermost group is; of a group within, the
+        attribute has its name as value.
+        """
+        documented = {
+            int(number) for (number,) in self._database.rows(Sql("select distinct test_set_id from document"))
+        }
+        printed = {int(number) for (number,) in self._database.rows(Sql("select distinct test_set_id from published"))}
+        groups = {test_set.name: test_set for test_set in self.test_sets if test_set.id in printed - documented}
+        if not groups:
+            return {}
+        named = (
+            "select distinct d.test_set_id, a.name, a.value from document_attribute a "
+            "join document d on d.id = a.document_id where a.name in "
+        )
+        parts: dict[int, set[int]] = {}
+        for number, outermost, inner in self._database.rows(named + values(sorted(groups))):
+            for name in {outermost, inner} & groups.keys():
+                parts.setdefault(groups[name].id, set()).add(int(number))
+        return {
+            group: tuple(test_set for test_set in self.test_sets if test_set.id in numbers)
+            for group, numbers in parts.items()
+        }
+
+    def figures_of_group(self, group: int, parts: Collection[int], measure: str) -> list[GroupFigure]:
+        """What was printed of a measure of values on a group, for the systems with values on all its test sets."""
+        of_group = "select system_id, value::double from published where test_set_id = " + value(group)
+        printed = dict(self._database.rows(of_group + " and measure = " + value(measure)))
+        own = "select system_id, avg(value), sum(value), count(*) from value where measure = " + value(measure)
+        found: dict[int, list[tuple[float, float, int]]] = {}
+        of_parts = own + " and test_set_id in " + values(sorted(parts)) + " group by system_id, test_set_id"
+        for system, mean, total, number in self._database.rows(of_parts):
+            found.setdefault(int(system), []).append((float(mean), float(total), int(number)))
+        return [
+            GroupFigure(
+                system,
+                float(printed[system]),
+                sum(total for _, total, _ in own) / sum(number for *_, number in own),
+                sum(mean for mean, *_ in own) / len(own),
+            )
+            for system, own in sorted(found.items())
+            if system in printed and len(own) == len(parts)
+        ]
 
     def short_name(self, test_set: KnownTestSet) -> str:
         """The name of a test set. The evaluation is added only if another test set has the same name."""

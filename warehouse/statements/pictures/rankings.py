@@ -21,7 +21,7 @@ from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import PrintedFigure, Ratio, Statistic, find_measure, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.plans.labels import SIMULATED, on
+from evalhouse.warehouse.plans.labels import SIMULATED, taken_together_on
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Workforce
 from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, Result, count_behind
 from evalhouse.warehouse.significance.groups import letters
@@ -91,7 +91,7 @@ def draw_groups(plan: GroupPlan, result: Result, facts: Facts, workforce: Workfo
 
 def _drawn_entries(entries: Sequence[p.Entry], over: p.OverTestSets | None) -> Sequence[p.Entry]:
     """What has panels of its own: each test set, or what several are together."""
-    return entries if over is None else (entry_of_all(entries),)
+    return entries if over is None else (entry_of_all(entries, over),)
 
 
 def _spread(
@@ -110,7 +110,7 @@ def _spread(
 
 def _title(entries: Sequence[p.Entry], over: p.OverTestSets | None) -> str:
     """What a picture of test sets that are taken together is called; empty for the usual title."""
-    return "" if over is None else f"{', '.join(labels(entries))} {over.said} {on(entries)}"
+    return "" if over is None else f"{', '.join(labels(entries))} {taken_together_on(entries, over)}"
 
 
 # === the pictures of rank =============================================================================================

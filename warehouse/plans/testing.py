@@ -122,10 +122,12 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     """Tests need rows by document, and of the measures what each test needs."""
     check_twice(statement.systems)
     if not entry.kind.by_document:
+        ranked = isinstance(statement, n.Rank) and statement.over is not None
+        ways = ("write by mean rank behind over test sets, which ranks figures",) if ranked else ()
         raise QueryError(
             f"{entry.kind.rows} have no documents, so they cannot be {statement.done}",
             statement.task.span if statement.task else statement.span,
-            ("score and change show them; a test needs rows by document",),
+            (*ways, "score and change show them; a test needs rows by document"),
         )
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.ordered:

@@ -175,7 +175,10 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
         ("rank F for all on TST3 one-sided", "rank tests every pair both ways"),
         ("rank F for all on TST3 adjust bh", "adjust bh does not hold for all sets of ranks together"),
         ("rank F for GE on TST3", "rank needs two systems, but there is only GE on TST3"),
-        ("rank F for all on TST3 over test sets by mean rank", "a mean rank needs two test sets, but there is only one"),
+        (
+            "rank F for all on TST3 over test sets by mean rank",
+            "a mean rank needs two test sets, but there is only one",
+        ),
         (
             "rank F for GE on TST3, TST4 over test sets by mean rank",
             "rank needs two systems that are on all test sets, but only GE is",
@@ -188,7 +191,10 @@ def test_cliques_of_the_diagram_are_pairwise_alike(opened: Open) -> None:
             "rank F of published for all on TST3, TST4 over test sets by mean rank missing zero",
             "TST3 has published figures, which have no documents, so none can be missing",
         ),
-        ("rank F for all on TST3, TST4 over test sets by mean rank adjust maxt", "by mean rank adjusts by holm or nemenyi"),
+        (
+            "rank F for all on TST3, TST4 over test sets by mean rank adjust maxt",
+            "by mean rank adjusts by holm or nemenyi",
+        ),
         (
             "rank F(optional=all) of filtering for all on TST3, TST4 over test sets by mean rank",
             "a mean rank takes one value per test set, and F(optional=all) stands for several",

@@ -40,6 +40,8 @@ _KINDS: dict[str, Kind] = {
     "FIELD": "name",
     "NUMBER": "number",
     "TEXT": "text",
+    "APOSTROPHED": "text",
+    "CUT": "number",
     "VARIABLE": "variable",
 }
 """The kinds of the terminals that are neither keywords nor signs."""

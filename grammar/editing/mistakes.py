@@ -282,10 +282,13 @@ def _expectation_text(stop: Stop) -> str:
     fitting: list[str] = []
     if {"NAME", "WORD", "PATTERN"} & accepted:
         fitting.append(_kind(stop.place.kind))
-        accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "VARIABLE", "MINUS", "LPAR", "STAR", "ALL", "NOT"}
+        accepted -= {"NAME", "WORD", "PATTERN", "TEXT", "APOSTROPHED", "VARIABLE"}
+        accepted -= {"MINUS", "LPAR", "STAR", "ALL", "NOT"}
         accepted -= {word.upper() for word in AROUND_A_MEASURE}
         if stop.place.kind in {"count", "value", "parameter"}:
             accepted -= {"NUMBER"}
+    # Few measures have a cutoff behind their parameters, so it is not offered.
+    accepted -= {"CUT"}
     if "COMMA" in accepted:
         accepted -= {"AND", "VS"}
     if "FIELD" in accepted:

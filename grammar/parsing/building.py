@@ -234,6 +234,9 @@ class Builder(Transformer[Token, Any]):
 
     bare_name = bare_word = name
 
+    def apostrophed(self, pieces: list[Token]) -> nodes.Name:
+        return nodes.Name(normalize(str(pieces[0])[1:-1]), span=_whole(pieces))
+
     def pattern(self, pieces: list[Token]) -> nodes.Pattern:
         return nodes.Pattern(normalize(str(pieces[0])), span=_whole(pieces))
 
@@ -268,7 +271,10 @@ class Builder(Transformer[Token, Any]):
 
     def plain(self, pieces: list[Parsed]) -> nodes.MeasureCall:
         name, *parameters = _without_tokens(pieces)
-        return nodes.MeasureCall(name.text, tuple(parameters), span=_whole(pieces))
+        cut = next((piece for piece in pieces if isinstance(piece, Token) and piece.type == "CUT"), "")
+        if cut and "@" in name.text:
+            raise QueryError("the cutoff is given twice", span_of(cut))
+        return nodes.MeasureCall(name.text + cut, tuple(parameters), span=_whole(pieces))
 
     def mean(self, pieces: list[Parsed]) -> nodes.Mean:
         word: Any = str(pieces[0]).lower()

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from math import exp, log
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score, matthews_corrcoef
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers.lm_eval import EXAMPLE
 from evalhouse.warehouse.loading.staging.spans import labelled_spans
 from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -196,12 +204,93 @@ def test_the_spans_of_a_second_filter_are_a_test_set_of_their_own(database: Data
 
 
 def test_a_figure_that_is_no_mean_is_not_compared(database: Database, tmp_path: Path) -> None:
-    metrics = [{"metric": "perplexity", "aggregation": "perplexity"}, {"metric": "acc", "aggregation": "mean"}]
-    stated = {"perplexity,none": 12.2, "acc,none": 1.0}
+    metrics = [{"metric": "length", "aggregation": "median"}, {"metric": "acc", "aggregation": "mean"}]
+    stated = {"length,none": 12.2, "acc,none": 1.0}
     results_of(tmp_path, {"arith": stated}, configs={"arith": {"metric_list": metrics}})
-    (tmp_path / LOG).write_text(sample(0, "perplexity", -2.5) + sample(1, "acc", 1.0))
+    (tmp_path / LOG).write_text(sample(0, "length", -2.5) + sample(1, "acc", 1.0))
     loaded = load(database, tmp_path / LOG, "lm-eval", strict=True)
-    assert "not checked, because the results file does not give its mean: perplexity,none" in loaded.notes
+    assert "not checked, because the results file does not give its mean: length,none" in loaded.notes
+
+
+PAIRS = [[1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [0, 0], [1, 1]]
+LIKELIHOODS = [(-12.25, 9), (-3.000000001, 4), (-0.0, 1), (-141.6180339887, 37)]
+NATS = -sum(likelihood for likelihood, _ in LIKELIHOODS)
+LENGTH = sum(length for _, length in LIKELIHOODS)
+
+ALL_TOGETHER: dict[str, tuple[Sequence[object], float]] = {
+    "inst_level_strict_acc": ([[True, False], [True], [False, False, True], [True]], 4 / 7),
+    "inst_level_loose_acc": ([[True, True], [True]], 1.0),
+    "mcc": (PAIRS, matthews_corrcoef(*zip(*PAIRS, strict=True))),
+    "f1": (PAIRS, f1_score(*zip(*PAIRS, strict=True))),
+    "perplexity": ([-2.5, -1.125, -0.3], exp(3.925 / 3)),
+    "word_perplexity": (LIKELIHOODS, exp(NATS / LENGTH)),
+    "byte_perplexity": (LIKELIHOODS, exp(NATS / LENGTH)),
+    "bits_per_byte": (LIKELIHOODS, NATS / LENGTH / log(2)),
+}
+"""Metrics that are computed of all samples together: what is logged of each sample, and the value."""
+
+
+@pytest.mark.parametrize("metric", ALL_TOGETHER)
+@pytest.mark.parametrize("filtered", ["none", "get-answer"])
+def test_metrics_of_all_samples_together_are_those_of_the_harness(
+    database: Database, tmp_path: Path, metric: str, filtered: str
+) -> None:
+    items, value = ALL_TOGETHER[metric]
+    results_of(tmp_path, {"arith": {f"{metric},{filtered}": value}})
+    (tmp_path / LOG).write_text("".join(sample(k, metric, item, filtered) for k, item in enumerate(items)))
+    loaded = load(database, tmp_path / LOG, "lm-eval", strict=True)
+    assert loaded.disagreeing == ()
+    [row] = Session(database).run(f"score {metric} for all on arith").rows
+    assert row[metric] == pytest.approx(value, abs=1e-9)
+
+
+def test_another_value_of_all_samples_together_is_noticed(database: Database, tmp_path: Path) -> None:
+    results_of(tmp_path, {"arith": {"mcc,none": 0.25}})
+    (tmp_path / LOG).write_text("".join(sample(k, "mcc", item) for k, item in enumerate(PAIRS)))
+    [said] = load(database, tmp_path / LOG, "lm-eval").disagreeing
+    assert "gives mcc,none as 0.25, but the value over all samples together is 0.416667" in said
+
+
+def test_a_metric_whose_figure_is_its_mean_is_taken_as_one(database: Database, tmp_path: Path) -> None:
+    metrics = [{"metric": "perplexity", "aggregation": "mean"}]
+    results_of(tmp_path, {"arith": {"perplexity,none": -1.5}}, configs={"arith": {"metric_list": metrics}})
+    (tmp_path / LOG).write_text(sample(0, "perplexity", -1.0) + sample(1, "perplexity", -2.0))
+    assert load(database, tmp_path / LOG, "lm-eval", strict=True).disagreeing == ()
+    [row] = Session(database).run("score perplexity for all on arith").rows
+    assert row["perplexity"] == -1.5
+
+
+@pytest.mark.parametrize("item", [[1, 2], ["1", "0"], [1], [[1, 1]], [True, None]])
+def test_classes_that_are_not_two_are_left_out(load_text: Load, item: object) -> None:
+    notes = load_text(EXAMPLE + sample(2, "mcc", item), "lm-eval", LOG, fields=GEMMA).notes
+    assert notes[0] == "left out (mcc has items that are not finite numbers): 1 sample"
+
+
+@pytest.mark.long
+@given(
+    st.lists(
+        st.lists(st.booleans(), min_size=1, max_size=4).map(lambda one: (one, [not each for each in one])),
+        min_size=4,
+        max_size=6,
+    )
+)
+def test_instructions_are_tested_by_exchanging_whole_samples(answers: list[tuple[list[bool], list[bool]]]) -> None:
+    """All exchanges of samples, counted one by one."""
+    with in_memory() as database, TemporaryDirectory() as folder:
+        for place, model in enumerate(("new", "old")):
+            home = Path(folder) / f"org__{model}"
+            home.mkdir()
+            (home / LOG).write_text(
+                "".join(sample(k, "inst_level_strict_acc", pair[place]) for k, pair in enumerate(answers))
+            )
+            load(database, home / LOG, "lm-eval")
+        asked = 'compare inst_level_strict_acc for "org/new", "org/old" on arith test randomization'
+        [row] = Session(database).run(asked).rows
+    number = sum(len(one) for one, _ in answers)
+    gains = [sum(one) - sum(other) for one, other in answers]
+    assert row["difference"] == pytest.approx(sum(gains) / number)
+    signed = [sum(s * g for s, g in zip(signs, gains, strict=True)) for signs in product((1, -1), repeat=len(gains))]
+    assert row["p"] == pytest.approx(sum(abs(one) >= abs(sum(gains)) for one in signed) / len(signed))
 
 
 def test_runs_that_follow_one_another_are_not_compared(database: Database, tmp_path: Path) -> None:

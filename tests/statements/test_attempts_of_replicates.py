@@ -214,3 +214,19 @@ def test_epochs_of_inspect_are_attempts(tmp_path: Path) -> None:
     # One of two draws of C, I, C is right, and both are in one of three; an answer that is partly right is not right.
     assert (result.rows[0]["pass(k=2)"], result.rows[0]["every(k=2)"]) == pytest.approx((1 / 2, 1 / 6))
     assert "t: the runs of a system are attempts at each sample" in result.notes[0]
+
+
+@pytest.mark.parametrize("mark", ["success", "passed", "correct", "resolved", "em", "reward"])
+def test_marks_of_repeated_rows_are_attempts(tmp_path: Path, mark: str) -> None:
+    """Of three trials of four tasks, 3, 2, 0 and 1 are right; at least k of them are in Inspect's sense."""
+    rows = [
+        ("wren", f"t{task}", trial, int(trial < right)) for task, right in enumerate((3, 2, 0, 1)) for trial in range(3)
+    ]
+    with create(tmp_path / "w.duckdb") as database:
+        table = write_csv(tmp_path / "trials.csv", f"model task_id trial {mark}", rows)
+        load(database, table, "wide", fields={"test_set": "desk"})
+    asked = "pass(k=1), pass(k=3), every(k=3), every(k=2), at_least(k=1), at_least(k=2), at_least(k=3)"
+    with Session.open(tmp_path / "w.duckdb") as session:
+        [row] = session.run(f"score {asked} for all on desk").rows
+    found = [row[name] for name in asked.split(", ")]
+    assert found == pytest.approx([0.5, 0.75, 0.25, 1 / 3, 0.75, 0.5, 0.25])

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.comparing.observations import Observations
 from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic, UnitAverage
-from evalhouse.warehouse.measures.forms import LinearForm, evaluate_form, integers
+from evalhouse.warehouse.measures.forms import LinearForm, Summary, evaluate_form, integers
 from evalhouse.warehouse.significance.areas import Ranked
 from evalhouse.warehouse.significance.arrays import (
     OFF,
@@ -30,7 +30,7 @@ from evalhouse.warehouse.significance.arrays import (
     slack_of,
     to_fixed_point,
 )
-from evalhouse.warehouse.significance.sums import Sums, Valuation
+from evalhouse.warehouse.significance.sums import FLOAT_LIMIT, ExactValue, Sums, Valuation
 
 # === sums of one test set =============================================================================================
 
@@ -98,7 +98,8 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
     known = np.ones(len(observations.systems), dtype=np.bool_)
     if observations.values is not None:
         everything = np.ones(observations.values.shape, dtype=np.bool_)
-        return _of_values(observations, observations.values, everything, Fraction(1), known)
+        means = _of_values(observations, observations.values, everything, Fraction(1), known)
+        return _summed_up(statistic.computation, means) if isinstance(statistic.computation, Summary) else means
     for column in statistic.columns:
         known &= observations.known[column].all(axis=1)
     if statistic.averaged:
@@ -125,6 +126,36 @@ def _of_total(observations: Observations, total: LinearForm, known: Booleans) ->
     over = evaluate_form(form, observations.counts)
     summed = _ratios(observations, over, np.ones_like(over), factor * observations.cluster.size, known)
     return replace(summed, is_total=True)
+
+
+def _summed_up(summary: Summary, means: Sums) -> Sums:
+    """The sums of a mean of values, for what else stands for all of them."""
+    match summary.taken:
+        case "sum":
+            return replace(means, factor=means.factor * int(means.denominators[0].sum()), is_total=True)
+        case "geometric mean":
+            return _of_logarithms(summary, means)
+    return means
+
+
+def _of_logarithms(summary: Summary, means: Sums) -> Sums:
+    """The geometric mean of values whose logarithms have a mean. Numerators are coarser than those of a mean, because
+    functions of sums are computed in floating point.
+    """
+    largest = int(np.abs(means.numerators).sum(axis=1).max(initial=0))
+    spare = max(0, largest.bit_length() - FLOAT_LIMIT.bit_length() + 2)
+    worth = means.factor * 2**spare
+
+    def values(sums: Floats) -> Floats:
+        over, under = sums
+        mean = np.divide(over, under, out=np.full(over.shape, np.nan), where=under != 0)
+        return np.asarray(np.exp(float(worth) * mean))
+
+    def exactly(sums: tuple[int, ...]) -> ExactValue | None:
+        over, under = sums
+        return summary.of_values(worth * over, under)
+
+    return Sums((means.numerators >> spare, means.denominators), Valuation(values, exactly), known=means.known)
 
 
 def _valuation(function: Function) -> Valuation:

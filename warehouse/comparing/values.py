@@ -19,7 +19,7 @@ from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, so
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
 from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.averages import of_unit
-from evalhouse.warehouse.measures.forms import Form, exact
+from evalhouse.warehouse.measures.forms import Form, Summary, exact, to_float
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.averages import common_scale, pooled_statistic
@@ -284,6 +284,8 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
     over, under = known
     fixed = FIXED_POINT if statistic.averaged or not entry.kind.is_counted else 1
     fixed *= 1 if entry.kind.is_counted else entry.units.scale
+    if isinstance(statistic.computation, Summary):
+        return to_float(statistic.computation.of_values(Fraction(over, fixed), under))
     if isinstance(statistic.computation, Ratio):
         return statistic.computation.value((over, under * fixed))
     return over / (under * fixed) if under else None

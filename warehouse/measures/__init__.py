@@ -8,6 +8,7 @@ from evalhouse.warehouse.measures.averages import UnitAverage
 from evalhouse.warehouse.measures.extraction import EXTRACTION
 from evalhouse.warehouse.measures.filtering import FILTERING
 from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
+from evalhouse.warehouse.measures.harness import HARNESS
 from evalhouse.warehouse.measures.measure import (
     CUTOFF,
     Measure,
@@ -18,7 +19,7 @@ from evalhouse.warehouse.measures.measure import (
     TaskName,
     settle,
 )
-from evalhouse.warehouse.measures.rankings import RANKINGS, ListMean, ListValue, without_cutoff
+from evalhouse.warehouse.measures.rankings import RANKINGS, ListSummary, ListValue, without_cutoff
 from evalhouse.warehouse.measures.translation import TRANSLATION
 from evalhouse.warehouse.measures.values import ATTEMPTS, TOKENS
 
@@ -26,7 +27,7 @@ __all__ = [
     "CUTOFF",
     "MEASURES",
     "Function",
-    "ListMean",
+    "ListSummary",
     "ListValue",
     "Measure",
     "Parameter",
@@ -42,7 +43,7 @@ __all__ = [
     "without_cutoff",
 ]
 
-MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRANSLATION + ATTEMPTS
+MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRANSLATION + HARNESS + ATTEMPTS
 
 
 def find_measure(name: str, task: str) -> Measure | None:

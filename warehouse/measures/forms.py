@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from math import gcd, inf, isfinite, isqrt, lcm
+from math import exp, gcd, inf, isfinite, isqrt, lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -96,6 +96,34 @@ class Ratio(Struct, frozen=True):
         Raises OverflowError if coefficients are so large that a sum would not fit into 64 bits.
         """
         return evaluate_form(self.numerator, counts), evaluate_form(self.denominator, counts)
+
+
+class Summary(Ratio, frozen=True):
+    """What stands for the values of all documents together: their mean, their sum, or what `exp` makes of a mean of
+    logarithms, the geometric mean.
+    """
+
+    taken: Literal["mean", "sum", "geometric mean"] = "mean"
+
+    @property
+    def in_counts(self) -> bool:
+        """Whether the value grows with the number of documents."""
+        return self.taken == "sum"
+
+    def of_one(self, value: float) -> float:
+        """What a document by itself has: its value, or what `exp` makes of a logarithm."""
+        return exp(value) if self.taken == "geometric mean" else value
+
+    def of_values(self, total: Fraction, number: int) -> Exact | None:
+        """What stands for values of this sum; None where there are none."""
+        if not number:
+            return None
+        match self.taken:
+            case "sum":
+                return total
+            case "geometric mean":
+                return _call_exactly("exp", (total / number,))
+        return total / number
 
 
 def ratio(numerator: LinearForm, denominator: LinearForm) -> Ratio:

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from evalhouse.warehouse.measures.averages import UnitAverage
-from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
+from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio, Summary
 
 # === measures and statistics ==========================================================================================
 
@@ -48,9 +48,17 @@ class Parameter(Struct, frozen=True):
     """Words that expand to several values of the parameter, each with a note on what it does and which statements
     accept it.
     """
+    also: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Other names of the parameter in other tools, each with what its words mean here: judged_only=True is
+    unjudged=removed. A name without words takes the values of the parameter.
+    """
 
     def __hash__(self) -> int:
         return hash((self.name, self.default, self.choices))
+
+    def meant(self, name: str, setting: Setting) -> Setting:
+        """The value that is meant by one that was given under another name of the parameter."""
+        return self.also.get(name, {}).get(str(setting), setting)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -121,7 +129,7 @@ class Measure(Struct, frozen=True):
     defined: bool = False
     also: tuple[str, ...] = ()
     behind: str = ""
-    spelt: Mapping[str, Mapping[str, Decimal]] = field(default_factory=dict)
+    spelt: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
     """Spellings that stand for settings, by the tool that prints them: rbp of trec_eval has p = 0.9."""
     not_of_classes: str = ""
     """Why the measure is refused where each document has one class and one answer, and its name means another there."""
@@ -166,10 +174,10 @@ class Measure(Struct, frozen=True):
 
     def spelling(self, name: str) -> str:
         """The spelling that stands for settings, if a name is one, without a cutoff behind it: rbp of rbp@10."""
-        bare = re.sub("[@_][0-9]+$", "", name)
+        bare = re.sub(r"[@_][0-9]+(\.[0-9]+)?$", "", name)
         return bare if bare in self.spelt else ""
 
-    def in_name(self, name: str) -> dict[str, Decimal]:
+    def in_name(self, name: str) -> dict[str, Setting]:
         """The parameters that a spelling of the measure stands for, if any: beta in F2."""
         if spelling := self.spelling(name):
             return dict(self.spelt[spelling])
@@ -267,7 +275,7 @@ class Statistic(Struct, frozen=True):
     def in_counts(self) -> bool:
         """Whether its values are counts or weighted counts and not shares."""
         unbounded = self.measure.within is None
-        return unbounded and isinstance(self.computation, Function) and self.computation.in_counts
+        return unbounded and isinstance(self.computation, Function | Summary) and self.computation.in_counts
 
 
 def settle(

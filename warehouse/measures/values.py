@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
+from msgspec.structs import replace
+
 from evalhouse.warehouse.measures.forms import (
+    Call,
     Constant,
     Count,
     Expression,
@@ -90,8 +93,13 @@ ACCURACY = "accuracy"
 SAME = (
     *("accuracy", "acc", "mean_acc", "exact_match", "em", "correct", "is_correct", "correctness", "match", "includes"),
     *("choice", "pattern", "answer", "exact", "resolved", "pass@1", "pass_at_1", "quasi_exact_match"),
+    *("label_correct", "success", "passed", "pass", "prompt_level_strict_acc"),
 )
 """The names that tools use, the most specific first."""
+
+
+REWARD = "reward"
+"""What agents are given for a task. An attempt passes where it is 1 (Yao et al. 2024)."""
 
 
 def says_right(metric: str) -> bool:
@@ -104,7 +112,7 @@ SHARES = (
     *("f1", "f1_score", "f-score", "macro_f1", "micro_f1", "f1_macro", "f1_micro"),
     "precision",
     "recall",
-    *("success", "success_rate", "pass", "passed", "pass_rate", "win_rate", "hit_rate", "acc_norm"),
+    *("success_rate", "pass_rate", "win_rate", "hit_rate", "acc_norm"),
     *("mer", "wil"),
 )
 """Names of shares: they lie between 0 and 1. Metrics that only happen to do so in the data are none."""
@@ -174,6 +182,12 @@ def _every(k: Setting) -> Function:
     return Function(_choose_quotient(_PASSED, k))
 
 
+def _at_least(k: Setting) -> Function:
+    """1 if so many attempts passed, else 0."""
+    enough = Call("max", (_less(_PASSED, int(k) - 1), Constant(Fraction(0))))
+    return Function(Call("min", (enough, Constant(Fraction(1)))))
+
+
 ATTEMPTS = (
     Measure(
         "pass",
@@ -195,6 +209,18 @@ ATTEMPTS = (
         "Yao et al. 2024",
         _every,
         (DRAWS,),
+        shown=("k",),
+        within=SHARE,
+        needs=ATTEMPT_COUNTS,
+        by_document=True,
+    ),
+    Measure(
+        "at_least",
+        "counts",
+        "the share of documents with at least k attempts that pass",
+        "Inspect at_least",
+        _at_least,
+        (replace(DRAWS, meaning="the number of attempts that must pass"),),
         shown=("k",),
         within=SHARE,
         needs=ATTEMPT_COUNTS,

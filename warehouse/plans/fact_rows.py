@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
-from evalhouse.warehouse.measures import ListMean, Statistic
+from evalhouse.warehouse.measures import ListSummary, Statistic
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.store.catalog import documents_told_by
 from evalhouse.warehouse.store.ranked_lists import column_of, ranked_lists
@@ -320,7 +320,7 @@ def _of_lists(entry: p.Entry) -> Sql:
         if entry.everyone and not runs
         else [run for system in entry.stored_systems for run in runs.get(system.id, (system.id,))]
     )
-    computed = [of.computation.of for of in entry.of_lists if isinstance(of.computation, ListMean)]
+    computed = [of.computation.of for of in entry.of_lists if isinstance(of.computation, ListSummary)]
     return "(" + ranked_lists(entry.test_set.id, systems, computed, entry.units.filled) + ")"
 
 

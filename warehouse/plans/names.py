@@ -33,8 +33,9 @@ from evalhouse.warehouse.measures import (
     without_cutoff,
 )
 from evalhouse.warehouse.measures.filtering import ALL
+from evalhouse.warehouse.measures.harness import HARNESS
 from evalhouse.warehouse.measures.rankings import REL
-from evalhouse.warehouse.measures.values import ACCURACY, ATTEMPT_COUNTS
+from evalhouse.warehouse.measures.values import ACCURACY, ATTEMPT_COUNTS, REWARD
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import check_of_lists, in_topics, over_units
 from evalhouse.warehouse.plans.labels import some
@@ -264,9 +265,15 @@ class Scope(Struct, frozen=True):
             hint = listing(counts, f"counts of {here}") if is_defined else listing(there, f"measures of {here}")
             return LackingMeasureError(f"{here} has no {name}; {has}", measure.span, hint)
         lacking = find_measure(measure.name, COUNTS.name)
+        if lacking in HARNESS and self._is_synonym(measure.name, lacking):
+            lacking = None
         if lacking is not None:
             alike = [known for known in there if known.casefold().endswith(lacking.name.casefold())]
-            brought = f"load --as segments counts for {lacking.name} from texts and their references"
+            brought = (
+                "the samples of lm-evaluation-harness have them"
+                if lacking in HARNESS
+                else f"load --as segments counts for {lacking.name} from texts and their references"
+            )
             needed = (brought,) if lacking.family else listing(lacking.needs, "it is made of the counts")
             said = (f"did you mean {' or '.join(alike)}?",) if alike else needed
             return QueryError(f"{here} has no counts for {lacking.name}", measure.span, said)
@@ -292,7 +299,8 @@ class Scope(Struct, frozen=True):
         """What the values that say whether an answer is right are stored as; None where a test set has none."""
         if not self.catalog.has_rows(VALUES.name, test_set.id):
             return None
-        return self._stored_name(n.MeasureCall(ACCURACY), VALUES, test_set)
+        names = (self._stored_name(n.MeasureCall(name), VALUES, test_set) for name in (ACCURACY, REWARD))
+        return next((name for name in names if name is not None), None)
 
     def replicates_are_attempts(self, test_set: KnownTestSet) -> bool:
         """Whether samples of a test set were answered several times, right or wrong."""
@@ -395,6 +403,7 @@ class Scope(Struct, frozen=True):
         """
         call = node.measure if isinstance(node, n.Mean) else node
         measure = None if call.parameters else self.measure(call, task, test_set)
+        self._check_other_kind(call, measure, task, test_set)
         if measure is None or not (task.of_lists or measure.shown):
             return
         cutoff = without_cutoff(call.name)[1]
@@ -409,6 +418,24 @@ class Scope(Struct, frozen=True):
                     call.span,
                     (f"write {stored} of {imported.name} or {computed} of {task.name}",),
                 )
+
+    def _check_other_kind(
+        self, call: n.MeasureCall, measure: Measure | None, task: Kind, test_set: KnownTestSet
+    ) -> None:
+        """Refuses a measure of the key's decisions whose very name is also a measure of the rankings that a test set
+        has: the utility of trec_eval is another than that of filtering.
+        """
+        lists = None if measure is None or task.of_lists else self._measure(call.name, RANKINGS, test_set)
+        if measure is None or lists is None or not self.catalog.has_rows(RANKINGS.name, test_set.id):
+            return
+        if lists.name.casefold() == call.name.casefold():
+            here = self.catalog.short_name(test_set)
+            computed = settle(measure, {}).label
+            raise QueryError(
+                f"{brief(call.name)} on {here} could be that of {task.name} or that of {RANKINGS.name}",
+                call.span,
+                (f"write {computed} of {task.name} or {lists.name} of {RANKINGS.name}",),
+            )
 
     def _accuracies(self, figure: str, test_set: KnownTestSet) -> tuple[str, ...]:
         """What the accuracy of a test set could be called where a filter is asked for."""
@@ -519,6 +546,7 @@ class Scope(Struct, frozen=True):
         """The parameters of a measure as they were written."""
         settings: dict[str, Setting] = {}
         known = {parameter.name: parameter for parameter in measure.parameters}
+        known_as = {name.casefold(): one for one in measure.parameters for name in (*one.also, one.name)}
         cutoff = without_cutoff(measure_node.name)[1]
         in_name = {**({} if cutoff is None else {CUTOFF: cutoff}), **measure.in_name(measure_node.name)}
         for name, number in in_name.items():
@@ -527,7 +555,8 @@ class Scope(Struct, frozen=True):
                     raise QueryError(fault, measure_node.span)
                 settings[name] = number
         for written_parameter in measure_node.parameters:
-            parameter = known.get(written_parameter.name.casefold())
+            called = written_parameter.name.casefold()
+            parameter = known_as.get(called)
             if parameter is None:
                 raise QueryError(
                     f"{measure.name} has no parameter '{written_parameter.name}'",
@@ -539,7 +568,8 @@ class Scope(Struct, frozen=True):
             value = written_parameter.value
             if isinstance(value, n.All):
                 value = n.Name(ALL, span=value.span)
-            setting = value.value if isinstance(value, n.Number) else text_of(value, value, "a word").casefold()
+            written = value.value if isinstance(value, n.Number) else text_of(value, value, "a word").casefold()
+            setting = parameter.meant(called, written)
             fault = parameter.fault(setting)
             if fault:
                 near_words = near(str(setting), parameter.words, at_most=1)

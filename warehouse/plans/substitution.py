@@ -36,12 +36,14 @@ def of_metric(name: str, names: Sequence[str]) -> list[str]:
 
 def spelt_otherwise(name: str, stored: Sequence[str], accuracies: Sequence[str] = ()) -> list[str]:
     """Those of the stored names that are another spelling of the one that is asked for, else the accuracy if it is one,
-    else those that add a filter to it. `accuracies` are what the accuracy is called in logs with filters: it is no
-    other than these.
+    or for the accuracy what says whether an answer is right, else those that add a filter to it. `accuracies` are what
+    the accuracy is called in logs with filters: it is no other than these.
     """
     wanted = _plain(name)
     same = [name for name in stored if _plain(name) == wanted]
     right = [name for name in stored if name.casefold() == ACCURACY and says_right(wanted.partition(":")[0])]
+    if wanted == ACCURACY and not right:
+        right = [name for name in stored if says_right(name)]
     if ":" in wanted and accuracies and wanted not in map(_plain, accuracies):
         right = []
     return same or right or [name for name in stored if _plain(name).partition(":")[0] == wanted]

@@ -11,22 +11,47 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.measures.rankings import (
+    DEEPEST_PLACE,
+    LOWEST_OF_GEOMETRIC_MEANS,
     AveragePrecision,
     BinaryPreference,
     CumulatedGain,
+    CumulatedGainAtLevels,
+    CumulatedGainAtRelevant,
     ExpectedReciprocalRank,
+    GainBeforeRelevant,
+    GainBehindIdeal,
+    InferredPrecision,
+    InterpolatedPrecision,
     JudgedAt,
+    JudgedNonrelevant,
     ListValue,
+    LogOfPrecision,
+    LogOfPreference,
     OfRelevant,
     PrecisionAt,
+    PrecisionAtTimesR,
     RankBiased,
+    RankBiasedResidual,
+    Reader,
     RecallAt,
     ReciprocalRank,
+    RelativePrecisionAt,
+    RelevantInAll,
+    Retrieved,
     RPrecision,
+    SetAveragePrecision,
+    SetF,
+    SetPrecision,
+    SetRecall,
     SuccessAt,
+    Topics,
+    UnjudgedAt,
+    WorthOfSet,
 )
 from evalhouse.warehouse.store.sql import Sql, join, value, values
 
@@ -35,6 +60,12 @@ _SHARES = 100
 
 _GRADES = 70
 """The same power for terms as large as a grade."""
+
+_POOLED = -1
+"""The grade of items that were in the pool and not judged (trec_eval)."""
+
+_LITTLE = 0.00001
+"""What keeps the estimate of inferred precision from being 0 / 0 (trec_eval)."""
 
 _LIST = "system_id, document_id"
 _IN_ORDER = f"over (partition by {_LIST} order by rank)"
@@ -72,13 +103,24 @@ def ranked_lists(
     if parts:
         steps.append("highest as (select greatest(max(grade), 1) as highest from judgment where" + here + ")")
         steps.append("judged as (" + _judged_items(here, of_systems, wanted) + ")")
-        placed = "select " + _select_list("*", of_item) + " from judged cross join highest"
-        sums = _select_list(_LIST, {f"x{place}": part.summed for place, part in enumerate(parts)})
-        summed = f"select {sums} from ({placed}) placed join topics using (document_id) group by {_LIST}"
+        if of_best:
+            steps.append("best as (" + _best(here, of_best) + ")")
+        beside = ""
+        if any(part.takes_ideal for part in parts):
+            steps.append("ideal as (" + _ideal(here) + ")")
+            beside = " left join ideal using (document_id, rank)"
+        placed = "select " + _select_list("*", of_item) + f" from judged cross join highest{beside}"
+        summed_up = {f"x{place}": part.summed for place, part in enumerate(parts)}
+        sums = _select_list(_LIST, summed_up | _together(part.also_summed for part in parts))
+        of_topics = "(topics left join best using (document_id))" if of_best else "topics"
+        summed = f"select {sums} from ({placed}) placed join {of_topics} using (document_id) group by {_LIST}"
         steps.append(Sql(f"summed as ({summed})"))
         tables += f" left join summed using ({_LIST})"
+        for part in parts:
+            if part.apart:
+                steps.append(Sql(f"{part.value}_lists as ({part.apart})"))
+                tables += f" left join {part.value}_lists using ({_LIST})"
     if of_best:
-        steps.append("best as (" + _best(here, of_best) + ")")
         tables += " left join best using (document_id)"
     return "with " + join(", ", steps) + " select " + answer + tables
 
@@ -89,6 +131,8 @@ class _Parts(Struct, frozen=True):
 
     Both may use further columns, given here by name: computed from all judgments of a topic (`of_topic`), from the
     judged items of a list in their order (`of_item`), or as sums over the judged items in the best order (`of_best`).
+    The value may use further sums (`also_summed`) and the `length` of the list, the term what the best order has gained
+    up to the same place.
     """
 
     summed: str
@@ -96,7 +140,11 @@ class _Parts(Struct, frozen=True):
     of_topic: Mapping[str, str] = field(default_factory=dict)
     of_item: Mapping[str, str] = field(default_factory=dict)
     of_best: Mapping[str, str] = field(default_factory=dict)
+    also_summed: Mapping[str, str] = field(default_factory=dict)
     takes_length: bool = False
+    takes_ideal: bool = False
+    apart: str = ""
+    """A query of its own that gives the value of each list, under the name that `value` is."""
 
 
 def _together(columns: Iterable[Mapping[str, str]]) -> dict[str, str]:
@@ -144,6 +192,27 @@ def _best(here: Sql, of_best: Mapping[str, str]) -> Sql:
     )
 
 
+def _ideal(here: Sql) -> Sql:
+    """The best order of each topic, place by place: what it has gained so far, with and without discount, and the sum
+    of 1 / discounted gain over this and the later places that end a grade.
+    """
+    placed = (
+        "select document_id, grade, row_number() over (partition by document_id order by grade desc) as rank "
+        "from judgment where grade > 0 and" + here
+    )
+    in_order = "over (partition by document_id order by rank)"
+    term = f"(grade / log2(rank + 1) * {2.0**_GRADES!r}::double)::hugeint"
+    so_far = (
+        f"select document_id, rank, sum(grade) {in_order} as ideal_gain, sum({term}) {in_order} as ideal_discounted, "
+        f"lead(grade) {in_order} is distinct from grade as ends from (" + placed + ")"
+    )
+    later = (
+        f"sum(case when ends then {2.0**_GRADES!r}::double / ideal_discounted::double else 0 end) "
+        "over (partition by document_id order by rank desc)"
+    )
+    return f"select document_id, rank, ideal_gain, ideal_discounted, {later} as ideal_ends from (" + so_far + ")"
+
+
 def _parts(wanted: ListValue, x: str) -> _Parts:
     """The SQL parts of a measure; `x` is the name of its sum."""
     place, of_item = "rank", {}
@@ -169,7 +238,93 @@ def _parts(wanted: ListValue, x: str) -> _Parts:
         case JudgedAt(cutoff=cutoff):
             items = "length" if cutoff is None else f"least(length, {cutoff})"
             return _Parts(f"count_if({within})", f"{x} / {items}", takes_length=True)
+        case UnjudgedAt(cutoff=cutoff):
+            judged = f"count_if(grade >= 0 and {within})"
+            return _Parts(judged, f"(least(length, {cutoff}) - coalesce({x}, 0)) / {cutoff}", takes_length=True)
+        case RankBiasedResidual(persistence=persistence):
+            found = _sum_term(f"pow({persistence!r}, rank - 1)", _SHARES, "grade >= 0")
+            rest = f"1 - {1 - persistence!r}::double * coalesce({_back(x, _SHARES)}, 0)"
+            some_unjudged = f"case when coalesce({x}_judged, 0) < length then {rest} end"
+            return _Parts(found, some_unjudged, also_summed={f"{x}_judged": "count_if(grade >= 0)"}, takes_length=True)
+        case Topics():
+            return _Parts("count(*)", "1")
+        case Retrieved(rel=None):
+            return _Parts("count(*)", "length", takes_length=True)
+        case Retrieved(rel=rel):
+            return _Parts(f"count_if(grade >= {rel})", x)
+        case Reader():
+            return _Parts("count(*)", f"{x}_read", apart=_read(wanted, f"{x}_read"))
+        case GainBehindIdeal() | CumulatedGainAtRelevant() | CumulatedGainAtLevels():
+            return _of_ideal(wanted, x)
     raise ValueError(f"{wanted} is not computed of lists")
+
+
+def _read(reader: Reader, named: str) -> str:
+    """The mean gain of a reader: each place counts as the chance to come there."""
+    highest = "highest" if reader.highest is None else str(reader.highest)
+    reached = f"least(greatest(grade, {reader.lowest}), {highest})::double"
+    gain = f"coalesce(({reached} - {reader.lowest}) / nullif({highest} - {reader.lowest}, 0), 0)"
+    gains = f"select {_LIST}, rank, {gain} as gain from judged cross join highest where rank <= {DEEPEST_PLACE}"
+    everywhere = f"(select {_LIST} from lists) cross join (select unnest(range(1, {DEEPEST_PLACE + 1})) as rank)"
+    placed = (
+        f"select {_LIST}, rank, coalesce(gain, 0) as gain from {everywhere} left join ({gains}) using ({_LIST}, rank)"
+    )
+    walked = f"select *, sum((gain * {2.0**_SHARES!r}::double)::hugeint) {_IN_ORDER} as gained from ({placed})"
+    coming = f"select *, coalesce(product({_going_on(reader)}) {_BEFORE}, 1) as comes from ({walked})"
+    found, comes = _sum_term("comes * gain", _SHARES, "true"), _sum_term("comes", _SHARES, "true")
+    return f"select {_LIST}, {found}::double / {comes}::double as {named} from ({coming}) group by {_LIST}"
+
+
+def _going_on(reader: Reader) -> str:
+    """The chance that a reader goes on from a place."""
+    wanted, cutoff = f"{2 * reader.wanted!r}::double", f"rank < {reader.cutoff}"
+    gained = f"(gained::double / {2.0**_SHARES!r}::double)"
+    waiting = f"pow((rank + {wanted} - 1) / (rank + {wanted}), 2)"
+    chances = {
+        "INST": f"pow((rank + {wanted} - {gained} - 1) / (rank + {wanted} - {gained}), 2)",
+        "INSQ": waiting,
+        "NERR8": f"case when {cutoff} then 1 - gain else 0 end",
+        "NERR9": f"case when {cutoff} then (1 - gain) * rank / (rank + 1) else 0 end",
+        "NERR10": f"{reader.persistence!r}::double * (1 - gain)",
+        "NERR11": f"{waiting} * (1 - gain)",
+        "BPM": f"case when {cutoff} and {gained} < {reader.wanted!r}::double then 1 else 0 end",
+        "SDCG": f"case when {cutoff} then log2(rank + 1) / log2(rank + 2) else 0 end",
+    }
+    return chances[reader.goes_on]
+
+
+def _of_ideal(wanted: ListValue, x: str) -> _Parts:
+    """The SQL parts of a measure that holds a list against the best order, place by place."""
+    of_topic = {
+        "all_gain": "sum(greatest(grade, 0))",
+        "with_gain": "count_if(grade > 0)",
+        "grades": "count(distinct grade) filter (grade > 0)",
+    }
+    gain = f"(greatest(grade, 0) / log2(rank + 1) * {2.0**_GRADES!r}::double)::hugeint"
+    of_item = {
+        "gain_so_far": f"sum(greatest(grade, 0)) {_IN_ORDER}",
+        "discounted_so_far": f"sum({gain}) {_IN_ORDER}",
+    }
+    of_best = {"best_gain_all": _sum_term("grade / log2(place + 1)", _GRADES, "true")}
+    discounted, at_end = {f"{x}_discounted": f"sum({gain})"}, f"({x}_discounted::double / best_gain_all::double)"
+    match wanted:
+        case GainBehindIdeal():
+            # Behind its last gain the best order loses 1 at each place.
+            ideal = "coalesce(ideal_gain, all_gain + rank - with_gain)"
+            found = _sum_term(f"grade / log2(2 + {ideal} - gain_so_far)", _GRADES, "grade > 0")
+            return _Parts(found, f"{_back(x, _GRADES)} / nullif(all_gain, 0)", of_topic, of_item, takes_ideal=True)
+        case CumulatedGainAtRelevant():
+            ideal = "coalesce(ideal_discounted, best_gain_all)"
+            found = _sum_term(f"discounted_so_far::double / {ideal}::double", _GRADES, "grade > 0")
+            missing = f"(with_gain - coalesce({x}_found, 0)) * {at_end}"
+            also = {**discounted, f"{x}_found": "count_if(grade > 0)"}
+            value = f"({_back(x, _GRADES)} + {missing}) / nullif(with_gain, 0)"
+            return _Parts(found, value, of_topic, of_item, of_best, also, takes_ideal=True)
+    # Where the list goes on for more than one place behind the best order, its end is a place, too (trec_eval).
+    goes_on = "(length > with_gain + 1)::integer"
+    found = _sum_term("greatest(grade, 0) / log2(rank + 1) * coalesce(ideal_ends, 0)", _GRADES, "true")
+    value = f"({_back(x, _GRADES)} + {goes_on} * {at_end}) / nullif(grades + {goes_on}, 0)"
+    return _Parts(found, value, of_topic, of_item, of_best, discounted, takes_length=True, takes_ideal=True)
 
 
 def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: dict[str, str]) -> _Parts:
@@ -205,7 +360,82 @@ def _of_relevant(wanted: OfRelevant, x: str, place: str, within: str, of_item: d
         case RankBiased(persistence=persistence):
             found = _sum_term(f"pow({persistence!r}, {place} - 1)", _SHARES, counts)
             return _Parts(found, f"{_back(x, _SHARES)} * {1 - persistence!r}::double", of_item=of_item)
+        case LogOfPrecision():
+            return _logarithm(_parts(AveragePrecision(rel=rel), x))
+        case LogOfPreference():
+            return _logarithm(_parts(BinaryPreference(rel=rel), x))
+        case RelevantInAll():
+            return _Parts(found, relevant, of_topic)
+        case JudgedNonrelevant():
+            return _Parts(f"count_if(grade >= 0 and grade < {rel})", x)
+        case RelativePrecisionAt(cutoff=cutoff):
+            return _Parts(found, f"{x} / least({cutoff}, {some_relevant})", of_topic)
+        case SetRecall():
+            return _Parts(found, f"{x} / {some_relevant}", of_topic)
+        case SetPrecision() | SetF() | SetAveragePrecision() | WorthOfSet():
+            return _of_set(wanted, x, found, of_topic)
+        case InterpolatedPrecision(recalls=recalls, nearest=nearest):
+            so_far = f"found_{rel}"
+            of_item[so_far] = f"count_if({is_relevant}) {_IN_ORDER}"
+            highest = {
+                x if number == 0 else f"{x}_{number}": f"max({so_far} / {place}) "
+                f"filter ({is_relevant} and {so_far} >= {_share_of(recall, relevant, nearest)})"
+                for number, recall in enumerate(recalls)
+            }
+            summed = " + ".join(f"coalesce({name}, 0)" for name in highest)
+            return _Parts(highest.pop(x), f"({summed}) / {len(recalls)}", of_topic, of_item, also_summed=highest)
+        case PrecisionAtTimesR(times=times):
+            last = _share_of(times, relevant)
+            return _Parts(f"count_if({is_relevant} and rank <= {last})", f"{x} / nullif({last}, 0)", of_topic)
+        case InferredPrecision():
+            so_far, above, pooled = f"found_{rel}", f"above_{rel}", "pooled"
+            of_item[so_far] = f"count_if({is_relevant}) {_IN_ORDER}"
+            of_item[above] = f"count_if(grade >= 0 and grade < {rel}) {_IN_ORDER}"
+            of_item[pooled] = f"count_if(grade < 0) {_IN_ORDER}"
+            little = f"{_LITTLE!r}::double"
+            estimated = f"({so_far} - 1 + {little}) / ({so_far} - 1 + {above} + 2 * {little})"
+            term = f"((1 + ({so_far} - 1 + {above} + {pooled}) * {estimated}) / rank)"
+            found = _sum_term(term, _SHARES, is_relevant)
+            return _Parts(found, f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
+        case GainBeforeRelevant():
+            so_far = f"found_{rel}"
+            of_item[so_far] = f"count_if({is_relevant}) {_IN_ORDER}"
+            found = _sum_term(f"1 / log2(2 + rank - {so_far})", _SHARES, is_relevant)
+            return _Parts(found, f"{_back(x, _SHARES)} / {some_relevant}", of_topic, of_item)
     raise ValueError(f"{wanted} is not computed of relevant items")
+
+
+def _of_set(wanted: OfRelevant, x: str, found: str, of_topic: Mapping[str, str]) -> _Parts:
+    """The SQL parts of a measure of the list as a set, from how many items it has, and how many of them are
+    relevant.
+    """
+    relevant, here = f"relevant_{wanted.rel}", f"coalesce({x}, 0)"
+    items = f"{x}_judged" if wanted.removed else "length"
+    match wanted:
+        case SetPrecision(relative=relative):
+            value = f"{x} / nullif({f'least({items}, {relevant})' if relative else items}, 0)"
+        case SetF(weight=weight):
+            value = f"{1 + weight!r}::double * {x} / nullif({items} + {weight!r}::double * {relevant}, 0)"
+        case SetAveragePrecision():
+            value = f"{x}::double / nullif({items}, 0) * ({x} / nullif({relevant}, 0))"
+        case WorthOfSet(relevant=hit, other=other, missing=missing):
+            value = (
+                f"{hit!r}::double * {here} + {other!r}::double * (length - {here}) "
+                f"+ {missing!r}::double * ({relevant} - {here})"
+            )
+        case _:
+            raise ValueError(f"{wanted} is not computed of a set")
+    also = {f"{x}_judged": "count_if(grade >= 0)"} if wanted.removed else {}
+    return _Parts(found, value, of_topic, also_summed=also, takes_length=not wanted.removed)
+
+
+def _logarithm(parts: _Parts) -> _Parts:
+    return replace(parts, value=f"ln(greatest(coalesce({parts.value}, 0), {LOWEST_OF_GEOMETRIC_MEANS!r}::double))")
+
+
+def _share_of(share: float, number: str, nearest: bool = False) -> str:
+    """A share of a whole number, as a whole number: the nearest one, or that above, as trec_eval 9 finds it."""
+    return f"floor({share!r}::double * {number} + {0.5 if nearest else 0.9!r}::double)"
 
 
 def _within(place: str, cutoff: int | None) -> str:

@@ -18,8 +18,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from evalhouse.warehouse.kinds import COUNTS as COUNTED
 from evalhouse.warehouse.kinds.kind import quantity
-from evalhouse.warehouse.kinds.records import DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
+from evalhouse.warehouse.kinds.records import BETWEEN, COUNTS, DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
 from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
@@ -28,6 +29,19 @@ from evalhouse.warehouse.loading.staging.sheets import Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS, OTHER, SpanCounts, span_counts, tally_labelled_spans
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure
+from evalhouse.warehouse.measures import Function, Ratio, find_measure, settle
+from evalhouse.warehouse.measures.harness import (
+    BILLION,
+    BILLIONTHS,
+    CELLS,
+    FALSE_ALARMS,
+    HITS,
+    INSTRUCTIONS,
+    MISSES,
+    NATS,
+    REJECTIONS,
+    RIGHT,
+)
 from evalhouse.warehouse.measures.values import ACCURACY, foremost
 
 # === texts of a sample ================================================================================================
@@ -136,15 +150,16 @@ class TaskFigure(Struct, frozen=True):
 
 class Results(Struct, frozen=True):
     """The contents of a results file: the figures of tasks; for each task, the metrics that compare labelled spans,
-    those whose figure is another function of the samples than their mean, its groups, the outermost first, and how many
-    examples were shown before each sample, which for a group may be several numbers; and for each metric, whether lower
-    is better.
+    those whose figure is another function of the samples than their mean, those of which it is the mean, its groups,
+    the outermost first, and how many examples were shown before each sample, which for a group may be several numbers;
+    and for each metric, whether lower is better.
     """
 
     model: str | None = None
     figures: tuple[TaskFigure, ...] = ()
     spans: Mapping[str, frozenset[str]] = field(default_factory=dict)
     not_means: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    means: Mapping[str, frozenset[str]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shots: Mapping[str, frozenset[int]] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
@@ -167,7 +182,8 @@ def parse_results(said: Any) -> Results:
         model=str(said["model_name"]) if said.get("model_name") else None,
         figures=tuple(_figures(said)),
         spans={task: _stated_spans(config) for task, config in configs.items()},
-        not_means={task: _not_means(config) for task, config in configs.items()},
+        not_means={task: _metrics(config, means=False) for task, config in configs.items()},
+        means={task: _metrics(config, means=True) for task, config in configs.items()},
         groups=_groups(said),
         shots=_shots(said),
         lower_is_better=_stated_directions(said),
@@ -232,8 +248,9 @@ def _stated_spans(config: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(metric for metric, how in _aggregations(config) if "span_f1" in how)
 
 
-def _not_means(config: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(metric for metric, how in _aggregations(config) if how not in _MEANS)
+def _metrics(config: Mapping[str, Any], *, means: bool) -> frozenset[str]:
+    """The metrics whose figure is the mean of the samples, or those whose figure is another function of them."""
+    return frozenset(metric for metric, how in _aggregations(config) if (how in _MEANS) == means)
 
 
 def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -263,6 +280,83 @@ def _stated_directions(said: Mapping[str, Any]) -> dict[str, bool]:
             if isinstance(higher, bool):
                 directions.setdefault(metric, set()).add(not higher)
     return {metric: lower.pop() for metric, lower in directions.items() if len(lower) == 1}
+
+
+# === metrics over all samples together ================================================================================
+# What the harness logs of a sample for a metric that is no mean of the samples, as counts that can be summed.
+
+_Cells = Mapping[str, int]
+_Counting = Callable[[Any], _Cells | None]
+
+
+def _instructions(item: Any) -> _Cells | None:
+    """For each instruction of a prompt, whether the answer follows it."""
+    if not isinstance(item, list) or not item or not {bool}.issuperset(map(type, item)):
+        return None
+    return {RIGHT: sum(item), INSTRUCTIONS: len(item)}
+
+
+def _two_classes(item: Any) -> _Cells | None:
+    """The right class and the answered one, each 0 or 1."""
+    if not isinstance(item, list) or len(item) != 2 or any(cell not in (0, 1) for cell in item):
+        return None
+    here = {(1, 1): HITS, (0, 1): FALSE_ALARMS, (1, 0): MISSES, (0, 0): REJECTIONS}[int(item[0]), int(item[1])]
+    return {cell: int(cell == here) for cell in CELLS}
+
+
+def _surprise(likelihood: Any, **per: Any) -> _Cells | None:
+    """A log likelihood, and what it is divided by."""
+    number = finite(likelihood)
+    if number is None or number > 0 or -number >= LARGEST_COUNT:
+        return None
+    if any(type(length) is not int or not 0 <= length < LARGEST_COUNT for length in per.values()):
+        return None
+    nats, billionths = divmod(round(-number * BILLION), BILLION)
+    return {NATS: nats, BILLIONTHS: billionths, **per}
+
+
+def _weighed(per: str) -> _Counting:
+    def counting(item: Any) -> _Cells | None:
+        return _surprise(item[0], **{per: item[1]}) if isinstance(item, list) and len(item) == 2 else None
+
+    return counting
+
+
+def _of_sample(item: Any) -> _Cells | None:
+    return _surprise(item, samples=1)
+
+
+_COUNTED: Mapping[str, _Counting] = {
+    "inst_level_strict_acc": _instructions,
+    "inst_level_loose_acc": _instructions,
+    "f1": _two_classes,
+    "mcc": _two_classes,
+    "perplexity": _of_sample,
+    "word_perplexity": _weighed("words"),
+    "byte_perplexity": _weighed("bytes"),
+    "bits_per_byte": _weighed("bytes"),
+}
+"""How a sample is counted, by metric. An item that does not fit is taken as that of any other metric."""
+
+LARGEST_COUNT = 2**31
+
+
+def _count(metric: str, item: Any) -> _Cells | None:
+    """The counts of a sample for a metric over all samples together; None if it is none."""
+    return _COUNTED[metric](item) if metric in _COUNTED else None
+
+
+def _counted_as(metric: str, filtered: str, count: str) -> str:
+    return BETWEEN.join((metric, *(() if filtered == _NO_FILTER else (filtered,)), count))
+
+
+def _computed(metric: str, sums: Mapping[str, int]) -> float | None:
+    """The value of a metric from the sums of its counts."""
+    measure = find_measure(metric, COUNTED.name)
+    computation = None if measure is None else settle(measure, {}).sums
+    if not isinstance(computation, Ratio | Function):
+        return None
+    return computation.value([sum(by * sums[count] for count, by in form) for form in computation.forms])
 
 
 # === logs of samples ==================================================================================================
@@ -358,6 +452,8 @@ class _Contents(Struct):
     """For each metric, the number of samples whose item is not a number."""
     taken: dict[tuple[str, str], None] = field(default_factory=dict)
     """The metrics that have values, with their filters."""
+    counted: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    """The sums of the counts of metrics over all samples together, with their filters."""
 
     @property
     def most_runs(self) -> int:
@@ -380,7 +476,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     groups = results.groups.get(logged or task, ())
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
     naming, contents, systems = _Naming(partial(staging.accuracy, task)), _Contents(), dict[int, str]()
-    with Sheets(staging, VALUES, SCORES, DOCUMENTS, FAILURES) as sheets:
+    means = results.means.get(logged or task, frozenset())
+    with Sheets(staging, VALUES, SCORES, COUNTS, DOCUMENTS, FAILURES) as sheets:
+        of_all = sheets.open(COUNTS, "test_set", "system", "document", "count", "number")
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         scores = sheets.open(SCORES, "test_set", "system", "document", "unit", *COLUMNS)
         attributes = sheets.open(DOCUMENTS, "test_set", "document", "doc_hash", *groups[:1])
@@ -396,7 +494,12 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
             system, not_finite = systems[run], 0
             for metric, measure in naming.measures_of(tuple(sample["metrics"]), filtered):
                 item = sample.get(metric)
-                if (value := finite(item)) is not None:
+                if metric not in means and (cells := _count(metric, item)) is not None:
+                    contents.counted.setdefault((metric, filtered), Counter()).update(cells)
+                    for count, cell in cells.items():
+                        called = _counted_as(metric, filtered, count)
+                        of_all.add(number, task, system, name, called, cell, member=document.member)
+                elif (value := finite(item)) is not None:
                     values.add(number, task, system, name, measure, value, member=document.member)
                     contents.taken[metric, filtered] = None
                 elif metric in spans:
@@ -433,7 +536,8 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
         if contents.most_runs == 1:
             not_means = results.not_means.get(logged or task, frozenset())
             for figure in results.of(logged or task):
-                if figure.metric in not_means and (figure.metric, figure.filtered) in contents.taken:
+                key = figure.metric, figure.filtered
+                if figure.metric in not_means and key in contents.taken and key not in contents.counted:
                     notes.append(f"not checked, because the results file does not give its mean: {figure.called}")
                 else:
                     staging.state(_stated(figure, task, systems[1], contents, naming, of_results))
@@ -454,6 +558,10 @@ def _stated(
     """A figure of the results file, to be compared with the samples: their mean, or the F of all labelled spans."""
     key = figure.metric, figure.filtered
     stated = StatedFigure(task, (system,), naming.called(*key), figure.called, place, figure.value)
+    if key in contents.counted:
+        value = _computed(figure.metric, contents.counted[key])
+        computed = () if value is None else (value,)
+        return replace(stated, values=computed or None, computed_as="the value over all samples together")
     if key not in contents.spans:
         return stated
     tallies = [tally for *_, counts in contents.spans[key] for tally in counts.values()]
@@ -582,7 +690,7 @@ def _recognizes(start: Start) -> str | None:
 READER = Reader(
     "lm-eval",
     "sample logs of lm-evaluation-harness, with the results file beside them",
-    (VALUES, SCORES, DOCUMENTS, FAILURES, PUBLISHED),
+    (VALUES, SCORES, COUNTS, DOCUMENTS, FAILURES, PUBLISHED),
     EXAMPLE,
     stage,
     options=(Option("spans", "a metric that compares labelled spans, if no results file says so"),),

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from math import fsum
+from statistics import geometric_mean
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,15 +29,23 @@ from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Recogni
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure, Values
-from evalhouse.warehouse.measures import CUTOFF, ListMean, ListValue, Setting, find_measure, settle, without_cutoff
-from evalhouse.warehouse.measures.rankings import REL
+from evalhouse.warehouse.measures import CUTOFF, ListSummary, Setting, find_measure, settle, without_cutoff
+from evalhouse.warehouse.measures.rankings import REL, ROUNDING
 from evalhouse.warehouse.store.ranked_lists import ranked_lists
 from evalhouse.warehouse.store.sql import Sql
 
 EXAMPLE = "map\t301\t0.0324\nP_10\t301\t0.2000\nrunid\tall\tSTANDARD\nmap\tall\t0.0324\n"
 
-_SAME = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success", "rbp")
-"""Measures that are computed from rankings in the same way as trec_eval computes them."""
+_RENAMED = ("map", "map_cut", "P", "recall", "recip_rank", "Rprec", "bpref", "ndcg", "ndcg_cut", "success", "rbp")
+"""Measures that have the name of what is computed from rankings also where only printed values are stored."""
+
+_SAME = (
+    *_RENAMED,
+    *("num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "gm_map", "gm_bpref"),
+    *("set_P", "set_relative_P", "set_recall", "set_map", "set_F", "relative_P", "Rprec_mult", "utility", "infAP"),
+    *("binG", "G", "ndcg_rel", "Rndcg", "rbp_resid", "unj", "iprec_at_recall", "11pt_avg"),
+)
+"""Measures that are computed from rankings as trec_eval computes them."""
 
 NO_TOPIC = "no value is printed"
 
@@ -45,6 +54,9 @@ ALL = "all"
 
 TOPICS, RUN_ID = "num_q", "runid"
 """What is printed of the topics together and is not a measure: their number, and the name of the run."""
+
+_GEOMETRIC = "gm_"
+"""How the geometric means over topics are called."""
 
 _COUNTS = re.compile("(prefs_)?num_")
 """The measures that are summed over topics."""
@@ -142,7 +154,9 @@ def _stated(printed: _Printed, known: Mapping[tuple[str, str], float]) -> Iterat
         computed.setdefault(name, {})[topic] = of_topic
     for measure, (line, value) in printed.of_all.items():
         of_topics = printed.of_topics.get(measure) or computed.get(measure_name(measure))
-        if not of_topics or measure == TOPICS or measure.startswith("gm_"):
+        if not of_topics or measure == TOPICS:
+            continue
+        if measure.startswith(_GEOMETRIC) and not all((topic, measure) in known for topic in of_topics):
             continue
         counts = _COUNTS.match(measure) is not None
         number = 1 if counts else max(_topics(printed), len(of_topics))
@@ -154,7 +168,7 @@ def _stated(printed: _Printed, known: Mapping[tuple[str, str], float]) -> Iterat
             f"{measure} of all topics",
             f"line {line}",
             value,
-            over_documents=partial(_share, number),
+            over_documents=geometric_mean if measure.startswith(_GEOMETRIC) else partial(_share, number),
             values=tuple(of_topics.values()),
             computed_as=f"the {'sum' if counts else 'mean'} of the topics",
             slack=0.0 if is_exact else _half_a_digit(value),
@@ -167,34 +181,55 @@ def _share(of: int, values: Values) -> float:
 
 def _compute_values(staging: Staging, test_set: str, system: str) -> dict[tuple[str, str], float]:
     """The values computed from the stored rankings of a system, by topic and measure, for the measures that are printed
-    here.
+    here. Of what versions of trec_eval compute differently, those that are printed.
     """
-    printed = sorted({measure for document in documents(staging) for _, (measure, _, _) in _lines(document)})
+    printed: dict[str, dict[str, float]] = {}
+    for document in documents(staging):
+        for _, (measure, topic, value) in _lines(document):
+            if _NUMBER.fullmatch(value):
+                printed.setdefault(measure, {})[topic] = float(value)
     values: dict[tuple[str, str], float] = {}
     known = Sql("select t.id, s.id from test_set t, system s where t.name = ? and s.name = ?", (test_set, system))
     for test_set_id, system_id in staging.database.rows(known):
         from evalhouse.warehouse.store.catalog import relevance  # readers are listed without DuckDB
 
         level = relevance(staging.database, test_set_id)
-        wanted = {measure_name(measure): of for measure in printed if (of := _computation(measure, level)) is not None}
-        lists = ranked_lists(test_set_id, [system_id], list(wanted.values()))
+        wanted = [(measure, summary) for measure in sorted(printed) for summary in _computations(measure, level)]
+        lists = ranked_lists(test_set_id, [system_id], [summary.of for _, summary in wanted])
         named = "select d.name, f.* exclude (test_set_id, system_id, document_id) from ("
-        for topic, *computed in staging.database.rows(named + lists + ") f join document d on d.id = f.document_id"):
-            values |= {(topic, measure): of for measure, of in zip(wanted, computed, strict=True)}
+        computed: list[dict[str, float]] = [{} for _ in wanted]
+        for topic, *row in staging.database.rows(named + lists + ") f join document d on d.id = f.document_id"):
+            for (_, summary), of_topics, value in zip(wanted, computed, row, strict=True):
+                of_topics[topic] = summary.of_one(value)
+        versions: dict[str, list[dict[str, float]]] = {}
+        for (measure, _), of_topics in zip(wanted, computed, strict=True):
+            versions.setdefault(measure, []).append(of_topics)
+        for measure, ways in versions.items():
+            closest = min(ways, key=partial(_distance, printed[measure]))
+            values |= {(topic, measure_name(measure)): value for topic, value in closest.items()}
     return values
 
 
-def _computation(printed: str, level: int = 1) -> ListValue | None:
-    """The computation of a measure of trec_eval from rankings; None if there is none."""
+def _distance(printed: Mapping[str, float], computed: Mapping[str, float]) -> float:
+    """How far computed values of topics are from those that are printed, and their mean from that of all topics."""
+    together = {**computed, ALL: fsum(computed.values()) / max(len(computed), 1)}
+    return fsum(abs(value - together[topic]) for topic, value in printed.items() if topic in together)
+
+
+def _computations(printed: str, level: int = 1) -> Iterator[ListSummary]:
+    """The computations of a measure of trec_eval from rankings, the newest version of trec_eval first."""
     name, cutoff = without_cutoff(printed)
     measure = find_measure(name, RANKINGS.name) if name in _SAME else None
     if measure is None or (cutoff is None and measure.called != measure.name):
-        return None
+        return
     settings = (
         measure.in_name(name) | _cut_at(cutoff) | ({REL.name: Decimal(level)} if REL in measure.parameters else {})
     )
-    mean = settle(measure, settings).computation
-    return mean.of if isinstance(mean, ListMean) else None
+    rounded = next((parameter.choices for parameter in measure.parameters if parameter.name == ROUNDING.name), ())
+    for more in [{ROUNDING.name: way} for way in reversed(rounded)] or [{}]:
+        computation = settle(measure, settings | more).computation
+        if isinstance(computation, ListSummary):
+            yield computation
 
 
 def _cut_at(cutoff: Setting | None) -> dict[str, Setting]:
@@ -232,7 +267,7 @@ def measure_name(printed: str) -> str:
     """The name that a measure of trec_eval has here."""
     name, cutoff = without_cutoff(printed)
     measure = find_measure(name, RANKINGS.name)
-    if measure is None or _computation(printed) is None:
+    if measure is None or name not in _RENAMED or not any(_computations(printed)):
         return printed
     settings = measure.in_name(name)
     return measure.label(settings | _cut_at(cutoff), name if settings else "")

@@ -224,7 +224,7 @@ def test_marks_of_repeated_rows_are_attempts(tmp_path: Path, mark: str) -> None:
     ]
     with create(tmp_path / "w.duckdb") as database:
         table = write_csv(tmp_path / "trials.csv", f"model task_id trial {mark}", rows)
-        load(database, table, "wide", fields={"test_set": "desk"})
+        load(database, table, "table", fields={"test_set": "desk"})
     asked = "pass(k=1), pass(k=3), every(k=3), every(k=2), at_least(k=1), at_least(k=2), at_least(k=3)"
     with Session.open(tmp_path / "w.duckdb") as session:
         [row] = session.run(f"score {asked} for all on desk").rows

@@ -65,6 +65,9 @@ def _text(node: nodes.Node) -> str:
             return _list(items)
         case nodes.MeasureCall(name=name, parameters=parameters) | nodes.BaselineCall(name=name, parameters=parameters):
             return f"{_name(name)}({_list(parameters) if parameters else ''})"
+        case nodes.Argument(name=name, value=nodes.Name(text=text)) if text.casefold() == "exact":
+            # Behind the sign of equality the word of the clause is a value like others.
+            return f"{as_word(name)}={text}"
         case nodes.Argument(name=name, value=value):
             return f"{as_word(name)}={_text(value)}"
         case nodes.Mean(measure=measure, word=word, by=by):

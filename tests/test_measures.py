@@ -17,6 +17,7 @@ from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, find_measure,
 from evalhouse.warehouse.measures.extraction import COLUMNS as COUNTS
 from evalhouse.warehouse.measures.filtering import auc
 from evalhouse.warehouse.plans import scores
+from evalhouse.warehouse.measures.extraction import MATCH
 from evalhouse.warehouse.plans.plan import Entry, StoredSystem, TestSet
 from evalhouse.warehouse.store.connecting import in_memory
 from tests.conftest import write_csv
@@ -117,7 +118,7 @@ def test_the_denominator_is_positive_and_the_coefficients_are_coprime(measure: M
         assert np.gcd.reduce([coefficient for _, coefficient in form]) == 1
 
 
-tuples = st.tuples(*(st.integers(0, 9) for _ in range(6)))
+tuples = st.tuples(*(st.integers(0, 9) for _ in range(10)))
 
 
 @pytest.mark.long
@@ -130,9 +131,10 @@ def test_the_sql_reading_equals_the_numpy_reading(
     same.
     """
     counts: dict[str, list[int]] = {name: [] for name in COUNTS}
-    for correct, partial, incorrect, spurious, missing, noncommittal in rows:
+    for correct, partial, incorrect, *others in rows:
+        spurious, missing = others[:2]
         matched = correct + partial + incorrect
-        row = (matched + missing, matched + spurious, correct, partial, incorrect, spurious, missing, noncommittal)
+        row = (matched + missing, matched + spurious, correct, partial, incorrect, *others)
         for name, count in zip(COUNTS, row, strict=True):
             counts[name].append(count)
     path = write_csv(
@@ -141,9 +143,10 @@ def test_the_sql_reading_equals_the_numpy_reading(
         [("T", "S", f"d{k}", *(counts[name][k] for name in COUNTS)) for k in range(len(rows))],
     )
     statistics = tuple(
-        settle(measure, {"beta": Decimal(beta)} if measure.name == "F" else {})
+        settle(measure, {**({"beta": Decimal(beta)} if measure.name == "F" else {}), **match})
         for measure in RATIOS
         if measure.kind == "extraction"
+        for match in ({}, *({"match": way} for way in MATCH.choices))
     )
     with in_memory() as database:
         load(database, path, "scores")

@@ -232,7 +232,7 @@ class Builder(Transformer[Token, Any]):
     def name(self, pieces: list[Token]) -> nodes.Name:
         return nodes.Name(_name(pieces[0]), span=_whole(pieces))
 
-    bare_name = bare_word = name
+    bare_name = bare_word = exactly = name
 
     def apostrophed(self, pieces: list[Token]) -> nodes.Name:
         return nodes.Name(normalize(str(pieces[0])[1:-1]), span=_whole(pieces))

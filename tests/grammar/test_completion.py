@@ -42,7 +42,7 @@ FOLLOWS: list[tuple[str, str, str]] = [
         "",
     ),
     ("score F(", "", "parameter"),
-    ("score F(beta=", "all", "value, variable, number, text"),
+    ("score F(beta=", "all, exact", "value, variable, number, text"),
     ("score F where ", "not", "attribute"),
     ("score F where document.", "not", "attribute"),
     ("score F where label ", "in, is, like, not", ""),

@@ -24,7 +24,7 @@ def test_many_sentences_at_once_are_counted_as_one_by_one(sentences: list[list[t
         for sentence in some:
             gold, answers = ([pair[side] for pair in sentence] for side in (0, 1))
             tallied = tally_mentions(entities(gold), entities(answers), overlap=False)
-            one_by_one += [tallied.get(kind, Tally()).cells for kind in KINDS]
+            one_by_one += [tallied.get(kind, Tally()).placed_cells for kind in KINDS]
             for scheme, tags in zip(schemes, (gold, answers), strict=True):
                 scheme.add(tags)
         wanted, found = ([pair[side] for sentence in some for pair in sentence] for side in (0, 1))

@@ -21,7 +21,7 @@ COLUMNS = "the columns are test_set, system, document, possible, actual, correct
 HOW = "--map FIELD=COLUMN takes a field from a column of another name, --set FIELD=VALUE gives it one value"
 FIELDS = (
     "evaluation, test_set, system, document, unit, possible, actual, correct, partial, incorrect, spurious, missing, "
-    "noncommittal"
+    "noncommittal, same_place, overlapping, same_type, unpaired"
 )
 
 

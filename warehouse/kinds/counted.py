@@ -30,11 +30,12 @@ def complete_tuples(
         return np.broadcast_to(np.where(present, counts.get(column, 0), 0).max(axis=0), present.shape)
 
     possible, actual = largest("possible"), largest("actual")
-    everything = {"possible": possible, "actual": possible, "correct": possible}
+    everything = dict.fromkeys(("possible", "actual", "correct", "same_place", "same_type"), possible)
     nothing = {"possible": possible, "missing": possible}
+    spurious = dict.fromkeys(("actual", "spurious", "unpaired"), actual)
     return [
         {column: np.where(present, grid, tuples.get(column, 0)) for column, grid in counts.items()}
-        for tuples in (everything, {**nothing, "actual": actual, "spurious": actual}, nothing)
+        for tuples in (everything, {**nothing, **spurious}, nothing)
     ]
 
 

@@ -125,6 +125,10 @@ SCORES = FactForm(
         Field("spurious", "count", required=False),
         Field("missing", "count", required=False),
         Field("noncommittal", "count", required=False),
+        Field("same_place", "count", required=False),
+        Field("overlapping", "count", required=False),
+        Field("same_type", "count", required=False),
+        Field("unpaired", "count", required=False),
     ),
     limits=(Limit(_MATCHED, "possible"), Limit(_MATCHED, "actual")),
 )

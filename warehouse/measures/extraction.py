@@ -1,6 +1,7 @@
 """The measures of extraction, over the summed counts of score tuples (Chinchor 1992, MUC-4 evaluation metrics).
 
-A partially correct item earns the credit `partial`, one half unless said otherwise.
+A partially correct item earns the credit `partial`, one half unless said otherwise. Where the places of spans are
+known, `match` says which pairs of spans are correct.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from fractions import Fraction
 from evalhouse.warehouse.measures.forms import Function, LinearForm, Ratio, of_form, ratio
 from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
 
-COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal")
+PAIRS = ("same_place", "overlapping", "same_type", "unpaired")
+"""Counts of pairs of a key item and an answer, whatever their types are: with the same place, with another one that
+overlaps, those of the two that have the same type, and answers in no pair. They are known where places are.
+"""
+
+COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing", "noncommittal", *PAIRS)
 """The counts of a score tuple; the first four are always there, the others may be unknown."""
 
 SUPPORT, ANSWERS = LinearForm.of("possible"), LinearForm.of("actual")
@@ -23,26 +29,68 @@ CREDIT = Parameter(
 )
 
 
-def partial_credit(partial: Decimal) -> LinearForm:
-    """correct + w·partial."""
-    return LinearForm.of("correct") + Fraction(partial) * LinearForm.of("partial")
+STRICT, EXACT, PARTIAL, TYPE = "strict", "exact", "partial", "type"
+MATCH = Parameter(
+    "match",
+    None,
+    "which pairs of a key item and an answer are correct: of the same place and type, of the same place, "
+    "of the same place with overlapping ones partially so, or of the same type where they overlap",
+    (STRICT, EXACT, PARTIAL, TYPE),
+    optional=True,
+)
+"""How spans are matched (SemEval-2013 task 9). Without it the stored tuple decides."""
 
 
-def _f(beta: Decimal, partial: Decimal) -> Ratio:
+def credited(partial: Decimal, match: str = "") -> LinearForm:
+    """What counts as correct: correct + w·partial of the tuple, or what a way of matching takes for it."""
+    weight = Fraction(partial)
+    return {
+        STRICT: LinearForm.of("correct"),
+        EXACT: LinearForm.of("same_place"),
+        PARTIAL: LinearForm.of("same_place") + weight * LinearForm.of("overlapping"),
+        TYPE: LinearForm.of("same_type"),
+    }.get(match) or LinearForm.of("correct") + weight * LinearForm.of("partial")
+
+
+_PAIRED = LinearForm.of("same_place", "overlapping")
+
+
+def _answers(match: str = "") -> LinearForm:
+    """The answers. Where types do not matter, an answer in a pair is one of the type of its key item."""
+    return _PAIRED + LinearForm.of("unpaired") if match in (EXACT, PARTIAL) else ANSWERS
+
+
+def _f(beta: Decimal, partial: Decimal, match: str = "") -> Ratio:
     weight = Fraction(beta) ** 2
-    return ratio((weight + 1) * partial_credit(partial), weight * LinearForm.of("possible") + LinearForm.of("actual"))
+    return ratio((weight + 1) * credited(partial, match), weight * SUPPORT + _answers(match))
 
 
-def _wrong(partial: Decimal) -> LinearForm:
+def _wrong(partial: Decimal, match: str = "") -> LinearForm:
     """incorrect + (1−w)·partial: the lost credit of the matched items."""
+    if match:
+        return _PAIRED + -1 * credited(partial, match)
     return LinearForm.of("incorrect") + (1 - Fraction(partial)) * LinearForm.of("partial")
 
 
-def _error(partial: Decimal) -> Ratio:
-    return ratio(
-        _wrong(partial) + LinearForm.of("missing", "spurious"),
-        LinearForm.of("correct", "partial", "incorrect", "missing", "spurious"),
-    )
+def _matched(match: str = "") -> LinearForm:
+    return _PAIRED if match else LinearForm.of("correct", "partial", "incorrect")
+
+
+def _missing(match: str = "") -> LinearForm:
+    return SUPPORT + -1 * _PAIRED if match else LinearForm.of("missing")
+
+
+def _spurious(match: str = "") -> LinearForm:
+    return LinearForm.of("unpaired" if match else "spurious")
+
+
+def _error(partial: Decimal, match: str = "") -> Ratio:
+    apart = _missing(match) + _spurious(match)
+    return ratio(_wrong(partial, match) + apart, _matched(match) + apart)
+
+
+def _overgeneration(match: str = "") -> Ratio:
+    return ratio(_spurious(match), _matched(match) + _spurious(match) if match else ANSWERS)
 
 
 _METRICS = "Chinchor 1992, MUC-4 evaluation metrics"
@@ -53,8 +101,8 @@ EXTRACTION = (
         "extraction",
         "(correct + ½·partial) / possible",
         _METRICS,
-        lambda partial: ratio(partial_credit(partial), LinearForm.of("possible")),
-        (CREDIT,),
+        lambda partial, match="": ratio(credited(partial, match), SUPPORT),
+        (CREDIT, MATCH),
         steady=True,
         proportion=True,
         within=SHARE,
@@ -65,8 +113,8 @@ EXTRACTION = (
         "extraction",
         "(correct + ½·partial) / actual",
         _METRICS,
-        lambda partial: ratio(partial_credit(partial), LinearForm.of("actual")),
-        (CREDIT,),
+        lambda partial, match="": ratio(credited(partial, match), _answers(match)),
+        (CREDIT, MATCH),
         proportion=True,
         within=SHARE,
         also=("P",),
@@ -77,7 +125,7 @@ EXTRACTION = (
         "(β²+1)·(correct + ½·partial) / (β²·possible + actual)",
         "van Rijsbergen 1979; Chinchor 1992",
         _f,
-        (BETA, CREDIT),
+        (BETA, CREDIT, MATCH),
         shown=("beta",),
         within=SHARE,
         behind=BETA.name,
@@ -94,7 +142,8 @@ EXTRACTION = (
         "extraction",
         "spurious / actual",
         _METRICS,
-        lambda: ratio(LinearForm.of("spurious"), LinearForm.of("actual")),
+        _overgeneration,
+        (MATCH,),
         lower_is_better=True,
         proportion=True,
         within=SHARE,
@@ -104,7 +153,8 @@ EXTRACTION = (
         "extraction",
         "missing / possible",
         _METRICS,
-        lambda: ratio(LinearForm.of("missing"), LinearForm.of("possible")),
+        lambda match="": ratio(_missing(match), SUPPORT),
+        (MATCH,),
         steady=True,
         lower_is_better=True,
         proportion=True,
@@ -115,8 +165,8 @@ EXTRACTION = (
         "extraction",
         "(incorrect + ½·partial) / (correct + partial + incorrect)",
         _METRICS,
-        lambda partial: ratio(_wrong(partial), LinearForm.of("correct", "partial", "incorrect")),
-        (CREDIT,),
+        lambda partial, match="": ratio(_wrong(partial, match), _matched(match)),
+        (CREDIT, MATCH),
         lower_is_better=True,
         proportion=True,
         within=SHARE,
@@ -129,7 +179,7 @@ EXTRACTION = (
         "(incorrect + ½·partial + missing + spurious) / (correct + partial + incorrect + missing + spurious)",
         _METRICS,
         _error,
-        (CREDIT,),
+        (CREDIT, MATCH),
         lower_is_better=True,
         proportion=True,
         within=SHARE,

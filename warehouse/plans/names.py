@@ -32,6 +32,7 @@ from evalhouse.warehouse.measures import (
     settle,
     without_cutoff,
 )
+from evalhouse.warehouse.measures.extraction import MATCH, PAIRS
 from evalhouse.warehouse.measures.filtering import ALL
 from evalhouse.warehouse.measures.harness import HARNESS
 from evalhouse.warehouse.measures.rankings import REL
@@ -357,6 +358,14 @@ class Scope(Struct, frozen=True):
             return measure.not_without_wrong_matches, OF_SPURIOUS
         return None
 
+    def _without_places(
+        self, node: n.MeasureCall, settings: Mapping[str, Setting], test_set: KnownTestSet
+    ) -> LackingMeasureError:
+        wrong = f"{self.catalog.short_name(test_set)} does not say where its items are in the text"
+        asked = f", so {MATCH.name}={settings[MATCH.name]} is not known" if MATCH.name in settings else ""
+        loads = "tagged tokens, BRAT and JSON with spans keep places; load them again if that was before version 12"
+        return LackingMeasureError(wrong + asked, node.span, (loads,))
+
     def _is_synonym(self, name: str, measure: Measure) -> bool:
         return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(
             measure.in_name(name)
@@ -479,20 +488,22 @@ class Scope(Struct, frozen=True):
                 measure_node.span,
                 hints(measure_node.name, self.measures_of(task, test_set), "measures"),
             )
-        if misleading := self._misleads(measure, test_set):
+        settings, how = self.settings(measure_node, measure), ""
+        if misleading := None if MATCH.name in settings else self._misleads(measure, test_set):
             why, right = misleading
             raise LackingMeasureError(why, measure_node.span, (right,))
         of_topics = in_topics(node, task, test_set, self.catalog) is not node
         # What is computed of lists is a mean over documents as it is.
         averaged = isinstance(node, n.Mean) and (node.over_documents or of_topics) and not task.of_lists
         around = node.word if isinstance(node, n.Mean) and (averaged or node.word != "mean") else ""
-        settings, how = self.settings(measure_node, measure), ""
         if task.of_lists and REL in measure.parameters:
             settings.setdefault(REL.name, Decimal(self.catalog.relevance(test_set.id)))
         if measure.needs:
             measure, how = self._over_stored(measure_node, measure, settings, test_set)
         synonym = synonym_of(measure_node, measure)
         statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
+        if set(PAIRS) & set(statistic.columns) and not self.catalog.has_places(test_set.id):
+            raise self._without_places(measure_node, settings, test_set)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value for single documents", node.span)
         if not isinstance(node, n.Mean):

@@ -134,6 +134,8 @@ def _sums(statistic: Statistic, by_row: bool = False) -> list[Sql]:
 
 def _sum(form: Form, by_row: bool) -> Sql:
     """The sum of a form; null where a count is unknown in any row."""
+    if not form:
+        return Sql("0::hugeint")
     if by_row:
         return join(" + ", [value(coefficient) + "::hugeint * " + column(count) for count, coefficient in form])
     known = join(" and ", ["count(" + column(count) + ") = count(*)" for count, _ in form])

@@ -161,6 +161,7 @@ class Catalog:
         self._units_of: dict[tuple[str, int], tuple[int, ...]] = {}
         self._has_classes: dict[int, bool] = {}
         self._has_wrong_matches: dict[int, bool] = {}
+        self._has_places: dict[int, bool] = {}
 
     @cached_property
     def systems(self) -> dict[str, int]:
@@ -356,6 +357,13 @@ class Catalog:
             wrong = "select 1 from score where (incorrect is null or incorrect > 0 or partial > 0) and test_set_id = "
             self._has_wrong_matches[test_set] = not without or bool(self._facts(wrong + value(test_set) + " limit 1"))
         return self._has_wrong_matches[test_set]
+
+    def has_places(self, test_set: int) -> bool:
+        """Whether score tuples of a test set are of spans whose places were known."""
+        if test_set not in self._has_places:
+            placed = "select 1 from score where same_place is not null and test_set_id = "
+            self._has_places[test_set] = bool(self._facts(placed + value(test_set) + " limit 1"))
+        return self._has_places[test_set]
 
     def counts_of(self, task: str, test_set: int) -> tuple[str, ...]:
         """The counts of a task, including those that the data name for one test set."""

@@ -21,14 +21,14 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store.files import RELEASE, duckdb
 from evalhouse.warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
 CATALOGUES = (
-    "58bef06c6f2223d7b1dafbfe6093d241",  # as DuckDB 1.4 and 1.5 print it
-    "28fb3c936d1bc4af54f7fc9f23cb0404",  # as DuckDB 2.0 does
+    "c57b9cb5e2ae7a5a32e80e012f2f17c3",  # as DuckDB 1.4 and 1.5 print it
+    "781a82bf248c4afad90cdb9308d718c8",  # as DuckDB 2.0 does
 )
 """The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.
@@ -73,7 +73,23 @@ EARLIER: Mapping[int, str] = {
         "create view published_figures as select e.name as evaluation, t.name as test_set, s.name as system, f.task, "
         "f.measure, f.value, f.resolution, f.import_id from published f join test_set t on t.id = f.test_set_id "
         "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id;"
-    )
+    ),
+    12: (
+        "drop view scores; drop table score; "
+        "create table score (test_set_id integer not null, system_id integer not null, document_id integer not null, "
+        "unit_id integer not null, possible integer not null check (possible >= 0), "
+        "actual integer not null check (actual >= 0), correct integer not null check (correct >= 0), "
+        "partial integer not null check (partial >= 0), incorrect integer check (incorrect >= 0), "
+        "spurious integer check (spurious >= 0), missing integer check (missing >= 0), "
+        "noncommittal integer check (noncommittal >= 0), import_id integer not null, "
+        "check (correct + partial + coalesce(incorrect, 0) <= possible), "
+        "check (correct + partial + coalesce(incorrect, 0) <= actual)); "
+        "create view scores as select e.name as evaluation, t.name as test_set, s.name as system, "
+        "d.name as document, nullif(u.name, '') as unit, f.possible, f.actual, f.correct, f.partial, f.incorrect, "
+        "f.spurious, f.missing, f.noncommittal, f.import_id from score f join test_set t on t.id = f.test_set_id "
+        "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id "
+        "join document d on d.id = f.document_id join unit u on u.id = f.unit_id;"
+    ),
 }
 """For each version that changed tables or views, the SQL that creates them as the version before had them. A file of an
 earlier version may have them in that form.

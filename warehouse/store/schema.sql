@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 10.
+-- The warehouse: what is stored, one comment a table. Version 12.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -97,10 +97,14 @@ create table score (
     missing integer check (missing >= 0),
     noncommittal integer check (noncommittal >= 0),
     import_id integer not null,
+    same_place integer,
+    overlapping integer,
+    same_type integer,
+    unpaired integer,
     check (correct + partial + coalesce(incorrect, 0) <= possible),
     check (correct + partial + coalesce(incorrect, 0) <= actual)
 );
-comment on table score is 'Score tuples of extraction: one row per system, document and unit. The last four counts are null where the source did not give them.';
+comment on table score is 'Score tuples of extraction: one row per system, document and unit. The counts from incorrect on are null where the source did not give them. The last four are of pairs of a key item and an answer, whatever their types are: with the same place, with another one that overlaps, those of the two with the same type, and answers in no pair.';
 
 create table counted (
     test_set_id integer not null,
@@ -232,7 +236,8 @@ comment on table fingerprint is 'Checksums of the rows of each table, by import 
 
 create view scores as
 select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, nullif(u.name, '') as unit,
-    f.possible, f.actual, f.correct, f.partial, f.incorrect, f.spurious, f.missing, f.noncommittal, f.import_id
+    f.possible, f.actual, f.correct, f.partial, f.incorrect, f.spurious, f.missing, f.noncommittal, f.import_id,
+    f.same_place, f.overlapping, f.same_type, f.unpaired
 from score f
 join test_set t on t.id = f.test_set_id
 join evaluation e on e.id = t.evaluation_id
@@ -378,4 +383,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '11');
+insert into meta values ('schema_version', '12');

@@ -225,6 +225,20 @@ STEPS = {
         "comment on table share is 'The measures that loads declared to be shares, of which values are between 0 and "
         "1 and 5% is 0.05. For all other measures that are names in the data the name decides.';"
     ),
+    11: Sql(
+        "alter table score add column same_place integer; alter table score add column overlapping integer; "
+        "alter table score add column same_type integer; alter table score add column unpaired integer; "
+        "comment on table score is 'Score tuples of extraction: one row per system, document and unit. The counts from "
+        "incorrect on are null where the source did not give them. The last four are of pairs of a key item and an "
+        "answer, whatever their types are: with the same place, with another one that overlaps, those of the two with "
+        "the same type, and answers in no pair.'; "
+        "create or replace view scores as select e.name as evaluation, t.name as test_set, s.name as system, "
+        "d.name as document, nullif(u.name, '') as unit, f.possible, f.actual, f.correct, f.partial, f.incorrect, "
+        "f.spurious, f.missing, f.noncommittal, f.import_id, f.same_place, f.overlapping, f.same_type, f.unpaired "
+        "from score f join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id "
+        "join system s on s.id = f.system_id join document d on d.id = f.document_id join unit u on u.id = f.unit_id; "
+        "comment on view scores is 'Score tuples with names.';"
+    ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""
 

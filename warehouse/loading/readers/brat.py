@@ -14,7 +14,7 @@ from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
-from evalhouse.warehouse.loading.staging.spans import COLUMNS, Mention, Tally, tally_mentions
+from evalhouse.warehouse.loading.staging.spans import PLACED_COLUMNS, Mention, Tally, tally_mentions
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 
 EXAMPLE = "T1\tPerson 0 12\tAda Lovelace\nT2\tPlace 17 22\tTurin\nR1\tVisited Arg1:T1 Arg2:T2\n"
@@ -56,7 +56,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     kinds = sorted({annotation.kind for annotations in files for annotation in annotations})
     unknown = [f"{system}/{name}.ann" for system, folder in folders.items() for name in folder if name not in key]
     with Sheets(staging, SCORES) as sheets:
-        scores = sheets.open(SCORES, "system", "document", "unit", *COLUMNS)
+        scores = sheets.open(SCORES, "system", "document", "unit", *PLACED_COLUMNS)
         for name, wanted in sorted(key.items()):
             places = sorted(f"{mention.kind} {mention.start} {mention.end}" for mention in wanted)
             sheets.identify(None, {"key": ", ".join(places)}, member=f"{gold}/{name}.ann", document=name)
@@ -65,7 +65,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 tallied = tally_mentions(wanted, folder.get(name, []), overlap=overlap)
                 member = f"{system}/{name}.ann"
                 for kind in kinds:
-                    scores.add(None, system, name, kind, *tallied.get(kind, Tally()).cells, member=member)
+                    scores.add(None, system, name, kind, *tallied.get(kind, Tally()).placed_cells, member=member)
         left_out = {"no key": unknown, "no annotations": others}
         return sheets.staged(f"left out ({why}): {_some(files)}" for why, files in left_out.items() if files)
 

@@ -22,7 +22,7 @@ from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.reader import Evidence, Nearly, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
 from evalhouse.warehouse.loading.staging.spans import (
-    COLUMNS,
+    PLACED_COLUMNS,
     SCHEMES,
     Scheme,
     TagArrays,
@@ -98,7 +98,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     tokens of gold and answers differ.
     """
     with Sheets(staging, SCORES, DOCUMENTS, COUNTS, named=(GOLD, ANSWERS)) as sheets:
-        scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
+        scores = sheets.open(SCORES, "document", "unit", *PLACED_COLUMNS)
         attributes = sheets.open(DOCUMENTS, "document", "text")
         tokens = sheets.open(COUNTS, "document", "count", "number")
         sides = _sides(staging)
@@ -148,7 +148,7 @@ def _count(
     attributes: Sheet,
 ) -> tuple[Scheme, Scheme]:
     """Adds the tallies of each sentence. Returns the tagging schemes of gold and of answers."""
-    nothing = Tally().cells
+    nothing = Tally().placed_cells
     schemes = Scheme(), Scheme()
     for number, (line, text, gold, answers) in enumerate(_one_by_one(judged), start=1):
         right = len(gold)
@@ -161,7 +161,7 @@ def _count(
             schemes[1].add(answers)
         tallied = tally_mentions(wanted, given, overlap=overlap)
         for kind in kinds:
-            scores.add(line, number, kind, *(tallied[kind].cells if kind in tallied else nothing))
+            scores.add(line, number, kind, *(tallied[kind].placed_cells if kind in tallied else nothing))
         tokens.add(line, number, TOTAL, len(gold))
         tokens.add(line, number, RIGHT, right)
         if text:

@@ -26,7 +26,7 @@ from evalhouse.warehouse.loading.staging.annotated import (
 from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Role, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheets
-from evalhouse.warehouse.loading.staging.spans import COLUMNS, Tally, tally_mentions
+from evalhouse.warehouse.loading.staging.spans import PLACED_COLUMNS, Tally, tally_mentions
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.measures.values import RIGHT, TOTAL
 
@@ -57,7 +57,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             {mention.kind for document in key.values() for mention in document.mentions[_side_of(key)]}
             | {mention.kind for document in ours.values() for mention in document.mentions[side]}
         )
-        scores = sheets.open(SCORES, "document", "unit", *COLUMNS)
+        scores = sheets.open(SCORES, "document", "unit", *PLACED_COLUMNS)
         tokens = sheets.open(COUNTS, "document", "count", "number")
         for name, wanted in key.items():
             given = ours.get(name)
@@ -69,7 +69,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
             found = given.mentions[side] if given else []
             tallied = tally_mentions(gold, found, overlap=overlap)
             for kind in kinds:
-                scores.add(line, name, kind, *tallied.get(kind, Tally()).cells, member=member)
+                scores.add(line, name, kind, *tallied.get(kind, Tally()).placed_cells, member=member)
             if wanted.tags:
                 answers = given.tags[side] if given else ["O"] * len(wanted.tokens)
                 right = sum(map(str.__eq__, wanted.tags[_side_of(key)], answers))

@@ -138,23 +138,42 @@ class Mention(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """The counts of one type in one document."""
+    """The counts of one type in one document. The last four are of pairs of a key item and an answer, whatever their
+    types are; a pair counts for the type of the key item, and an answer in no pair for its own.
+    """
 
     possible: int = 0
     actual: int = 0
     correct: int = 0
     partial: int = 0
     incorrect: int = 0
+    same_place: int = 0
+    overlapping: int = 0
+    same_type: int = 0
+    unpaired: int = 0
 
     @property
     def cells(self) -> tuple[int, ...]:
         """Possible, actual, correct, partial, incorrect, spurious and missing."""
         matched = self.correct + self.partial + self.incorrect
-        return (*self, self.actual - matched, self.possible - matched)
+        return (*self[: -len(PAIRED)], self.actual - matched, self.possible - matched)
+
+    @property
+    def placed_cells(self) -> tuple[int, ...]:
+        """The same, and the counts of pairs, which are known where the places of mentions are."""
+        return (*self.cells, *self[-len(PAIRED) :])
 
 
 COLUMNS = ("possible", "actual", "correct", "partial", "incorrect", "spurious", "missing")
 """The counts in `Tally.cells`, in order."""
+
+PAIRED = ("same_place", "overlapping", "same_type", "unpaired")
+"""The counts of pairs: with the same place, with another one that overlaps, those of the two that have the same type,
+and answers in no pair.
+"""
+
+PLACED_COLUMNS = (*COLUMNS, *PAIRED)
+"""The counts in `Tally.placed_cells`, in order."""
 
 
 def entities(tags: Sequence[str], scheme: str = "conlleval") -> list[Mention]:
@@ -221,35 +240,69 @@ def _iobes(tags: Sequence[str]) -> list[Mention]:
 def tally_mentions(gold: Iterable[Mention], predicted: Iterable[Mention], *, overlap: bool) -> dict[str, Tally]:
     """The counts of each type. The same place and type is correct. With `overlap`, an overlapping mention of the same
     type is partial. Each mention is matched at most once, from left to right. A mention of the wrong type is missing
-    for the type of the key and spurious for that of the answer, as in seqeval.
+    for the type of the key and spurious for that of the answer, as in seqeval; how mentions are paired whatever their
+    types are is counted beside that, once with any types and once with the same.
     """
-    counts: dict[str, list[int]] = {}
-    unmatched: dict[Mention, int] = {}
-    for mention in gold:
-        counts.setdefault(mention.kind, [0, 0, 0, 0])[0] += 1
-        unmatched[mention] = unmatched.get(mention, 0) + 1
-    others: list[Mention] = []
-    for mention in predicted:
-        of_kind = counts.setdefault(mention.kind, [0, 0, 0, 0])
-        of_kind[1] += 1
-        if unmatched.get(mention):
-            unmatched[mention] -= 1
-            of_kind[2] += 1
-        else:
-            others.append(mention)
+    gold, predicted = list(gold), list(predicted)
+    counts = {mention.kind: [0] * len(Tally._fields) for mention in (*gold, *predicted)}
+
+    def count(column: str, mentions: Iterable[Mention]) -> None:
+        for mention in mentions:
+            counts[mention.kind][Tally._fields.index(column)] += 1
+
+    same = Counter(gold) & Counter(predicted)
+    missed, others = (sorted((Counter(side) - same).elements(), key=_place) for side in (gold, predicted))
     if overlap:
-        left = sorted(Counter(unmatched).elements())
-        for mention in sorted(others):
-            match = next((other for other in left if _overlapping(mention, other)), None)
-            if match is not None:
-                left.remove(match)
-                counts[mention.kind][3] += 1
+        count("partial", (key for key, _ in _pair_off(missed[:], others[:], _is_part)))
+    matched = list(same.elements())
+    in_place = _pair_off(missed, others, _is_in_place)
+    typed = _pair_off(of_type := missed[:], beside := others[:], _is_part)
+    apart = _pair_off(missed, others, _overlaps)
+    if len(apart) < len(typed):
+        # Only where mentions of one side overlap each other.
+        apart, missed, others = typed, of_type, beside
+    count("possible", gold)
+    count("actual", predicted)
+    count("correct", matched)
+    count("same_place", (*matched, *(key for key, _ in in_place)))
+    count("overlapping", (key for key, _ in apart))
+    count("same_type", (*matched, *(key for key, _ in typed)))
+    count("unpaired", others)
     return {kind: Tally(*counted) for kind, counted in sorted(counts.items())}
 
 
-def _overlapping(one: Mention, other: Mention) -> bool:
+Pair = tuple[Mention, Mention]
+
+
+def _pair_off(missed: list[Mention], others: list[Mention], fit: Callable[[Mention, Mention], bool]) -> list[Pair]:
+    """The pairs of a key item and an answer that fit, from left to right, each in one pair; those that are paired are
+    taken out of the two lists.
+    """
+    pairs: list[Pair] = []
+    for answer in others[:] if missed else ():
+        key = next((mention for mention in missed if fit(mention, answer)), None)
+        if key is not None:
+            missed.remove(key)
+            others.remove(answer)
+            pairs.append((key, answer))
+    return pairs
+
+
+def _place(mention: Mention) -> tuple[Stretch, ...]:
+    return mention.stretches
+
+
+def _is_in_place(one: Mention, other: Mention) -> bool:
+    return one.stretches == other.stretches
+
+
+def _overlaps(one: Mention, other: Mention) -> bool:
     pairs = ((here, there) for here in one.stretches for there in other.stretches)
-    return one.kind == other.kind and any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
+    return any(here[0] < there[1] and there[0] < here[1] for here, there in pairs)
+
+
+def _is_part(one: Mention, other: Mention) -> bool:
+    return one.kind == other.kind and _overlaps(one, other)
 
 
 # === entities of many sentences =======================================================================================
@@ -305,7 +358,19 @@ class TagArrays:
         )
         none = numpy.zeros(many, "int32")
         counts = (possible, actual, correct, none, none, actual - correct, possible - correct)
-        return dict(zip(COLUMNS, counts, strict=True)), rights
+        placed = begun & begun_by & (ends == ends_by)
+        same_place = numpy.bincount(cells[0][placed], minlength=many).astype("int32")
+        unpaired = actual - numpy.bincount(cells[1][placed], minlength=many).astype("int32")
+        overlapping, same_type = none.copy(), correct.copy()
+        left = [numpy.flatnonzero(begins & ~placed) for begins in (begun, begun_by)]
+        touching = _overlaps_of((left[0], ends[left[0]]), (left[1], ends_by[left[1]]))
+        for key, answer in _one_to_one(touching):
+            overlapping[cells[0][key]] += 1
+            unpaired[cells[1][answer]] -= 1
+        for key, _ in _one_to_one(pair for pair in touching if kind[pair[0]] == kind_by[pair[1]]):
+            same_type[cells[0][key]] += 1
+        paired = (same_place, overlapping, same_type, unpaired)
+        return dict(zip(PLACED_COLUMNS, (*counts, *paired), strict=True)), rights
 
     def _number_tags(self, side: int, tags: Sequence[str], places: numpy.ndarray, size: int) -> numpy.ndarray:
         """Tags as numbers, each at its place. Also counts which tag follows which."""
@@ -348,6 +413,33 @@ class TagArrays:
         for scheme, pairs in zip((gold, answers), self._pairs, strict=True):
             scheme.pairs.update({(texts[before], texts[here]): count for (before, here), count in pairs.items()})
         return gold, answers
+
+
+Stretches = tuple["numpy.ndarray", "numpy.ndarray"]
+"""Where entities begin and end that do not overlap, in order."""
+
+
+def _overlaps_of(gold: Stretches, answers: Stretches) -> list[tuple[int, int]]:
+    """Where the two of each pair of overlapping entities begin, in order of the answers."""
+    import numpy
+
+    first = numpy.searchsorted(gold[1], answers[0], side="right")
+    many = numpy.maximum(numpy.searchsorted(gold[0], answers[1], side="left") - first, 0)
+    steps = numpy.arange(many.sum()) - numpy.repeat(many.cumsum() - many, many)
+    keys = gold[0][numpy.repeat(first, many) + steps]
+    return list(zip(keys.tolist(), numpy.repeat(answers[0], many).tolist(), strict=True))
+
+
+def _one_to_one(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs of which neither was in one before."""
+    kept: list[tuple[int, int]] = []
+    keys, taken = set[int](), set[int]()
+    for key, answer in pairs:
+        if key not in keys and answer not in taken:
+            keys.add(key)
+            taken.add(answer)
+            kept.append((key, answer))
+    return kept
 
 
 # === labelled spans ===================================================================================================

@@ -171,7 +171,7 @@ def _verify_words(parser: argparse.ArgumentParser) -> None:
 def _export_words(parser: argparse.ArgumentParser) -> None:
     target = "a folder, for one file per kind of row, or a file: .csv, .tsv, .parquet, .csv.gz, .tsv.gz"
     parser.add_argument("target", metavar="FILE", help=target)
-    facts = ("scores", "counts", "decisions", "labels", "values", "rankings", "judgments", "published")
+    facts = ("scores", "counts", "decisions", "labels", "values", "numbers", "rankings", "judgments", "published")
     kinds = (*facts, "systems", "documents", "runs", "failures")
     kind = f"which rows a file gets; default scores, else {', '.join(kinds[1:])}"
     parser.add_argument("--kind", choices=kinds, default="scores", metavar="KIND", help=kind)

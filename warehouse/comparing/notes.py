@@ -15,11 +15,13 @@ from evalhouse.grammar.clauses import as_typed
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, is_faster_exactly
 from evalhouse.warehouse.comparing.intervals import Interval, Intervals, interval_title, plan_of
 from evalhouse.warehouse.comparing.lacking import dropped_notes, unanswered_notes
+from evalhouse.warehouse.comparing.numbers import on_one_scale
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import paired_sums
 from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.measures.numbers import PREDICTION
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, missing_caption, noun_of, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
@@ -563,6 +565,8 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         )
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
+    if comparison.statistic.of_numbers:
+        yield from _of_scales(comparison)
     yield from missing_notes(comparison)
 
 
@@ -606,6 +610,18 @@ def _without_value(comparison: Comparison, sums: Sums) -> int:
         # For a cluster it is only known how many of its documents have a value.
         return int((comparison.observations.documents - sums.denominators.sum(axis=1)).max())
     return int((sums.denominators == 0).any(axis=0).sum())
+
+
+def _of_scales(comparison: Comparison) -> Iterator[str]:
+    """Which systems predict numbers on different scales, which exchanges mix up."""
+    if PREDICTION not in comparison.observations.counts:  # what is compared over test sets has none of its own
+        return
+    predictions = comparison.observations.counts[PREDICTION]
+    apart = [pair for pair in comparison.pairs if not on_one_scale(*(predictions[place] for place in pair))]
+    if apart and comparison.how.test.exchanges:
+        names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
+        where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
+        yield f"{where}: the predictions of {some(names)} are on different scales, and exchanges mix them"
 
 
 def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:

@@ -213,6 +213,8 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
         return ("value",)
     if entry.kind.decide is not None:
         return (*entry.kind.counts, *(("confidence",) if entry.ordered else ()))
+    if entry.kind.of_numbers:
+        return entry.kind.counts
     of_statistics = (count for statistic in entry.statistics for count in statistic.counts)
     return tuple(dict.fromkeys((*of_statistics, *entry.also)))
 
@@ -414,7 +416,7 @@ def _from_counted(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts
 
 
 def _kind(task: Kind) -> Any:
-    return np.int64 if task.is_counted else np.float64
+    return np.int64 if task.is_counted and not task.of_numbers else np.float64
 
 
 def _clusters(rows: Mapping[str, Any], place: NDArray[np.intp], observed: int) -> NDArray[np.intp]:

@@ -374,7 +374,7 @@ def comparisons(
         counted = observe(how, _by_document(part) if of_runs else part, facts)
         looked_at_again = keep or how.missing == "bounds" or any(map(is_bounded, part.statistics))
         # Else the counts would only take memory when the sums are there, for many systems more than all the rest.
-        observations = counted if looked_at_again else replace(counted, counts={}, known={})
+        observations = counted if looked_at_again or part.kind.of_numbers else replace(counted, counts={}, known={})
         batch = []
         for statistic in part.statistics:
             try:

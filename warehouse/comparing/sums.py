@@ -16,9 +16,11 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.comparing.numbers import Predicted, sums_of_moments, sums_of_ranks
 from evalhouse.warehouse.comparing.observations import Observations
-from evalhouse.warehouse.measures import Function, Ranking, Ratio, Statistic, UnitAverage
-from evalhouse.warehouse.measures.forms import LinearForm, Summary, evaluate_form, integers
+from evalhouse.warehouse.kinds import NUMBERS
+from evalhouse.warehouse.measures import Function, OfNumbers, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures.forms import LinearForm, OfMoments, OfRanks, Summary, evaluate_form, integers
 from evalhouse.warehouse.significance.areas import Ranked
 from evalhouse.warehouse.significance.arrays import (
     OFF,
@@ -100,6 +102,8 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         everything = np.ones(observations.values.shape, dtype=np.bool_)
         means = _of_values(observations, observations.values, everything, Fraction(1), known)
         return _summed_up(statistic.computation, means) if isinstance(statistic.computation, Summary) else means
+    if isinstance(statistic.computation, OfNumbers):
+        return _of_numbers(observations, statistic.computation, known)
     for column in statistic.columns:
         known &= observations.known[column].all(axis=1)
     if statistic.averaged:
@@ -118,6 +122,19 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
             valuation = Valuation(average.values, average.exact, slopes=average.gradients)
             return Sums(tuple(sum_clusters(observations, form) for form in forms), valuation, known=known)
     raise ValueError(f"{statistic.label} is not computed from sums")
+
+
+def _of_numbers(observations: Observations, of: OfNumbers, known: Booleans) -> Sums:
+    """The sums of predicted numbers beside the true ones."""
+    truths, predictions = (observations.counts[column].astype(np.float64) for column in NUMBERS.counts)
+    numbers = Predicted.of(truths, predictions, observations.cluster)
+    match of:
+        case OfMoments():
+            return sums_of_moments(numbers, of)
+        case OfRanks():
+            return sums_of_ranks(numbers, of)
+    everywhere = np.ones(truths.shape, dtype=np.bool_)
+    return _of_values(observations, numbers.distances, everywhere, Fraction(1), known)
 
 
 def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> Sums:

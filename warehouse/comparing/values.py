@@ -15,9 +15,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evalhouse.warehouse.comparing.numbers import value as value_of_numbers
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, some_runs_query
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
-from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures import Function, OfNumbers, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.measures.forms import Form, Summary, exact, to_float
 from evalhouse.warehouse.plans import plan as p
@@ -26,6 +27,7 @@ from evalhouse.warehouse.plans.averages import common_scale, pooled_statistic
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.significance.arrays import Floats
 
 # === values of measures ===============================================================================================
 
@@ -85,6 +87,9 @@ class Valued(Struct, frozen=True):
         more: Queries = ()
         if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
             more = (Query(self.name("confidences"), scores.confidences(self.entry.in_runs(), self.where), "columns"),)
+        if self.entry.kind.of_numbers:
+            numbers = scores.predicted_numbers(self.entry.in_runs(), self.by, self.where)
+            more = (*more, Query(self.name("numbers"), numbers))
         if self.entry.units.runs_of_models is not None:
             more = (*more, some_runs_query(self.name("some runs"), self.entry, self.where))
         if self.entry.counts_by_unit:
@@ -156,6 +161,9 @@ class Valued(Struct, frozen=True):
             if isinstance(statistic.computation, Ranking):
                 values.append(self._of_orders(statistic.computation, system, facts))
                 continue
+            if isinstance(statistic.computation, OfNumbers):
+                values.append(self._of_numbers(statistic.computation, system, by, facts))
+                continue
             taken = [next(remaining) for _ in range(_count_sums(statistic))]
             values.append(_value(statistic, self.entry, taken))
             if statistic.averaged or not self.entry.kind.is_counted:
@@ -168,6 +176,21 @@ class Valued(Struct, frozen=True):
         values = [_of_order(ranking, run, facts[self.name("confidences")]) for run in runs]
         known = [value for value in values if value is not None]
         return fsum(known) / len(known) if known and len(known) == len(values) else None
+
+    def _of_numbers(self, of: OfNumbers, system: p.StoredSystem, by: By, facts: Facts) -> float | None:
+        """The value of a system's predictions, or the mean over its runs; None where one has none."""
+        runs = self.entry.units.runs.get(system.id, (system.id,))
+        found = self._numbers_by_run(facts)
+        values = [value_of_numbers(of, *found[run, by]) for run in runs if (run, by) in found]
+        known = [value for value in values if value is not None]
+        return fsum(known) / len(known) if known and len(known) == len(values) else None
+
+    def _numbers_by_run(self, facts: Facts) -> dict[tuple[int, By], tuple[Floats, Floats]]:
+        """By stored system and `by` values, its true numbers and its predictions."""
+        found: dict[tuple[int, By], list[tuple[float, float]]] = {}
+        for number, *by, truth, prediction in facts[self.name("numbers")]:
+            found.setdefault((number, tuple(by)), []).append((truth, prediction))
+        return {key: tuple(np.array(pairs, dtype=np.float64).T) for key, pairs in found.items()}
 
     def _printed_lines(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
         """The printed figures of each system, or the means of those that its runs have."""
@@ -318,7 +341,7 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
             cells = expected_cells(key, share)
             sums = [sum((by * cells[cell] for cell, by in form), Fraction(0)) for form in average.forms]
             return average.value(sums)
-        case Ranking() | PrintedFigure():
+        case Ranking() | OfNumbers() | PrintedFigure():
             return 0.5
 
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from evalhouse.warehouse.kinds.counted import COUNTS, EXTRACTION, FILTERING
 from evalhouse.warehouse.kinds.kind import Kind
-from evalhouse.warehouse.kinds.valued import PUBLISHED, RANKINGS, VALUES
+from evalhouse.warehouse.kinds.valued import NUMBERS, PUBLISHED, RANKINGS, VALUES
 
-__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "KINDS", "PUBLISHED", "RANKINGS", "VALUES", "Kind"]
+__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "KINDS", "NUMBERS", "PUBLISHED", "RANKINGS", "VALUES", "Kind"]
 
-KINDS: Mapping[str, Kind] = {task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, VALUES, PUBLISHED)}
+KINDS: Mapping[str, Kind] = {
+    task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, NUMBERS, VALUES, PUBLISHED)
+}
 
-COUNTED: Mapping[str, Kind] = {name: task for name, task in KINDS.items() if task.is_counted}
+COUNTED: Mapping[str, Kind] = {name: task for name, task in KINDS.items() if task.can_be_defined}
 """The tasks whose rows are counts; measures can be defined over them."""
 
 IMPORTED: tuple[Kind, ...] = tuple(task for task in KINDS.values() if task.imported is not None)

@@ -59,6 +59,8 @@ class Kind(Struct, frozen=True):
     """Whether there is a row for each document and not only a published figure."""
     of_lists: bool = False
     """Whether a document has ranked lists, from which measures are computed on request."""
+    of_numbers: bool = False
+    """Whether its rows are predicted numbers beside the true ones, which are no counts."""
     in_units: bool = False
     """Whether a document may have a row for each of its units."""
     unit: Literal["proportion", "number"] = "proportion"
@@ -92,6 +94,11 @@ class Kind(Struct, frozen=True):
     def is_counted(self) -> bool:
         """Whether its rows are counts, over which measures can be defined, and not finished values."""
         return self.named_counts or bool(self.counts)
+
+    @property
+    def can_be_defined(self) -> bool:
+        """Whether measures can be defined over its counts."""
+        return self.is_counted and not self.of_numbers
 
     @property
     def by_measure(self) -> bool:

@@ -154,6 +154,13 @@ LABELS = FactForm(
 VALUES = FactForm(
     "values", "value", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT, MEASURE), content=(Field("value", "value"),)
 )
+NUMBERS = FactForm(
+    "numbers",
+    "prediction",
+    key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT),
+    content=(Field("truth", "value"), Field("prediction", "value")),
+)
+"""Predicted numbers beside the true ones."""
 RANKINGS = FactForm(
     "rankings",
     "ranking",
@@ -199,7 +206,7 @@ WHOLE_RUN = "*"
 """The item of a failure of a whole run, where it is not known which documents the run would have had."""
 
 FORMS = (
-    *(SCORES, COUNTS, DECISIONS, LABELS, VALUES, RANKINGS, JUDGMENTS),
+    *(SCORES, COUNTS, DECISIONS, LABELS, VALUES, NUMBERS, RANKINGS, JUDGMENTS),
     *(PUBLISHED, SYSTEMS, DOCUMENTS, RUNS, FAILURES),
 )
 """The forms that answer queries and can be exported and loaded again."""

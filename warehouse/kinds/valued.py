@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalhouse.warehouse.kinds.kind import DeclaredMeasure, Kind
-from evalhouse.warehouse.measures import Measure, find_measure
+from evalhouse.warehouse.measures import Measure, find_measure, numbers
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.values import ATTEMPT_COUNTS, UNANSWERED, imported_measure, printed_measure
 
@@ -50,6 +50,24 @@ VALUES = Kind(
     offered="imported values",
     imported=_imported_measure,
     completions=complete_values,
+)
+
+
+# === predicted numbers ================================================================================================
+# A number that each system predicts for a document, beside the true one: correlations and errors.
+
+NUMBERS = Kind(
+    name="numbers",
+    meaning="predicted numbers, beside the true ones",
+    rows="predicted numbers",
+    facts="prediction",
+    source="prediction",
+    shown_first=("pearson", "spearman", "rmse"),
+    decided_by=("prediction",),
+    dimensions=("document", "label", "system"),
+    counts=numbers.COLUMNS,
+    unit="number",
+    of_numbers=True,
 )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from evalhouse.warehouse.measures.averages import UnitAverage
 from evalhouse.warehouse.measures.extraction import EXTRACTION
 from evalhouse.warehouse.measures.filtering import FILTERING
-from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio
+from evalhouse.warehouse.measures.forms import Function, OfNumbers, Ranking, Ratio
 from evalhouse.warehouse.measures.harness import HARNESS
 from evalhouse.warehouse.measures.measure import (
     CUTOFF,
@@ -19,6 +19,7 @@ from evalhouse.warehouse.measures.measure import (
     TaskName,
     settle,
 )
+from evalhouse.warehouse.measures.numbers import NUMBERS
 from evalhouse.warehouse.measures.rankings import RANKINGS, ListSummary, ListValue, without_cutoff
 from evalhouse.warehouse.measures.translation import TRANSLATION
 from evalhouse.warehouse.measures.values import ATTEMPTS, TOKENS
@@ -30,6 +31,7 @@ __all__ = [
     "ListSummary",
     "ListValue",
     "Measure",
+    "OfNumbers",
     "Parameter",
     "PrintedFigure",
     "Ranking",
@@ -43,7 +45,7 @@ __all__ = [
     "without_cutoff",
 ]
 
-MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + TOKENS + TRANSLATION + HARNESS + ATTEMPTS
+MEASURES: tuple[Measure, ...] = EXTRACTION + FILTERING + RANKINGS + NUMBERS + TOKENS + TRANSLATION + HARNESS + ATTEMPTS
 
 
 def find_measure(name: str, task: str) -> Measure | None:

@@ -239,13 +239,18 @@ def columns(expression: Expression) -> tuple[str, ...]:
 
 def rename_columns(expression: Expression, names: Mapping[str, str]) -> Expression:
     """The expression with other names for its columns."""
+    return substitute(expression, {column: Count(names[column]) for column in columns(expression)})
+
+
+def substitute(expression: Expression, parts: Mapping[str, Expression]) -> Expression:
+    """The expression with expressions in place of some of its columns."""
     match expression:
         case Count(column):
-            return Count(names[column])
+            return parts.get(column, expression)
         case Operation(left, operator, right):
-            return Operation(rename_columns(left, names), operator, rename_columns(right, names))
+            return Operation(substitute(left, parts), operator, substitute(right, parts))
         case Call(function, arguments):
-            return Call(function, tuple(rename_columns(argument, names) for argument in arguments))
+            return Call(function, tuple(substitute(argument, parts) for argument in arguments))
         case Constant():
             return expression
 
@@ -597,3 +602,35 @@ class Ranking(Struct, frozen=True):
 
     value: Callable[[NDArray[np.float64], NDArray[np.str_]], float | None]
     sides: Callable[[NDArray[np.str_]], tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+
+
+# === numbers beside true ones =========================================================================================
+# Measures of numbers that a system predicts, each beside the true one.
+
+MOMENTS = (
+    *("documents", "truths", "predictions", "squares of truths", "squares of predictions"),
+    *("products", "squares of errors"),
+)
+"""The sums that functions are of. True numbers and predictions may each be less a constant, but not the errors."""
+
+
+class OfNumbers(Struct, frozen=True):
+    """How a measure follows from the true and the predicted numbers of all documents."""
+
+
+class MeanDistance(OfNumbers, frozen=True):
+    """The mean of the absolute differences."""
+
+
+class OfMoments(OfNumbers, frozen=True):
+    """A function of sums over documents, those named in MOMENTS."""
+
+    function: Function
+
+
+class OfRanks(OfNumbers, frozen=True):
+    """A correlation of the ranks of predictions with the ranks of the true numbers: of the ranks themselves (Spearman),
+    or of how pairs of documents are ordered (Kendall's tau-b).
+    """
+
+    by_pairs: bool

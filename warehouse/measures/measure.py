@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from evalhouse.warehouse.measures.averages import UnitAverage
-from evalhouse.warehouse.measures.forms import Function, Ranking, Ratio, Summary
+from evalhouse.warehouse.measures.forms import Function, OfNumbers, Ranking, Ratio, Summary
 
 # === measures and statistics ==========================================================================================
 
@@ -23,7 +23,7 @@ SHARE = (0.0, 1.0)
 CUTOFF = "k"
 """The parameter that is written after the name: P@10."""
 
-TaskName = Literal["extraction", "filtering", "counts", "rankings", "values", "published"]
+TaskName = Literal["extraction", "filtering", "counts", "rankings", "numbers", "values", "published"]
 Setting = Decimal | str
 
 
@@ -97,9 +97,9 @@ class PrintedFigure(Struct, frozen=True):
     name: str
 
 
-Computation = Ratio | Function | UnitAverage | Ranking | PrintedFigure
+Computation = Ratio | Function | UnitAverage | Ranking | OfNumbers | PrintedFigure
 """How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, an average of such
-over units, a measure of an order, or a printed figure.
+over units, a measure of an order or of predicted numbers, or a printed figure.
 """
 
 
@@ -244,6 +244,16 @@ class Statistic(Struct, frozen=True):
     def ordered(self) -> bool:
         """Whether the measure is computed from an order of documents."""
         return isinstance(self.computation, Ranking)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the measure is of predicted numbers beside the true ones."""
+        return isinstance(self.computation, OfNumbers)
+
+    @property
+    def resampled(self) -> bool:
+        """Whether the value of each resample of documents can be computed: from sums, or from predicted numbers."""
+        return self.sums is not None or self.of_numbers
 
     @property
     def printed_of(self) -> str:

@@ -399,13 +399,14 @@ def check_missing(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...]) -> 
             has = f"{entry.test_set.name} has {entry.kind.rows}, which have no documents, so none can be missing"
             raise QueryError(has, statement.span, (f"leave out {word}",))
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
-            if statement.missing == "zero" and statistic.ordered:
+            if statement.missing == "zero" and (statistic.ordered or statistic.of_numbers):
                 raise without_confidence(statistic, node)
 
 
 def without_confidence(statistic: Statistic, node: n.Node) -> QueryError:
-    """The error for a measure of an order where documents that a system lacks are to count."""
-    lacks = f"missing zero gives no confidence to a document that a system lacks, and {statistic.label} needs one"
+    """The error for a measure of an order or of predicted numbers where documents that a system lacks are to count."""
+    what = "prediction" if statistic.of_numbers else "confidence"
+    lacks = f"missing zero gives no {what} to a document that a system lacks, and {statistic.label} needs one"
     return QueryError(lacks, node.span, ("write missing drop instead",))
 
 

@@ -230,6 +230,14 @@ def confidences(entry: p.Entry, where: p.Filter | None) -> Sql:
     return "select f.system_id as system, f.confidence, f.label::varchar as label" + rows.tail()
 
 
+def predicted_numbers(entry: p.Entry, by: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
+    """System id, the `by` values, the true and the predicted number of each document, in their order."""
+    rows = FactRows(entry, where, by)
+    columns = [Sql("f.system_id"), *(rows.expression(dimension) for dimension in by)]
+    numbers = [Sql("f.truth"), Sql("f.prediction")]
+    return "select " + join(", ", [*columns, *numbers]) + rows.tail() + " order by f.document_id"
+
+
 def values_one_by_one(entry: p.Entry, split: Sequence[p.Dimension], where: p.Filter | None) -> Sql:
     """System id, document, measure and value of imported values, with the `split` values."""
     rows = FactRows(entry, where, (p.Dimension("document"), *split))
@@ -254,6 +262,7 @@ _FACT_COUNTS = (
     "select system_id, test_set_id, 'decision' from decision union all "
     "select system_id, test_set_id, 'value' from value union all "
     "select system_id, test_set_id, 'ranking' from ranking where rank = 1 union all "
+    "select system_id, test_set_id, 'number' from prediction union all "
     "select system_id, test_set_id, 'published' from published"
 )
 
@@ -265,6 +274,7 @@ def all_systems(models: Mapping[int, str]) -> Sql:
         "count(*) filter (f.kind = 'score'), "
         "count(*) filter (f.kind = 'counted'), count(*) filter (f.kind = 'decision'), "
         "count(*) filter (f.kind = 'value'), count(*) filter (f.kind = 'ranking'), "
+        "count(*) filter (f.kind = 'number'), "
         "count(*) filter (f.kind = 'published') "
     )
     facts = f" left join ({_FACT_COUNTS}) f on f.system_id = s.id left join test_set t on t.id = f.test_set_id "

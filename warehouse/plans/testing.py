@@ -132,6 +132,8 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.ordered:
             _check_ordered(statement, entry, statistic, test, node)
+        if statistic.of_numbers and statement.missing == "zero":
+            raise without_confidence(statistic, node)
         check_exchanged(statistic, statement.exchange)
         if statistic.over_units is not None and statement.missing == "bounds":
             wrong = f"missing bounds does not know the extremes of {statistic.label}, a mean over units"

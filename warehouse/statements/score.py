@@ -27,7 +27,7 @@ from evalhouse.warehouse.comparing.lacking import (
 from evalhouse.warehouse.comparing.some_runs import averaged_note, check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import Function, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures import Function, OfNumbers, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.averages import MACRO
 from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions
@@ -658,6 +658,8 @@ def _why(statistic: Statistic) -> str:
     match statistic.computation:
         case PrintedFigure():
             return "not printed"
+        case OfNumbers():
+            return "the numbers do not vary"
         case Ranking():
             return "a decision has no confidence, or the documents are all relevant or all nonrelevant"
         case UnitAverage():

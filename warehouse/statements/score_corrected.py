@@ -164,7 +164,7 @@ def _why_none(statistic: Statistic, entry: p.Entry) -> str:
     """Why no system has an interval; empty where systems may."""
     if not entry.kind.by_document:
         return f"{entry.kind.rows} have no documents to resample"
-    if statistic.sums is None:
+    if not statistic.resampled:
         return "it comes from an order of the documents, not from sums over them"
     if statistic.averaged and entry.units.averaged is not None:
         return "a mean over documents of averaged replicates cannot be split by replicate"

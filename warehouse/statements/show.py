@@ -227,6 +227,7 @@ _QUERIED: Mapping[str, tuple[Callable[[Mapping[int, str]], Sql], tuple[Column, .
             Column("decisions", "count"),
             Column("values", "count"),
             Column("rankings", "count"),
+            Column("numbers", "count"),
             Column("published", "count"),
         ),
     ),

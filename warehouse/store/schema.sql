@@ -148,6 +148,16 @@ create table value (
 );
 comment on table value is 'Imported values, one row per system, document and measure: average precision, BLEU, a judge''s score.';
 
+create table prediction (
+    test_set_id integer not null,
+    system_id integer not null,
+    document_id integer not null,
+    truth double not null,
+    prediction double not null,
+    import_id integer not null
+);
+comment on table prediction is 'Predicted numbers beside the true ones, one row per system and document: a similarity, a rating, a price.';
+
 create table item (id integer not null, name varchar not null);
 comment on table item is 'What is ranked and judged: a document of a collection, a passage.';
 
@@ -306,6 +316,15 @@ join evaluation e on e.id = t.evaluation_id
 join system s on s.id = f.system_id
 join document d on d.id = f.document_id;
 comment on view document_values is 'Imported values with names.';
+
+create view predictions as
+select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, f.truth, f.prediction, f.import_id
+from prediction f
+join test_set t on t.id = f.test_set_id
+join evaluation e on e.id = t.evaluation_id
+join system s on s.id = f.system_id
+join document d on d.id = f.document_id;
+comment on view predictions is 'Predicted numbers with names.';
 
 create view rankings as
 select e.name as evaluation, t.name as test_set, s.name as system, d.name as document, i.name as item, f.rank, f.score, f.import_id

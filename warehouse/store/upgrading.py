@@ -237,7 +237,15 @@ STEPS = {
         "f.spurious, f.missing, f.noncommittal, f.import_id, f.same_place, f.overlapping, f.same_type, f.unpaired "
         "from score f join test_set t on t.id = f.test_set_id join evaluation e on e.id = t.evaluation_id "
         "join system s on s.id = f.system_id join document d on d.id = f.document_id join unit u on u.id = f.unit_id; "
-        "comment on view scores is 'Score tuples with names.';"
+        "comment on view scores is 'Score tuples with names.'; "
+        "create table prediction ( test_set_id integer not null, system_id integer not null, document_id "
+        "integer not null, truth double not null, prediction double not null, import_id integer not null ); "
+        "comment on table prediction is 'Predicted numbers beside the true ones, one row per system and "
+        "document: a similarity, a rating, a price.'; create view predictions as select e.name as "
+        "evaluation, t.name as test_set, s.name as system, d.name as document, f.truth, f.prediction, "
+        "f.import_id from prediction f join test_set t on t.id = f.test_set_id join evaluation e on e.id = "
+        "t.evaluation_id join system s on s.id = f.system_id join document d on d.id = f.document_id; "
+        "comment on view predictions is 'Predicted numbers with names.'; "
     ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""

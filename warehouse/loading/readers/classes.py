@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.records import DECISIONS, LABELS, SCORES, SYSTEMS
+from evalhouse.warehouse.loading.readers.numbers import are_numbers
 from evalhouse.warehouse.loading.staging.cells import is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import (
     REPLICATES,
@@ -323,7 +324,8 @@ def _row(
 
 
 def _recognizes(start: Start) -> str | None:
-    return "its columns y_true and y_pred" if start.columns >= {"y_true", "y_pred"} else None
+    named = start.columns >= {"y_true", "y_pred"} and not are_numbers(start)
+    return "its columns y_true and y_pred" if named else None
 
 
 READER = Reader(

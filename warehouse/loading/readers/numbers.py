@@ -1,0 +1,223 @@
+"""Numbers that systems predict, beside the true ones: a table with a column of each, or with the true numbers and one
+column per system.
+
+Columns are known by their names: gold, y_true, target, human and label are true, y_pred and prediction are predicted.
+Whole numbers on both sides may be classes, as scikit-learn takes them to be; if one is a fraction they are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.kind import Observed
+from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, NUMBERS, SYSTEM, TEST_SET, FactForm
+from evalhouse.warehouse.loading.staging import tabular
+from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number, quote_cell
+from evalhouse.warehouse.loading.staging.columns import MARKS, REPLICATES, called, is_place, noun_of, plain
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging
+from evalhouse.warehouse.measures.measure import lower_by_name
+from evalhouse.warehouse.measures.numbers import PREDICTION, TRUTH
+from evalhouse.warehouse.measures.values import says_share
+from evalhouse.warehouse.store.sql import Sql, join, name, value, values
+
+EXAMPLE = "id,gold,bert,glove\nP1,4.5,4.2,2.9\nP2,0.5,0.9,1.4\nP3,3.0,3.3,2.0\n"
+
+TRUTHS = ("gold", "y_true", "target", "human", "label")
+PREDICTIONS = ("y_pred", "prediction")
+"""Names of columns, the most telling first."""
+
+CLASSES = ("y_true", "y_pred")
+"""The columns of classes, as scikit-learn calls them."""
+
+RATED = "human"
+"""What people rated is a number, whole or not."""
+
+SYSTEMS = Option("systems", "the columns that are systems, A,B; default: all other columns of numbers")
+
+CELLS = FactForm("number_cells", "", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT), attributes=True)
+"""The table as it is."""
+
+
+def stage(staging: Staging) -> tuple[Staged, ...]:
+    """Stages a row for each system and document. Raises DataError if a cell is no number, or if it is unclear which
+    columns are true numbers and predictions.
+    """
+    cells = tabular.stage_table(staging.of(CELLS), _match_columns)
+    try:
+        truth, *predictions = cells.attributes
+        _check(staging, cells)
+        return (_a_row_a_system(staging, cells, truth, predictions),)
+    finally:
+        staging.database.forget(staging.of(CELLS).table)
+
+
+def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
+    """The columns of fields, and then the true numbers and the predictions as attributes. Raises DataError."""
+    said = staging.columns
+    fields: dict[str, int] = {}
+    for field in CELLS.key:
+        heading = said.get(field.name) or _named(field.name, header)
+        if heading in header and field.name not in staging.fields:
+            fields[field.name] = header.index(heading)
+    there_are = f"the columns are {', '.join(quote_cell(heading)[1:-1] for heading in header[:20])}"
+    if DOCUMENT.name not in fields:
+        raise staging.refusal(
+            f"no column names the documents; {there_are}; --map document=COLUMN says which does", line
+        )
+    truth = said.get(TRUTH) or _truth_in(header)
+    if truth not in header:
+        raise staging.refusal(
+            f"no column holds the true numbers; {there_are}; --map {TRUTH}=COLUMN says which does", line
+        )
+    taken = {*fields.values(), header.index(truth)}
+    prediction = said.get(PREDICTION) or next((heading for heading in header if plain(heading) in PREDICTIONS), None)
+    listed = staging.options.get(SYSTEMS.name)
+    others = [heading for place, heading in enumerate(header) if place not in taken]
+    if listed is not None:
+        others = [heading.strip() for heading in listed.split(",") if heading.strip()]
+    elif prediction is not None:
+        others = [prediction]
+    elif SYSTEM.name in fields:
+        raise staging.refusal(
+            f"no column holds predictions; {there_are}; --map {PREDICTION}=COLUMN says which does", line
+        )
+    if absent := [heading for heading in others if heading not in header]:
+        raise staging.refusal(f"there is no column {', '.join(absent)}; {there_are}", line)
+    others = [heading for heading in others if listed is not None or prediction is not None or not _is_other(heading)]
+    if not others:
+        raise staging.refusal(f"no column holds predictions; {there_are}", line)
+    places = (header.index(truth), *map(header.index, others))
+    left = [heading for place, heading in enumerate(header) if place not in {*taken, *places}]
+    notes = [f"true numbers: {truth}; {'predictions' if prediction else 'systems'}: {', '.join(others)}"]
+    notes += [f"left out (not numbers of systems): {', '.join(left)}"] if left else []
+    return Matching(fields, places, tuple(notes))
+
+
+def _named(field: str, header: Sequence[str]) -> str:
+    """The column that names a field; the most telling one of several."""
+    found = called(field, header)
+    return field if field in header else found[0] if found else ""
+
+
+def _truth_in(header: Iterable[str]) -> str | None:
+    by_name = {plain(heading): heading for heading in header}
+    return next((by_name[word] for word in TRUTHS if word in by_name), None)
+
+
+def _is_other(heading: str) -> bool:
+    """Whether the numbers of a column are those of no system, as its name says: an id, a place, a seed, a measure."""
+    word = plain(heading)
+    is_measure = word in MARKS or says_share(word) or lower_by_name(word) or word in ("confidence", "probability")
+    return is_place(heading) or word in REPLICATES or is_measure
+
+
+def _check(staging: Staging, cells: Staged) -> None:
+    """Raises DataError for the first cells that are not numbers."""
+    table = staging.of(CELLS).table
+    complaints: list[tuple[int, str]] = []
+    total = 0
+    for number, heading in enumerate(cells.attributes):
+        cell = Sql(f"attribute_{number}")
+        wrong = cell + " is null or not (" + CHECKS["value"].passed_by(cell) + ")"
+        [(bad,)] = staging.database.rows("select count_if(" + wrong + f") from {table}")
+        total += bad or 0
+        if bad:
+            first = "select rowid, " + cell + f" from {table} where " + wrong + f" order by rowid limit {MOST_FAULTS}"
+            complaints += (
+                (row, f"{heading} is empty" if text is None else complaint("value", heading, text))
+                for row, text in staging.database.rows(first)
+            )
+    if complaints:
+        raise DataError(cells.faults(staging, sorted(complaints)[:MOST_FAULTS]), total)
+
+
+def _a_row_a_system(staging: Staging, cells: Staged, truth: str, predictions: Sequence[str]) -> Staged:
+    """Turns each row into one row per system."""
+    table, given = staging.of(NUMBERS).table, {*cells.columns, *staging.fields}
+    by_columns = len(predictions) > 1 or _names_a_system(predictions[0], given)
+    fields = [field.name for field in CELLS.key if field.name in given]
+    columns = [name(field) for field in fields if not (by_columns and field == SYSTEM.name)]
+    numbers = "unnest([" + join(", ", (Sql(f"attribute_{n + 1}") for n in range(len(predictions)))) + "]) as prediction"
+    systems = "unnest([" + join(", ", (value(heading) + "::varchar" for heading in predictions)) + "]) as system, "
+    rows = "select " + join(", ", columns) + ", blanks, rowid as place, attribute_0 as truth, "
+    rows += (systems if by_columns else "") + numbers + f" from {staging.of(CELLS).table}"
+    staging.database.run(
+        "create or replace temp table " + name(table) + " as select * from (" + rows + ") order by place"
+    )
+    query = f"select rowid, place from {table} where rowid in "
+
+    def lines(rows: Iterable[int]) -> dict[int, int]:
+        places = dict(staging.database.rows(query + values(rows)))
+        found = cells.lines(places.values()) if cells.lines else {}
+        return {row: found[place] for row, place in places.items() if place in found}
+
+    named = {
+        **cells.columns,
+        "truth": "truth",
+        "prediction": "prediction",
+        **({"system": "system"} if by_columns else {}),
+    }
+    observed = Observed(noun_of(named["document"])) if named.get("document") not in (None, "document") else None
+    return Staged(NUMBERS, named, (), cells.notes, lines if cells.lines else None, observed=observed)
+
+
+def _names_a_system(heading: str, given: Collection[str]) -> bool:
+    """Whether the only column of predictions is named after its system."""
+    return plain(heading) not in PREDICTIONS and SYSTEM.name not in given
+
+
+# === which tables hold numbers ========================================================================================
+
+
+def _recognizes(start: Start) -> Recognition | None:
+    """Recognizes true numbers beside predictions, or beside one column per system."""
+    header = [heading for record in start.records[:1] for heading in record]
+    truth = start.mapped.get(TRUTH) or _truth_in(header)
+    cells = {heading: [record.get(heading, "").strip() for record in start.records] for heading in header}
+    if truth is None or not cells or not called("document", header) or not _are_numbers(cells[truth]):
+        return None
+    said = [start.mapped.get(PREDICTION) or "", *(heading for heading in header if plain(heading) in PREDICTIONS)]
+    predicted = [heading for heading in said if heading in cells and heading != truth]
+    if predicted:
+        fit = _are_numbers(cells[predicted[0]]) and not _may_be_classes(truth, cells[truth], cells[predicted[0]])
+        return Recognition(f"the numbers in its columns {truth} and {predicted[0]}") if fit else None
+    named = {heading for field in ("document", "system", "test_set", "evaluation") for heading in called(field, header)}
+    others = [heading for heading in header if heading != truth and heading not in named]
+    systems = [heading for heading in others if not _is_other(heading) and _are_numbers(cells[heading])]
+    texts = any(not _are_numbers(cells[heading]) for heading in others)
+    fit = systems == others and not texts and not called("system", header)
+    fit = fit and not all(_may_be_classes(truth, cells[truth], cells[heading]) for heading in systems)
+    return Recognition(f"the numbers in its columns {', '.join([truth, *systems][:6])}") if fit and systems else None
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return any(cells) and all(map(is_number, cells))
+
+
+def _may_be_classes(truth: str, right: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether numbers may be classes: all are whole, and not ratings; or those said are probabilities of 0 or 1."""
+    whole = [all(float(cell).is_integer() for cell in cells) for cells in (right, said)]
+    if all(whole):
+        return plain(truth) != RATED
+    shares = all(0 <= float(cell) <= 1 for cell in said)
+    return whole[0] and shares and {float(cell) for cell in right} <= {0.0, 1.0}
+
+
+def are_numbers(start: Start) -> bool:
+    """Whether a table holds predicted numbers, and no classes."""
+    return _recognizes(start) is not None
+
+
+READER = Reader(
+    NUMBERS.name,
+    "predicted numbers beside the true ones: a table of id, gold and prediction, or gold and one column per system",
+    (NUMBERS,),
+    EXAMPLE,
+    stage,
+    options=(SYSTEMS,),
+    recognizes=_recognizes,
+    evidence=Evidence.NAMES,
+    unsaid={"test_set": "{parent}", "system": "{stem}"},
+)

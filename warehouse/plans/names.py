@@ -362,9 +362,9 @@ class Scope(Struct, frozen=True):
         self, node: n.MeasureCall, settings: Mapping[str, Setting], test_set: KnownTestSet
     ) -> LackingMeasureError:
         wrong = f"{self.catalog.short_name(test_set)} does not say where its items are in the text"
-        asked = f", so {MATCH.name}={settings[MATCH.name]} is not known" if MATCH.name in settings else ""
+        unknown = f", so {MATCH.name}={settings[MATCH.name]} is not known" if MATCH.name in settings else ""
         loads = "tagged tokens, BRAT and JSON with spans keep places; load them again if that was before version 12"
-        return LackingMeasureError(wrong + asked, node.span, (loads,))
+        return LackingMeasureError(wrong + unknown, node.span, (loads,))
 
     def _is_synonym(self, name: str, measure: Measure) -> bool:
         return measure.name.casefold() not in (name.casefold(), without_cutoff(name)[0].casefold()) or bool(

@@ -39,6 +39,7 @@ OF_THEIR_OWN = {
     "warehouse/loading/readers/classes.py": "none is no separator of classes",
     "warehouse/loading/staging/columns.py": "a column may be called replicate, and a cell none",
     "warehouse/significance/exact/counting.py": "a way of counting is called table",
+    "warehouse/plans/groups.py": "only the samples of a harness are values that a group is made of",
     "warehouse/statements/coverage.py": "a column is called documents",
     "warehouse/store/schema.py": "a database has tables",
     "warehouse/statements/rank.py": "ranks over test sets are told apart in two ways of their own",

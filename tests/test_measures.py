@@ -15,9 +15,9 @@ from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.measures import MEASURES, Measure, Ratio, find_measure, settle
 from evalhouse.warehouse.measures.extraction import COLUMNS as COUNTS
+from evalhouse.warehouse.measures.extraction import MATCH
 from evalhouse.warehouse.measures.filtering import auc
 from evalhouse.warehouse.plans import scores
-from evalhouse.warehouse.measures.extraction import MATCH
 from evalhouse.warehouse.plans.plan import Entry, StoredSystem, TestSet
 from evalhouse.warehouse.store.connecting import in_memory
 from tests.conftest import write_csv

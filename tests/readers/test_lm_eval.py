@@ -331,7 +331,8 @@ def test_names_that_nothing_says_must_be_set(complaints: Complaints) -> None:
         "log.jsonl: the name of the file does not name the task; name it with --set test_set=NAME"
     ]
     assert complaints(EXAMPLE, "lm-eval", LOG) == [
-        f"{LOG}: no folder or results file names the model; name it with --set system=NAME"
+        f"{LOG}: no folder or results file names the model; name it with --set system=NAME, "
+        "or each file after its folder with --set 'system={parent}'"
     ]
 
 

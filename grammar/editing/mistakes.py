@@ -91,6 +91,8 @@ class Stop(Struct, frozen=True):
     accepted: frozenset[str]
     rest: str = ""
     """The text from the word to the end."""
+    until: str = ""
+    """The text of the statement before the word."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -137,7 +139,8 @@ def _stop(text: str) -> Stop:
     match = (_WORD_OF_EXPRESSION if in_expression else _WORD).match(text, at)
     word = match.group() if match else text[at]
     stretch = _stretch(text, before, at)
-    return Stop(word, Span(at, at + len(word)), before, stretch, place, accepted, text[at:])
+    until = text[span_of(tokens[0]).start : at] if tokens else ""
+    return Stop(word, Span(at, at + len(word)), before, stretch, place, accepted, text[at:], until)
 
 
 def _stretch(text: str, before: Token | None, at: int) -> str:
@@ -220,8 +223,9 @@ def _extra(stop: Stop) -> QueryError:
     if _is_word(word) and stop.place.question:
         clause = next((clause for clause in CLAUSES if lower in clause.first_words), None)
         if clause and statement not in clause.statements:
+            owners = f"it belongs to {_owners(lower)}"
             return QueryError(
-                f"clause '{lower}' does not apply to {statement}", stop.span, (f"it belongs to {_owners(lower)}",)
+                f"clause '{lower}' does not apply to {statement}", stop.span, (*_test_sets_apart(stop), owners)
             )
         if lower in STATEMENTS:
             return QueryError(f"unexpected '{word}'{after}", stop.span, ("statements are separated by ;",))
@@ -238,6 +242,18 @@ def _extra(stop: Stop) -> QueryError:
     if _is_word(word) and stop.place.question:
         return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, _clauses_of(statement))
     return QueryError(f"unexpected '{_short(word)}'{after}", stop.span)
+
+
+_TOGETHER = re.compile(r"over\s+test\s+sets(\s+pooled)?\b", re.IGNORECASE)
+
+
+def _test_sets_apart(stop: Stop) -> tuple[str, ...]:
+    """The same question without test sets that are taken together, where it cannot take them so."""
+    together = _TOGETHER.match(stop.rest)
+    if together is None:
+        return ()
+    line = " ".join((stop.until + stop.rest[together.end() :].partition(";")[0]).split())
+    return (f"each test set by itself: {line}",)
 
 
 def _no_comma(stop: Stop) -> str:

@@ -49,7 +49,7 @@ class Observations(Struct, frozen=True):
     ones, None for the other kinds; `confidences` are there where they were asked for, NaN where a system has none.
     `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
     systems had. `document` is the place of each observation's document in the order of names, where documents were
-    read one by one.
+    read one by one, and `unit` the place of its unit, where these were.
     """
 
     systems: tuple[p.System, ...]
@@ -62,6 +62,7 @@ class Observations(Struct, frozen=True):
     dropped: int
     confidences: Floats | None = None
     document: NDArray[np.intp] | None = None
+    unit: NDArray[np.intp] | None = None
     in_some_runs: tuple[InSomeRuns, ...] = ()
     """The systems whose runs do not all have the same documents."""
     lacking: Lacking | None = None
@@ -104,7 +105,7 @@ def observation_queries(how: p.Testing, entry: p.Entry, in_order: InOrder | None
         return (*queries, *names, *ordered)
     documents = Query(_documents_name(entry.test_set), unit_rows.documents_by_name(entry), "columns")
     units = Query("units", unit_rows.units_by_name(), "columns")
-    return (*queries, documents, *((units,) if entry.units.within_documents else ()))
+    return (*queries, documents, *((units,) if entry.units.read_by_unit else ()))
 
 
 def _refuses_first(how: p.Testing, entry: p.Entry) -> bool:
@@ -169,6 +170,11 @@ def _rows_name(part: p.Entry, alike: bool) -> str:
 def document_names(entry: p.Entry, facts: Facts) -> NDArray[Any]:
     """The names of the documents of an entry that is `listed`, in their order."""
     return np.asarray(facts[_documents_name(entry.test_set)]["name"])
+
+
+def unit_names(facts: Facts) -> NDArray[Any]:
+    """The names of all units, in their order; that of whole documents is empty."""
+    return np.asarray(facts["units"]["name"])
 
 
 def document_ids(entry: p.Entry, facts: Facts) -> Integers:
@@ -258,7 +264,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         raise _nothing(entry)
     documents = facts[_documents_name(entry.test_set)]
     observation, width = _ranks(rows["document"], _whole(documents["id"])), 1
-    if entry.units.within_documents:
+    if entry.units.read_by_unit:
         unit = _ranks(rows["unit"], _whole(facts["units"]["id"]))
         width = int(unit.max()) + 1
         observation = observation * width + unit
@@ -303,6 +309,11 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
             entry.kind.decide(counts, index, np.arange(len(keys)), True, whole)
             present[index] = True
 
+    if entry.units.sliced:
+        # A unit that a system lacks in a document that it has is none that it missed: it counts as nothing there.
+        begin = np.flatnonzero(np.diff(keys // width, prepend=-1))
+        having = np.logical_or.reduceat(present, begin, axis=1)
+        present = np.repeat(having, np.diff(begin, append=len(keys)), axis=1)
     everywhere = np.asarray(present.all(axis=0))
     kept: Booleans = np.ones(len(keys), dtype=np.bool_)
     if not everywhere.all():
@@ -332,6 +343,7 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         dropped=int((~kept).sum()),
         confidences=None if confidences is None else of_kept(confidences),
         document=np.asarray(keys[kept] // width, dtype=np.intp),
+        unit=np.asarray(keys[kept] % width, dtype=np.intp) if entry.units.read_by_unit else None,
     )
 
 

@@ -21,7 +21,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.comparing.observations import Observations, document_ids, document_names
+from evalhouse.warehouse.comparing.observations import Observations, document_ids, document_names, unit_names
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons
 from evalhouse.warehouse.loading.staging.cells import is_number
 from evalhouse.warehouse.plans import plan as p
@@ -131,10 +131,17 @@ MOST_SLICES = 20_000
 
 
 class Split(Struct, frozen=True):
-    """What documents are sliced by: their label, or an attribute; one that is `numeric` may be cut into ranges."""
+    """What documents are sliced by: their units, their label, or an attribute; one that is `numeric` may be cut into
+    ranges.
+    """
 
     dimension: p.Dimension
     numeric: bool
+
+    @property
+    def of_units(self) -> bool:
+        """Whether slices are units, of which a document may have several."""
+        return self.dimension.of == "unit"
 
 
 class Cut(Struct, frozen=True):
@@ -174,6 +181,8 @@ def slicing_queries(how: p.Testing, entry: p.Entry, splits: Sequence[Split]) -> 
 
 def _attribute(entry: p.Entry, split: Split) -> Iterator[Query]:
     dimension = split.dimension
+    if split.of_units:
+        return
     if split.numeric:
         yield Query(_name("numbers", entry, split), unit_rows.numbers_of(entry, dimension), "columns")
     else:
@@ -188,6 +197,8 @@ def _name(what: str, entry: p.Entry, split: Split) -> str:
 def exchange_units(entry: p.Entry, observations: Observations, facts: Facts) -> Places:
     """The exchange unit of each observation, numbered from 0 as for tests of the whole."""
     if not entry.units.shared:
+        if entry.units.sliced:
+            return np.unique(_of_document(observations), return_inverse=True)[1].reshape(-1)
         return np.arange(len(observations.cluster))
     place = _places(entry, Split(entry.units.exchange, numeric=False), observations, facts)
     several = int(place.max(initial=-1)) + 1
@@ -216,8 +227,7 @@ def _cut(entry: p.Entry, split: Split, observations: Observations, facts: Facts)
     attribute = n.Attribute(split.dimension.of, split.dimension.attribute)
     short, missing = split.dimension.attribute or split.dimension.of, (n.IsMissing(attribute),)
     if not split.numeric:
-        values = [str(value) for (value,) in facts[_name("values", entry, split)]]
-        place = _places(entry, split, observations, facts)
+        values, place = _values_of(entry, split, observations, facts)
         kept, place = np.unique(np.where(place < 0, len(values), place), return_inverse=True)
         conditions: tuple[tuple[n.Condition, ...], ...] = tuple(
             missing if value == len(values) else (n.Relation(attribute, "=", n.Text(values[value])),)
@@ -287,6 +297,18 @@ def _cross(first: Cut, second: Cut) -> Cut:
 
 
 # --- what documents have ----------------------------------------------------------------------------------------------
+
+
+def _values_of(entry: p.Entry, split: Split, observations: Observations, facts: Facts) -> tuple[list[str], Places]:
+    """The values that observations are sliced by, and the place of each among them, −1 where it has none."""
+    if not split.of_units:
+        values = [str(value) for (value,) in facts[_name("values", entry, split)]]
+        return values, _places(entry, split, observations, facts)
+    if observations.unit is None:
+        raise ValueError("the units were not read one by one")
+    names = [str(name) for name in unit_names(facts)]
+    named = np.array([bool(name) for name in names])
+    return names, np.where(named[observations.unit], observations.unit, -1)
 
 
 def _places(entry: p.Entry, split: Split, observations: Observations, facts: Facts) -> Places:
@@ -469,16 +491,23 @@ def _heterogeneity(
     two: Sums, partitions: Sequence[Partition], unit: Places, documents: Places, draws: Draws, work: Work
 ) -> tuple[list[float | None], list[bool]]:
     """For each attribute the level of its varying, permuted among the exchange units, or, where these are smaller,
-    among documents. An attribute that differs within exchange units is permuted within them.
+    among documents. An attribute that differs within exchange units is permuted within them, and so are units, one
+    observation each.
     """
     moved = influences(two)
     carriers, of_carriers = documents, np.zeros(int(documents.max(initial=-1)) + 1, dtype=np.intp)
     of_carriers[documents] = unit
     clustered = len(np.unique(unit)) < len(of_carriers)
+    in_documents = [_is_constant(part.place, documents) for part in partitions]
     whole = [not clustered or _is_constant(part.place, unit) for part in partitions]
     by_place: dict[int, float | None] = {}
+    if parted := [place for place, same in enumerate(in_documents) if not same]:
+        groups = unit if len(np.unique(unit)) < len(unit) else None
+        found = heterogeneity(np.asarray(moved), [partitions[place] for place in parted], draws, groups, work)
+        by_place |= dict(zip(parted, found, strict=True))
+        whole = [same and (in_documents[place] or groups is None) for place, same in enumerate(whole)]
     for constant in (True, False):
-        chosen = [place for place, same in enumerate(whole) if same == constant]
+        chosen = [place for place, same in enumerate(whole) if same == constant and in_documents[place]]
         if not chosen:
             continue
         carrier = unit if constant and clustered else carriers

@@ -242,6 +242,8 @@ class Units(Struct, frozen=True):
     """Where runs stand for themselves, each with the system that it is a run of."""
     listed: bool = False
     """Whether documents are wanted one by one and by their names, however many there are."""
+    sliced: bool = False
+    """Whether rows are wanted unit by unit, though documents are exchanged as a whole."""
     told_by: tuple[str, bool] | None = None
     """An attribute that these documents have (True) or lack (False), where the test set has others too."""
     complete: bool = False
@@ -299,6 +301,11 @@ class Units(Struct, frozen=True):
     def within_documents(self) -> bool:
         """Whether units of documents are exchanged, so that a document may be exchanged in part."""
         return self.exchange.of == "unit"
+
+    @property
+    def read_by_unit(self) -> bool:
+        """Whether an observation is a unit of a document."""
+        return self.within_documents or self.sliced
 
     @property
     def exchanges_runs(self) -> bool:

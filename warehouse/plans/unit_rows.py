@@ -112,7 +112,7 @@ def _single_documents(entry: p.Entry, where: p.Filter | None, by: Sequence[p.Dim
 def _observation_rows(entry: p.Entry, where: p.Filter | None, exchange: p.Dimension, counts: Sequence[str]) -> Sql:
     rows = FactRows(entry, where, (exchange,) if exchange.attribute else ())
     keys = [Sql("f.system_id as system"), Sql("f.document_id as document")]
-    if exchange.of == "unit" or entry.averaged_units:
+    if entry.units.read_by_unit or entry.averaged_units:
         keys.append(Sql("f.unit_id as unit" if entry.kind.in_units else "0 as unit"))
     if exchange.attribute:
         keys.append(rows.expression(exchange) + " as cluster")
@@ -155,8 +155,8 @@ def document_ids(entry: p.Entry) -> Sql:
 
 
 def units_by_name() -> Sql:
-    """The ids of all units in the order of their names."""
-    return Sql("select id from unit order by name")
+    """The ids and names of all units in the order of their names."""
+    return Sql("select id, name from unit order by name")
 
 
 def values_of(entry: p.Entry, dimension: p.Dimension) -> Sql:

@@ -19,6 +19,7 @@ from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, kinds_of
+from evalhouse.warehouse.plans.entries import call_of
 from evalhouse.warehouse.plans.labels import (
     Size,
     difference_text,
@@ -97,6 +98,8 @@ def resolve(statement: n.Differ, scope: Scope) -> DifferPlan:
         place = statement.exchange.span if statement.exchange else statement.span
         raise QueryError("slices consist of documents, but whole systems are exchanged here", place)
     by = tuple(dict.fromkeys(_attribute(node, entries, scope) for node in statement.by))
+    if any(dimension.of == "unit" for dimension in by):
+        entries = tuple(_sliced(statement, entry, scope) for entry in entries)
     depth = scope.whole(statement.depth, "depth", 1, 2) or 1
     if statement.depth is not None and depth > 1 and len(by) < 2:
         raise QueryError("depth 2 needs two attributes", statement.depth.span, ("write by document.X, document.Y",))
@@ -131,14 +134,29 @@ def _test(statement: n.Differ, entries: Sequence[p.Entry]) -> Test:
 
 
 def _attribute(node: n.Attribute, entries: Sequence[p.Entry], scope: Scope) -> p.Dimension:
-    """The label, or an attribute, of documents."""
+    """The units, the label, or an attribute, of documents."""
     dimension, *_ = (dimension_of(scope, node, kind) for kind in kinds_of(entries))
-    if dimension.of == "label" or (dimension.of == "document" and dimension.attribute):
+    if dimension.of in ("label", "unit") or (dimension.of == "document" and dimension.attribute):
         return dimension
     known = [f"document.{name}" for name in scope.catalog.attributes["document"]]
     hint = f"attributes of documents: {some(known)}" if known else "load a table of documents with --as documents"
     what = "an attribute of systems" if dimension.of == "system" else "not an attribute of documents"
     raise QueryError(f"differ splits documents, and {dimension.name} is {what}", node.span, (hint,))
+
+
+def _sliced(statement: n.Differ, entry: p.Entry, scope: Scope) -> p.Entry:
+    """An entry that is read unit by unit. Raises QueryError where there are no units, and for a measure that is a mean
+    over documents or units.
+    """
+    place = next(node for node in statement.by if node.of.casefold() == "unit")
+    if not scope.catalog.in_units(entry.kind.name, entry.test_set.id):
+        raise QueryError(f"the documents of {entry.test_set.name} have no units", place.span)
+    for statistic, measure in zip(entry.statistics, statement.measures, strict=False):
+        if statistic.averaged or statistic.over_units is not None:
+            over = "documents" if statistic.averaged else "units"
+            wrong = f"{statistic.label} is a mean over {over}, so it cannot be split by unit"
+            raise QueryError(wrong, measure.span, (f"write {to_text(call_of(measure))}",))
+    return replace(entry, units=replace(entry.units, sliced=not entry.units.within_documents))
 
 
 def compile(plan: DifferPlan) -> Queries:

@@ -233,7 +233,7 @@ CLAUSES = (
         "by",
         "by",
         "ATTRIBUTE, …",
-        "one row for each value: document, unit, label or an attribute",
+        "one row for each value, in table a column: document, unit, label or an attribute",
         "by unit",
         "attribute",
         shape=Shape.LIST,

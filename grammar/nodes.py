@@ -445,6 +445,7 @@ class PaperTable(Tested, frozen=True):
 
     test_sets: TestSets | None = None
     over: OverWord | None = None
+    by: tuple[Attribute, ...] = ()
     against: Name | BaselineCall | Variable | None = None
     letters: bool = False
     interval: IntervalWord | None = None

@@ -275,6 +275,9 @@ def test_a_group_is_taken_together_as_its_printed_figure_says(tmp_path: Path, we
         over_all = session.run("score accuracy for all on all over test sets")
         assert over_all.rows == session.run("score accuracy for all on farm_hens, farm_cows over test sets").rows
         assert over_all.notes == ()
+        table = session.run("table accuracy for all on all over test sets").rows
+        averages = {row["system"]: row["value"] for row in table if row["test_set"] == "average"}
+        assert averages == {row["system"]: row["accuracy"] for row in over_all.rows}
         shown = {row["test_set"]: row["parts"] for row in session.run("show test sets").rows}
         assert shown == {"farm": "2 test sets: farm_cows, farm_hens", "farm_cows": None, "farm_hens": None}
         with pytest.raises(QueryError, match="farm is a group") as refused:

@@ -229,13 +229,15 @@ class Grid(Struct, frozen=True):
     under each test set one column per measure.
 
     `test_sets` come with their headings. `counted` are the test sets on which systems were scored on different numbers
-    of documents; these get a column for the number. `letters` are the names of systems beside values.
+    of documents; these get a column for the number. `letters` are the names of systems beside values. Where rows are
+    split by what documents have, it is in the column `across`, and its values stand in place of the test sets.
     """
 
     systems: tuple[str, ...]
     system_heading: str
     test_sets: tuple[tuple[str, str], ...]
     measures: tuple[GridMeasure, ...]
+    across: str = "test_set"
     counted: frozenset[str] = frozenset()
     count_heading: str = ""
     letters: tuple[tuple[str, str], ...] = ()
@@ -244,6 +246,11 @@ class Grid(Struct, frozen=True):
     """The label for references to the table."""
     legend: tuple[str, ...] = ()
     """The text below the table: what the marks mean, and how they were computed."""
+
+    @property
+    def is_split(self) -> bool:
+        """Whether one measure stands above its values by what documents have."""
+        return self.across != "test_set" and len(self.measures) == 1 and not self.counted
 
 
 class Result(Struct, frozen=True):

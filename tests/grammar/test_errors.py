@@ -80,10 +80,28 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("compare F one-sides", "unknown clause 'one-sides' in compare", "one-sides", ("did you mean one-sided?",)),
     ("score F for all trim 1", "clause 'trim' does not apply to score", "trim", ("it belongs to change",)),
     (
+        "power F for A, B over test sets pooled on x, y",
+        "clause 'over' does not apply to power",
+        "over",
+        (
+            "each test set by itself: power F for A, B on x, y",
+            "it belongs to score, compare, group, rank and table",
+        ),
+    ),
+    (
+        "differ F for A, B on x, y over test sets by document.z",
+        "clause 'over' does not apply to differ",
+        "over",
+        (
+            "each test set by itself: differ F for A, B on x, y by document.z",
+            "it belongs to score, compare, group, rank and table",
+        ),
+    ),
+    (
         "compare F by unit",
         "clause 'by' does not apply to compare",
         "by",
-        ("it belongs to score, generality, agree and differ",),
+        ("it belongs to score, table, generality, agree and differ",),
     ),
     (
         "plot agree shuffles 9",

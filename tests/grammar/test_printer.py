@@ -188,6 +188,7 @@ question_kinds = (
         nodes.PaperTable,
         measures,
         over=overs,
+        by=some(attributes, at_least=0),
         against=perhaps(names | baselines | variables),
         letters=st.booleans(),
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),

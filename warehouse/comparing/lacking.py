@@ -141,7 +141,7 @@ def documents_queries(valued: Valued, missing: str | None) -> Queries:
         return ()
     if missing == "error":
         return refusing_queries(entry, valued.where)
-    counts = lacking_queries(entry, valued.where) if missing or entry.units.groups else ()
+    counts = lacking_queries(entry, valued.where) if missing or entry.units.groups or _splits_documents(valued) else ()
     if missing == "drop":
         return (*counts, Query(_of_every(valued), unit_rows.documents_of_any(entry, valued.where)), *_whole(valued))
     if counts or p.Dimension("document") in valued.by:
@@ -203,8 +203,8 @@ def unlike(valued: Valued, lines: Sequence[ValueLine], facts: Facts) -> list[Unl
     entry = valued.entry
     if not entry.kind.by_document or entry.units.filled or entry.shared_by is not None:
         return []
-    if entry.units.groups:
-        return _unlike_in_groups(entry, facts)
+    if entry.units.groups or _splits_documents(valued):
+        return _unlike_as_a_whole(entry, facts)
     names = list(dict.fromkeys(line.system.name for line in lines))
     of_any = {(tuple(split), measure): count for *split, measure, count in facts.get(_of_any(valued), ())}
     found = []
@@ -229,8 +229,13 @@ def _parts(valued: Valued, lines: Sequence[ValueLine]) -> dict[tuple[object, ...
     return parts
 
 
-def _unlike_in_groups(entry: p.Entry, facts: Facts) -> list[Unlike]:
-    """The same for means over what documents share: what each is made of must be the same."""
+def _splits_documents(valued: Valued) -> bool:
+    """Whether rows are split by units, of which a system need not have the same in every document."""
+    return any(dimension.of == "unit" for dimension in valued.by)
+
+
+def _unlike_as_a_whole(entry: p.Entry, facts: Facts) -> list[Unlike]:
+    """The same for means over what documents share, and for units of them: the documents must be the same."""
     (lacked,) = lacking(entry, facts)
     fewer = dict(lacked.of_systems)
     counts = tuple((system.name, lacked.documents - fewer.get(system.name, 0)) for system in entry.stored_systems)
@@ -285,7 +290,8 @@ def unlike_notes(
         labels.setdefault(statistic.counts, []).append(statistic.label)
     notes = []
     for counts, of_counts in labels.items():
-        where = f" for every {', '.join(dimension.name for dimension in by)}" if by else ""
+        parts = [dimension.name for dimension in by if dimension.of != "unit"]
+        where = f" for every {', '.join(parts)}" if parts else ""
         # Those that have the fewest are named, however many there are.
         listed = f": {_fewest_first(counts)}" if counts else ""
         if counts and len({count for _, count in counts}) == 1:

@@ -57,7 +57,7 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
     grid = result.grid
     if grid is None:
         raise ValueError("the result has no grid")
-    rows = {(row["system"], row["test_set"], row["measure"]): row for row in result.table.records()}
+    rows = {(row["system"], row[grid.across], row["measure"]): row for row in result.table.records()}
     lettered = dict(grid.letters)
     keys = [[lettered[name] for name in grid.systems]] if lettered else []
     keys.append([cell("name", name) for name in grid.systems])
@@ -70,7 +70,8 @@ def grid_rectangle(result: Result, style: Style, signs: bool = False) -> Rectang
             if test_set in grid.counted and (apart or place == 0):
                 headings.append(f"{heading}\n{grid.count_heading}")
                 columns.append(counts[place])
-            headings.append(f"{heading}\n{measure.heading}{' ↓' if measure.lower_is_better else ''}")
+            called = f"{measure.heading}{' ↓' if measure.lower_is_better else ''}"
+            headings.append(f"{called}\n{heading}" if grid.is_split else f"{heading}\n{called}")
             of_systems = [rows.get((name, test_set, measure.label), {}) for name in grid.systems]
             digits = grid.digits if style.digits is None else style.digits
             columns.append(figures(of_systems, measure, digits, (test_set, measure.label) in result.uneven))

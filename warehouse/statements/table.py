@@ -22,6 +22,7 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.entries import are_named
 from evalhouse.warehouse.plans.labels import headed, lacking_test_sets, missing_caption, noun_of, on, some, unit_of
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
@@ -42,6 +43,7 @@ from evalhouse.warehouse.statements.rank import RANK, RankPlan
 from evalhouse.warehouse.statements.score import SCORE, executor
 from evalhouse.warehouse.statements.score_plan import ScorePlan
 from evalhouse.warehouse.statements.score_together import averaged_values, pooled_values
+from evalhouse.warehouse.statements.table_parts import Parts, check_clauses, check_parts, whole_queries
 
 STRICTER = Decimal("0.2")
 """The level of the second mark, as a share of that of the first: 0.01 beside 0.05."""
@@ -85,6 +87,14 @@ class PaperTablePlan(Struct, frozen=True):
     untested: str = ""
     """Why averages are not tested though values are; empty where they are."""
 
+    averaged: tuple[p.Entry, ...] = ()
+    """The test sets that averages are over: without figures as printed, such as a group's, where none was named."""
+
+    @property
+    def together(self) -> ScorePlan:
+        """The values that averages are made of."""
+        return replace(self.score, entries=self.averaged)
+
     @property
     def entries(self) -> tuple[p.Entry, ...]:
         return self.score.entries
@@ -104,8 +114,10 @@ _ALSO_TESTED = (*_OF_TESTS, *_OF_TESTS_AND_INTERVALS, "missing")
 
 def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
     _check(statement)
+    check_clauses(statement)
     written, statement = statement, _with_baseline(statement)
     score: ScorePlan = SCORE.resolve(_score(statement, scope), scope)
+    check_parts(statement, score, scope)
     compared = stricter = ranked = None
     if statement.against is not None or statement.letters:
         _check_two(statement, score.entries)
@@ -117,6 +129,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         compared, stricter = replace(compared, how=how), replace(compared, how=_stricter(how))
     if statement.ranks:
         ranked = RANK.resolve(_question_for(n.Rank, statement), scope)
+    averaged = _averaged(statement, score.entries)
     plan = PaperTablePlan(
         text=to_text(written),
         score=score,
@@ -128,8 +141,9 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         caption=_text(statement.caption, "a caption"),
         label=_label(statement.label),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
-        average=_average(statement, score.entries),
+        average=_average(statement, score.entries, averaged),
         over=over_of(statement),
+        averaged=averaged,
     )
     return _with_tested_averages(plan, written, statement, scope)
 
@@ -140,7 +154,7 @@ def _with_tested_averages(
     """The plan with the tests of the averages, where values are tested; or with why they are not."""
     if plan.over is None or (plan.compared is None and plan.ranked is None):
         return plan
-    if lacking := lacking_test_sets(plan.entries):
+    if lacking := lacking_test_sets(plan.averaged):
         return replace(plan, untested=f"not every system is on every test set: {some(lacking)}")
     try:
         if plan.compared is not None:
@@ -156,14 +170,20 @@ def _with_tested_averages(
     return plan
 
 
-def _average(statement: n.PaperTable, entries: Sequence[p.Entry]) -> str:
+def _averaged(statement: n.PaperTable, entries: tuple[p.Entry, ...]) -> tuple[p.Entry, ...]:
+    """The test sets that averages are over, as `score … over test sets` takes them."""
+    by_document = tuple(entry for entry in entries if entry.kind.by_document)
+    return entries if are_named(statement.test_sets) or not by_document else by_document
+
+
+def _average(statement: n.PaperTable, entries: Sequence[p.Entry], averaged: tuple[p.Entry, ...]) -> str:
     """What averages over test sets are called: as no test set is."""
     if not statement.over:
         return ""
-    if len(entries) < 2:
+    if len(averaged) < 2:
         raise QueryError("an average over test sets needs two of them", statement.span, ("leave out over test sets",))
     if statement.over == n.POOLED:
-        taken_together(statement, tuple(entries))
+        taken_together(statement, averaged)
     names = {entry.test_set.name for entry in entries}
     called = "pooled" if statement.over == n.POOLED else "average"
     return next(
@@ -214,7 +234,7 @@ def _check(statement: n.PaperTable) -> None:
 
 def _score(statement: n.PaperTable, scope: Scope) -> n.Score:
     """The question for the values, without the clauses of tests, which a score would refuse."""
-    fields = ("measures", "task", "systems", "test_sets", "where", "order", "replicates", "runs_apart", "span")
+    fields = ("measures", "task", "systems", "test_sets", "by", "where", "order", "replicates", "runs_apart", "span")
     question = n.Score(**{field: getattr(statement, field) for field in fields})
     if statement.interval is not None:
         given = {field: getattr(statement, field) for field in _OF_TESTS_AND_INTERVALS}
@@ -266,7 +286,8 @@ def _check_baseline(statement: n.PaperTable, compared: ComparePlan, entries: Seq
 def _shown_names(statement: n.PaperTable, entries: Sequence[p.Entry], scope: Scope) -> dict[str, str]:
     """What measures, test sets and the column of systems are called, by their names."""
     known = {statistic.label: statistic.measure.name for entry in entries for statistic in entry.statistics}
-    known |= {entry.test_set.name: entry.test_set.own_name for entry in entries}
+    if not statement.by:
+        known |= {entry.test_set.name: entry.test_set.own_name for entry in entries}
     shown: dict[str, str] = {}
     for renamed in statement.columns:
         name = _find_meaning(renamed.name, known, entries, scope)
@@ -315,7 +336,7 @@ def _label(node: n.Text | n.Variable | None) -> str:
 
 def compile(plan: PaperTablePlan) -> Queries:
     """The queries of all three questions, each once."""
-    queries = list(SCORE.compile(plan.score))
+    queries = [*SCORE.compile(plan.score), *whole_queries(plan.score)]
     for compared in (plan.compared, plan.average_compared):
         queries += COMPARE.compile(compared) if compared is not None else ()
     for ranked in (plan.ranked, plan.average_ranked):
@@ -344,6 +365,8 @@ GridKey = tuple[Cell, Cell, Cell]
 
 def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     """One row per test set, system and measure: its value, and what was tested of it."""
+    if plan.score.by:
+        return _answer_in_parts(plan, facts, workforce)
     scored = SCORE.answer(plan.score, facts, workforce)
     compared = None if plan.compared is None else COMPARE.answer(plan.compared, facts, workforce)
     ranked = None if plan.ranked is None else RANK.answer(plan.ranked, facts, workforce)
@@ -385,6 +408,36 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
+def _answer_in_parts(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
+    """One row per system, measure and value of what rows are split by; then those of all together."""
+    scored = SCORE.answer(plan.score, facts, workforce)
+    split = Parts.of(plan.score, scored, facts)
+    order = split.systems()
+    if plan.as_named:
+        order = [system.name for system in plan.entries[0].systems if system.name in order]
+    names = (*VALUES[:1], split.column, *VALUES[1:], *TESTED)
+    rows = TableRows(names)
+    for row in split.rows(order):
+        rows.add(**{**dict.fromkeys(names), **row})
+    labels = ", ".join(plan.score.column_labels())
+    what = plan.caption or f"{labels} by {split.column} on {on(plan.entries)}"
+    table = rows.table(_columns(plan, rows))
+    grid = replace(
+        _grid(plan, rows, order, scored, split.legend(noun_of(plan.entries))),
+        test_sets=tuple((called, called) for called in split.columns),
+        across=split.column,
+        counted=split.counted(),
+    )
+    uneven = scored.uneven | {(called, label) for called in split.columns for _, label in scored.uneven}
+    return replace(
+        result_of(plan.text, plan.entries, what, table, notes=scored.notes, about_measures=False),
+        signature=_signature(plan.text, scored, None, None, ()),
+        grid=grid,
+        uneven=uneven,
+        how=scored.how,
+    )
+
+
 def _values(plan: PaperTablePlan, scored: Result, order: Sequence[Cell]) -> Iterator[dict[str, Cell]]:
     """The values of the score, a row each, in the order of the systems."""
     places = {name: place for place, name in enumerate(order)}
@@ -410,7 +463,7 @@ def _averages(plan: PaperTablePlan, scored: Result, order: Sequence[Cell], facts
     """What each system has on all test sets together; none where it has no value on one of them."""
     if plan.over is None:
         return
-    values = pooled_values(plan.score, facts) if plan.over.pooled else averaged_values(plan.score, scored)
+    values = pooled_values(plan.together, facts) if plan.over.pooled else averaged_values(plan.together, scored)
     nothing: dict[str, Cell] = dict.fromkeys((*VALUES, *((RUNS,) if RUNS in scored.rows[0] else ())))
     for system in order:
         for label in plan.score.column_labels():
@@ -628,7 +681,7 @@ def _legend(
     if plan.score.interval:
         yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
     if plan.over is not None:
-        test_sets = f"{len(plan.entries):,} test sets"
+        test_sets = f"{len(plan.averaged):,} test sets"
         what = (
             f"the documents of {test_sets} together"
             if plan.over.pooled

@@ -308,7 +308,7 @@ def test_several_test_sets_and_pairs(session: Session) -> None:
         ),
         (
             "differ recall for new, base on T by unit",
-            "differ splits documents, and unit is not an attribute of documents",
+            "the documents of T have no units",
             None,
         ),
         (

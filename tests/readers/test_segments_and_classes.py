@@ -187,6 +187,29 @@ def test_cells_that_may_be_several_classes_or_none_are_decided_by_a_person(
             assert load(database, file, "sklearn", fields=ON, options={"separator": separator}).rows_new
 
 
+@pytest.mark.parametrize(
+    ("rows", "units"),
+    [
+        ('1,"a,b",a\n2,c,"c,a"\n', {"a", "b", "c"}),
+        ('1,"a, b",a\n2,b,"b, a"\n', {"a", "b"}),
+        ('1,"a,b;c",a\n2,c,b|a\n', {"a", "b", "c"}),
+    ],
+)
+def test_commas_separate_classes_that_also_stand_alone(
+    database: Database, load_text: Load, rows: str, units: set[str]
+) -> None:
+    load_text("id,y_true,y_pred\n" + rows, "sklearn", "in.csv", fields=ON)
+    assert {unit for (unit,) in database.rows(Sql("select distinct unit from scores"))} == units
+
+
+@pytest.mark.parametrize("rows", ['1,"Paris, France",Paris\n2,Rome,Rome\n', '1,"a,b",c\n2,c,c\n'])
+def test_a_comma_that_may_be_part_of_a_class_is_refused(tmp_path: Path, rows: str) -> None:
+    file = tmp_path / "in.csv"
+    file.write_text("id,y_true,y_pred\n" + rows)
+    with in_memory() as database, pytest.raises(DataError, match=r"several labels or one; --separator ,"):
+        load(database, file, "sklearn", fields=ON)
+
+
 @pytest.mark.parametrize("name", ["C++", "A+", "New York", "and/or", "R&B", "2", "2.0"])
 def test_marks_in_the_name_of_a_class_separate_nothing(database: Database, load_text: Load, name: str) -> None:
     load_text(f"id,y_true,y_pred\n1,{name},A\n2,C,{name}\n", "sklearn", "in.csv", fields=ON)

@@ -268,7 +268,7 @@ def test_what_cannot_be_asked_is_said(small: Session, measure: str, message: str
 def test_an_unknown_measure_is_told_what_the_test_set_has(small: Session) -> None:
     with pytest.raises(QueryError) as caught:
         small.run("score G7 for all on T")
-    assert caught.value.hints[0].startswith("measures: 11pt_avg, AP, Bpref, ERR, ")
+    assert caught.value.hints[0].startswith("measures: 11pt_avg, AP, BPM@k, Bpref, ")
 
 
 @pytest.mark.long

@@ -327,7 +327,7 @@ def with_parts(entry: p.Entry) -> p.Entry | None:
     statistics = tuple(
         statistic
         for statistic in entry.statistics
-        if statistic.resampled and not (statistic.averaged and entry.units.averaged is not None)
+        if statistic.resampled and not (statistic.one_by_one and entry.units.averaged is not None)
     )
     if not entry.kind.by_document or not entry.stored_systems or not statistics:
         return None

@@ -274,7 +274,7 @@ def whole_notes(valued: Valued, lines: Sequence[ValueLine], facts: Facts, missin
             labels.setdefault((whole, counts), []).append(statistic.label)
     for (whole, counts), of_counts in labels.items():
         scored = f"scored on fewer than the {quantity(whole, entry.units.noun)} that there are: {_fewest_first(counts)}"
-        way = "" if missing or entry.ordered else "; missing zero counts them as nothing"
+        way = "" if missing or entry.of_confidences else "; missing zero counts them as nothing"
         yield f"{', '.join(of_counts)} on {entry.test_set.name}: {scored}; coverage lists the absent ones{way}"
 
 

@@ -161,7 +161,7 @@ def _in_order(how: p.Testing, part: p.Entry, wanted: InOrder) -> Query:
 
 def _rows_name(part: p.Entry, alike: bool) -> str:
     of = f" of {part.statistics[0].label!r}" if part.kind.by_measure else ""
-    of = " with confidences" if part.ordered else " by unit" if part.averaged_units else of
+    of = " with confidences" if part.of_confidences else " by unit" if part.averaged_units else of
     what = "documents alike" if alike else "observations"
     averages = " of averages" if part.units.grouped is not None else ""
     return f"{what}{of}{averages} on {part.test_set.name!r}"
@@ -191,7 +191,7 @@ def _counts_alike(entry: p.Entry) -> bool:
     on, unless they are to be listed. The decisions of a baseline are not in the database.
     """
     two = len(entry.stored_systems) == len(entry.systems) == 2
-    one_by_one = entry.units.one_by_one and not (entry.ordered or entry.averaged_units or entry.units.listed)
+    one_by_one = entry.units.one_by_one and not (entry.of_confidences or entry.averaged_units or entry.units.listed)
     return one_by_one and two and entry.units.documents >= MANY
 
 
@@ -218,7 +218,7 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
     if not entry.kind.is_counted:
         return ("value",)
     if entry.kind.decide is not None:
-        return (*entry.kind.counts, *(("confidence",) if entry.ordered else ()))
+        return (*entry.kind.counts, *(("confidence",) if entry.of_confidences else ()))
     if entry.kind.of_numbers:
         return entry.kind.counts
     of_statistics = (count for statistic in entry.statistics for count in statistic.counts)

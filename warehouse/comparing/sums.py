@@ -15,12 +15,21 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.comparing.numbers import Predicted, sums_of_moments, sums_of_ranks
 from evalhouse.warehouse.comparing.observations import Observations
 from evalhouse.warehouse.kinds import NUMBERS
-from evalhouse.warehouse.measures import Function, OfNumbers, Ranking, Ratio, Statistic, UnitAverage
-from evalhouse.warehouse.measures.forms import LinearForm, OfMoments, OfRanks, Summary, evaluate_form, integers
+from evalhouse.warehouse.measures import Function, OfNumbers, OverUnits, Probabilities, Ranking, Ratio, Statistic
+from evalhouse.warehouse.measures.forms import (
+    LinearForm,
+    OfMoments,
+    OfRanks,
+    Summary,
+    are_probabilities,
+    evaluate_form,
+    integers,
+)
 from evalhouse.warehouse.significance.areas import Ranked
 from evalhouse.warehouse.significance.arrays import (
     OFF,
@@ -106,6 +115,8 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         return _of_numbers(observations, statistic.computation, known)
     for column in statistic.columns:
         known &= observations.known[column].all(axis=1)
+    if isinstance(statistic.computation, Probabilities) and observations.confidences is not None:
+        return _of_probabilities(observations, statistic.computation, observations.confidences)
     if statistic.averaged:
         return _average(observations, statistic, known)
     match statistic.computation:
@@ -117,7 +128,7 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
         case Function() as function:
             counts = [sum_clusters(observations, observations.counts[column]) for column in function.columns]
             return Sums(tuple(counts), _valuation(function), known=known)
-        case UnitAverage() as average:
+        case OverUnits() as average:
             forms = (evaluate_form(form, observations.counts) for form in average.forms)
             valuation = Valuation(average.values, average.exact, slopes=average.gradients)
             return Sums(tuple(sum_clusters(observations, form) for form in forms), valuation, known=known)
@@ -184,11 +195,48 @@ def _valuation(function: Function) -> Valuation:
     return Valuation(values, function.exact)
 
 
+def _labels(observations: Observations) -> NDArray[np.str_]:
+    """The label of each document, from the cells that the decisions of all systems fall into."""
+    cells = {cell: counts.any(axis=0) for cell, counts in observations.counts.items()}
+    return np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
+
+
+def _of_probabilities(observations: Observations, measured: Probabilities, confidences: Floats) -> Sums:
+    """The mean of what probabilities are off: the values of the documents that count over how many there are; of bins,
+    their sums, of which the sizes are added up.
+    """
+    relevant, nonrelevant = measured.sides(_labels(observations))
+    judged = (relevant | nonrelevant) & observations.present
+    known = np.asarray((are_probabilities(confidences) | ~judged).all(axis=1))
+    usable = np.where(are_probabilities(confidences), confidences, 0.0)
+    values = np.where(judged, measured.of_documents(usable, relevant), 0.0)
+    if measured.bin_of is None:
+        return _of_values(observations, values, judged, Fraction(1), known)
+    over, unit, _ = to_fixed_point(values)
+    spare = max(0, int(np.abs(over).sum()).bit_length() + 1 - (FLOAT_LIMIT.bit_length() - 1))
+    over = (over + ((1 << spare) >> 1)) >> spare
+    places = measured.bin_of(usable)
+    binned = [sum_clusters(observations, np.where(places == place, over, 0)) for place in range(measured.bins)]
+    documents = sum_clusters(observations, judged.astype(np.int64))
+    return Sums((*binned, documents), _OF_BINS, factor=unit * 2**spare, known=known)
+
+
+def _sizes_of_bins(sums: Floats) -> Floats:
+    without = np.full(sums.shape[1:], np.nan)
+    return np.asarray(np.divide(np.abs(sums[:-1]).sum(axis=0), sums[-1], out=without, where=sums[-1] != 0))
+
+
+def _sizes_of_bins_exactly(sums: tuple[int, ...]) -> Fraction | None:
+    *binned, documents = sums
+    return Fraction(sum(map(abs, binned)), documents) if documents else None
+
+
+_OF_BINS = Valuation(_sizes_of_bins, _sizes_of_bins_exactly)
+
+
 def _orders(observations: Observations, ranking: Ranking, confidences: Floats) -> Orders:
     """The confidences on the documents that should be above or below others."""
-    cells = {cell: counts.any(axis=0) for cell, counts in observations.counts.items()}
-    labels = np.select([cells["a"] | cells["c"], cells["x"] | cells["y"]], ["relevant", "optional"], "nonrelevant")
-    above, below = ranking.sides(labels)
+    above, below = ranking.sides(_labels(observations))
     either = above | below
     cluster = np.unique(observations.cluster[either], return_inverse=True)[1].reshape(-1)
     return Orders(Ranked(confidences[:, either], above[either], cluster))

@@ -18,7 +18,16 @@ from msgspec.structs import replace
 from evalhouse.warehouse.comparing.numbers import value as value_of_numbers
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, some_runs_query
 from evalhouse.warehouse.filtering.generality import KeyCounts, expected_cells, expected_value
-from evalhouse.warehouse.measures import Function, OfNumbers, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures import (
+    Function,
+    OfNumbers,
+    OverUnits,
+    PrintedFigure,
+    Probabilities,
+    Ranking,
+    Ratio,
+    Statistic,
+)
 from evalhouse.warehouse.measures.averages import of_unit
 from evalhouse.warehouse.measures.forms import Form, Summary, exact, to_float
 from evalhouse.warehouse.plans import plan as p
@@ -85,7 +94,7 @@ class Valued(Struct, frozen=True):
         if not self.entry.kind.by_document:
             return (Query(self.name("figures"), scores.published_rows(self.entry, self.by, self.where)),)
         more: Queries = ()
-        if any(isinstance(statistic.computation, Ranking) for statistic in self.entry.statistics):
+        if self.entry.of_confidences:
             more = (Query(self.name("confidences"), scores.confidences(self.entry.in_runs(), self.where), "columns"),)
         if self.entry.kind.of_numbers:
             numbers = scores.predicted_numbers(self.entry.in_runs(), self.by, self.where)
@@ -158,8 +167,8 @@ class Valued(Struct, frozen=True):
                 values.append(average.value(known) if len(known) == len(taken) else None)
                 undefined[-1] = average.undefined(known) if len(known) == len(taken) else 0
                 continue
-            if isinstance(statistic.computation, Ranking):
-                values.append(self._of_orders(statistic.computation, system, facts))
+            if isinstance(statistic.computation, Ranking | Probabilities):
+                values.append(self._of_confidences(statistic.computation, system, facts))
                 continue
             if isinstance(statistic.computation, OfNumbers):
                 values.append(self._of_numbers(statistic.computation, system, by, facts))
@@ -170,10 +179,10 @@ class Valued(Struct, frozen=True):
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out), tuple(undefined))
 
-    def _of_orders(self, ranking: Ranking, system: p.StoredSystem, facts: Facts) -> float | None:
-        """The value of a system's order, or the mean over the orders of its runs; None where one has none."""
+    def _of_confidences(self, measured: Ranking | Probabilities, system: p.StoredSystem, facts: Facts) -> float | None:
+        """The value of a system's confidences, or the mean over those of its runs; None where one has none."""
         runs = self.entry.units.runs.get(system.id, (system.id,))
-        values = [_of_order(ranking, run, facts[self.name("confidences")]) for run in runs]
+        values = [_of_confidences(measured, run, facts[self.name("confidences")]) for run in runs]
         known = [value for value in values if value is not None]
         return fsum(known) / len(known) if known and len(known) == len(values) else None
 
@@ -319,13 +328,13 @@ def _mean(values: Sequence[float]) -> float:
     return float(sum(Decimal(repr(value)) for value in values) / len(values)) if len(values) > 1 else values[0]
 
 
-def _of_order(ranking: Ranking, run: int, columns: Mapping[str, Any]) -> float | None:
-    """The value of the order of a stored system; None where a decision has no confidence."""
+def _of_confidences(measured: Ranking | Probabilities, run: int, columns: Mapping[str, Any]) -> float | None:
+    """The value of the confidences of a stored system; None where a decision has none."""
     own = np.asarray(columns["system"]) == run
     confidence = columns["confidence"][own]
     if np.ma.getmaskarray(confidence).any():
         return None
-    return ranking.value(np.asarray(confidence, dtype=np.float64), np.asarray(columns["label"][own], dtype=np.str_))
+    return measured.value(np.asarray(confidence, dtype=np.float64), np.asarray(columns["label"][own], dtype=np.str_))
 
 
 def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:
@@ -337,10 +346,12 @@ def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int])
         case Function(expression):
             value = exact(expression, expected_cells(key, share))
             return None if value is None else float(value)
-        case UnitAverage() as average:
+        case OverUnits() as average:
             cells = expected_cells(key, share)
             sums = [sum((by * cells[cell] for cell, by in form), Fraction(0)) for form in average.forms]
             return average.value(sums)
+        case Probabilities():
+            return None
         case Ranking() | OfNumbers() | PrintedFigure():
             return 0.5
 

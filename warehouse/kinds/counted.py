@@ -39,6 +39,9 @@ def complete_tuples(
     ]
 
 
+OF_LABELS = ("sklearn", "pairs")
+"""The readers whose score tuples are of the classes of documents: one or several in the key, and in the answers."""
+
 EXTRACTION = Kind(
     name="extraction",
     meaning="score tuples: possible, actual, correct, partial",
@@ -46,6 +49,7 @@ EXTRACTION = Kind(
     facts="score",
     source="score",
     shown_first=("F", "recall", "precision"),
+    shown_of_labels=(("one", ("accuracy", "macro(F1)")), ("any", ("F1", "macro(F1)"))),
     decided_by=("score",),
     dimensions=("document", "unit", "label", "system"),
     counts=extraction.COLUMNS,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from evalhouse.warehouse.measures import Measure, TaskName
+from evalhouse.warehouse.measures.measure import Labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +56,8 @@ class Kind(Struct, frozen=True):
     apart: str = ""
     shown_first: tuple[str, ...] = ()
     """The measures that a page shows by default, the most informative first."""
+    shown_of_labels: tuple[tuple[Labels, tuple[str, ...]], ...] = ()
+    """The same where the rows are of classes. Of one class a document recall, precision and F are all its accuracy."""
     by_document: bool = True
     """Whether there is a row for each document and not only a published figure."""
     of_lists: bool = False

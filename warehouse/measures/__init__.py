@@ -4,10 +4,10 @@ know SQL or a query.
 
 from __future__ import annotations
 
-from evalhouse.warehouse.measures.averages import UnitAverage
+from evalhouse.warehouse.measures.averages import OverUnits, UnitAverage
 from evalhouse.warehouse.measures.extraction import EXTRACTION
 from evalhouse.warehouse.measures.filtering import FILTERING
-from evalhouse.warehouse.measures.forms import Function, OfNumbers, Ranking, Ratio
+from evalhouse.warehouse.measures.forms import Function, OfNumbers, Probabilities, Ranking, Ratio
 from evalhouse.warehouse.measures.harness import HARNESS
 from evalhouse.warehouse.measures.measure import (
     CUTOFF,
@@ -32,8 +32,10 @@ __all__ = [
     "ListValue",
     "Measure",
     "OfNumbers",
+    "OverUnits",
     "Parameter",
     "PrintedFigure",
+    "Probabilities",
     "Ranking",
     "Ratio",
     "Setting",

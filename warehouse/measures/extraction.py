@@ -1,15 +1,39 @@
 """The measures of extraction, over the summed counts of score tuples (Chinchor 1992, MUC-4 evaluation metrics).
 
 A partially correct item earns the credit `partial`, one half unless said otherwise. Where the places of spans are
-known, `match` says which pairs of spans are correct.
+known, `match` says which pairs of spans are correct. Where units are classes there are measures of these, too, equal to
+scikit-learn's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from evalhouse.warehouse.measures.forms import Function, LinearForm, Ratio, of_form, ratio
+from evalhouse.warehouse.measures.averages import (
+    ANSWERS_SQUARED,
+    BY_CHANCE,
+    DOCUMENTS,
+    KEY_SQUARED,
+    RIGHT,
+    ClassAgreement,
+    UnitAverage,
+    unit_measure,
+)
+from evalhouse.warehouse.measures.forms import (
+    Call,
+    Constant,
+    Count,
+    Expression,
+    Function,
+    LinearForm,
+    Operation,
+    Ratio,
+    divide,
+    of_form,
+    ratio,
+)
 from evalhouse.warehouse.measures.measure import SHARE, Measure, Parameter
 
 PAIRS = ("same_place", "overlapping", "same_type", "unpaired")
@@ -91,6 +115,52 @@ def _error(partial: Decimal, match: str = "") -> Ratio:
 
 def _overgeneration(match: str = "") -> Ratio:
     return ratio(_spurious(match), _matched(match) + _spurious(match) if match else ANSWERS)
+
+
+# === classes ==========================================================================================================
+
+
+def _times(left: Expression, right: Expression) -> Expression:
+    return Operation(left, "*", right)
+
+
+_ALL_PAIRS = _times(Count(DOCUMENTS), Count(DOCUMENTS))
+_ABOVE_CHANCE = Operation(_times(Count(RIGHT), Count(DOCUMENTS)), "-", Count(BY_CHANCE))
+_KAPPA = divide(_ABOVE_CHANCE, Operation(_ALL_PAIRS, "-", Count(BY_CHANCE)))
+_MCC = divide(
+    _ABOVE_CHANCE,
+    Call(
+        "sqrt",
+        (
+            _times(
+                Operation(_ALL_PAIRS, "-", Count(KEY_SQUARED)),
+                Operation(_ALL_PAIRS, "-", Count(ANSWERS_SQUARED)),
+            ),
+        ),
+    ),
+)
+_COUNTED = ("possible", "actual", "correct")
+
+
+def _kappa(units: Sequence[int] = ()) -> ClassAgreement:
+    return ClassAgreement.over_stored(_KAPPA, None, _COUNTED, units)
+
+
+def _mcc(units: Sequence[int] = ()) -> ClassAgreement:
+    """Also 0 where the key or the answers have one class alone, as in scikit-learn."""
+    return ClassAgreement.over_stored(_MCC, Fraction(0), _COUNTED, units)
+
+
+def _balanced_accuracy(units: Sequence[int] = ()) -> UnitAverage:
+    """The mean of recall over the classes of the key."""
+    recall = ratio(LinearForm.of("correct"), SUPPORT)
+    return UnitAverage.over_stored(unit_measure(recall, SUPPORT, LinearForm(())), False, units)
+
+
+def _all_right() -> Function:
+    """Whether a document has all classes of the key and no other: 1 − min(1, how many are missing or too many)."""
+    wrong = of_form((LinearForm.of("possible", "actual") + -2 * LinearForm.of("correct")).terms)
+    return Function(Operation(Constant(Fraction(1)), "-", Call("min", (Constant(Fraction(1)), wrong))))
 
 
 _METRICS = "Chinchor 1992, MUC-4 evaluation metrics"
@@ -184,5 +254,49 @@ EXTRACTION = (
         proportion=True,
         within=SHARE,
         not_of_classes="error counts a wrong class twice, as missing and as spurious, and is no error rate",
+    ),
+    Measure(
+        "accuracy",
+        "extraction",
+        "the share of documents with the right class; with all right classes and no other, where there may be several",
+        "scikit-learn accuracy_score",
+        lambda: ratio(LinearForm.of("correct"), SUPPORT),
+        steady=True,
+        proportion=True,
+        within=SHARE,
+        also=("acc",),
+        of_labels="any",
+        of_several=_all_right,
+    ),
+    Measure(
+        "balanced-accuracy",
+        "extraction",
+        "the mean of recall over the classes of the key",
+        "Brodersen et al. 2010; scikit-learn balanced_accuracy_score",
+        _balanced_accuracy,
+        within=SHARE,
+        also=("balanced_accuracy",),
+        of_labels="one",
+        over_classes=_balanced_accuracy,
+    ),
+    Measure(
+        "kappa",
+        "extraction",
+        "(r·n − Σ t·p) / (n² − Σ t·p) with r of n documents right, and t of the key and p of the answers in each class",
+        "Cohen 1960; scikit-learn cohen_kappa_score",
+        _kappa,
+        within=(-1.0, 1.0),
+        of_labels="one",
+        over_classes=_kappa,
+    ),
+    Measure(
+        "MCC",
+        "extraction",
+        "(r·n − Σ t·p) / √((n² − Σ t²)·(n² − Σ p²)), 0 where only one class is right or answered",
+        "Gorodkin 2004; scikit-learn matthews_corrcoef",
+        _mcc,
+        within=(-1.0, 1.0),
+        of_labels="one",
+        over_classes=_mcc,
     ),
 )

@@ -26,6 +26,7 @@ from evalhouse.warehouse.measures.forms import (
     FunctionName,
     LinearForm,
     Operation,
+    Probabilities,
     Ranking,
     Ratio,
     of_form,
@@ -243,6 +244,58 @@ def _auc(optional: str) -> Ranking:
     return Ranking(partial(auc, optional=optional), partial(sides, optional=optional))
 
 
+BINS = Parameter(
+    "bins", Decimal(15), "how many bins of equal width", lowest=Decimal(1), highest=Decimal(1000), whole=True
+)
+
+
+def _squared_error(probability: NDArray[np.float64], relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
+    errors: NDArray[np.float64] = probability - relevant
+    return errors * errors
+
+
+def _log_loss(probability: NDArray[np.float64], relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """−ln of what the right class was given, which is kept off 0 as by scikit-learn."""
+    import numpy as np
+
+    least = np.finfo(np.float64).eps
+    given = np.where(relevant, probability, 1 - probability)
+    losses: NDArray[np.float64] = -np.log(np.clip(given, least, 1 - least))
+    return losses
+
+
+def _top(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the more likely class is given."""
+    import numpy as np
+
+    return np.maximum(probability, 1 - probability)
+
+
+def _off(probability: NDArray[np.float64], relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Whether the more likely class is right, less its probability; of two equal ones nonrelevant is taken."""
+    off: NDArray[np.float64] = ((probability > 0.5) == relevant) - _top(probability)
+    return off
+
+
+def _bin_of(probability: NDArray[np.float64], bins: int) -> NDArray[np.intp]:
+    """The bin of the more likely class, of which the upper edge is in the bin (Guo et al. 2017)."""
+    import numpy as np
+
+    return np.ceil(_top(probability) * bins).astype(np.intp) - 1
+
+
+def _brier(optional: str) -> Probabilities:
+    return Probabilities(_squared_error, partial(sides, optional=optional))
+
+
+def _mean_log_loss(optional: str) -> Probabilities:
+    return Probabilities(_log_loss, partial(sides, optional=optional))
+
+
+def _ece(bins: Decimal, optional: str) -> Probabilities:
+    return Probabilities(_off, partial(sides, optional=optional), int(bins), partial(_bin_of, bins=int(bins)))
+
+
 _TONG = "Lewis and Tong 1992"
 _CELLS = "with hits h = a + x, false alarms f = b, misses m = c and rejections r = d + y"
 
@@ -423,6 +476,40 @@ FILTERING = (
         "Hanley and McNeil 1982",
         _auc,
         (CONVENTIONS,),
+        within=SHARE,
+    ),
+    Measure(
+        "brier",
+        "filtering",
+        "the mean of (confidence − 1)² of relevant documents and confidence² of nonrelevant ones; optional ones are "
+        "left out by default",
+        "Brier 1950; scikit-learn brier_score_loss",
+        _brier,
+        (CONVENTIONS,),
+        steady=True,
+        lower_is_better=True,
+        within=SHARE,
+    ),
+    Measure(
+        "log-loss",
+        "filtering",
+        "the mean of −ln of the probability that the right class is given: the confidence, or 1 − confidence",
+        "scikit-learn log_loss",
+        _mean_log_loss,
+        (CONVENTIONS,),
+        steady=True,
+        lower_is_better=True,
+        also=("log_loss", "logloss"),
+    ),
+    Measure(
+        "ECE",
+        "filtering",
+        "Σ |how many of a bin are right − Σ of their probabilities| / n, of the more likely class of each document",
+        "Guo et al. 2017",
+        _ece,
+        (BINS, CONVENTIONS),
+        shown=("bins",),
+        lower_is_better=True,
         within=SHARE,
     ),
 )

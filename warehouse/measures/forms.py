@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from math import exp, gcd, inf, isfinite, isqrt, lcm
+from math import exp, fsum, gcd, inf, isfinite, isqrt, lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -534,7 +534,7 @@ def _times(a: _Polynomial, b: _Polynomial) -> _Polynomial:
 
 # === functions and rankings ===========================================================================================
 # Measures that are not a ratio of two linear forms: functions of summed counts, such as MCC and measures that users
-# define, and measures of the order in which confidence ranks documents.
+# define, measures of the order in which confidence ranks documents, and of confidences as probabilities.
 
 
 def to_float(value: Exact | None) -> float | None:
@@ -602,6 +602,41 @@ class Ranking(Struct, frozen=True):
 
     value: Callable[[NDArray[np.float64], NDArray[np.str_]], float | None]
     sides: Callable[[NDArray[np.str_]], tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+
+
+class Probabilities(Struct, frozen=True):
+    """A measure of a system's confidences as probabilities that documents are relevant.
+
+    `of_documents` takes confidences and which documents are relevant, and returns a value for each; the measure is
+    their mean or, where they are put into `bins`, the sum of the sizes of the bins' sums over the number of documents.
+    All arrays have the shape of the confidences. `sides` is as for a ranking: other documents do not count.
+    """
+
+    of_documents: Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
+    sides: Callable[[NDArray[np.str_]], tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+    bins: int = 0
+    bin_of: Callable[[NDArray[np.float64]], NDArray[np.intp]] | None = None
+
+    def value(self, confidence: NDArray[np.float64], label: NDArray[np.str_]) -> float | None:
+        """The value for confidences and labels of shape (documents,); None where one is no probability."""
+        import numpy as np
+
+        relevant, nonrelevant = self.sides(label)
+        judged = relevant | nonrelevant
+        confidence, relevant = confidence[judged], relevant[judged]
+        if not confidence.size or not are_probabilities(confidence).all():
+            return None
+        of_documents = self.of_documents(confidence, relevant)
+        if self.bin_of is None:
+            return fsum(of_documents.tolist()) / confidence.size
+        places = self.bin_of(confidence)
+        sums = (fsum(of_documents[places == place].tolist()) for place in np.unique(places))
+        return fsum(abs(total) for total in sums) / confidence.size
+
+
+def are_probabilities(confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which confidences are there and between 0 and 1."""
+    return (confidence >= 0) & (confidence <= 1)
 
 
 # === numbers beside true ones =========================================================================================

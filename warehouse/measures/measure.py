@@ -6,14 +6,14 @@ This module must not define any particular measure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct, field
 
-from evalhouse.warehouse.measures.averages import UnitAverage
-from evalhouse.warehouse.measures.forms import Function, OfNumbers, Ranking, Ratio, Summary
+from evalhouse.warehouse.measures.averages import OverUnits
+from evalhouse.warehouse.measures.forms import Function, OfNumbers, Probabilities, Ranking, Ratio, Summary
 
 # === measures and statistics ==========================================================================================
 
@@ -22,6 +22,9 @@ SHARE = (0.0, 1.0)
 
 CUTOFF = "k"
 """The parameter that is written after the name: P@10."""
+
+Labels = Literal["", "one", "any"]
+"""What the items of documents are: no labels, one label of each document, or any number of them."""
 
 TaskName = Literal["extraction", "filtering", "counts", "rankings", "numbers", "values", "published"]
 Setting = Decimal | str
@@ -97,9 +100,9 @@ class PrintedFigure(Struct, frozen=True):
     name: str
 
 
-Computation = Ratio | Function | UnitAverage | Ranking | OfNumbers | PrintedFigure
-"""How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, an average of such
-over units, a measure of an order or of predicted numbers, or a printed figure.
+Computation = Ratio | Function | OverUnits | Ranking | Probabilities | OfNumbers | PrintedFigure
+"""How the value of a measure is obtained: a ratio of linear forms of sums, another function of sums, one of the sums of
+each unit, a measure of an order, of probabilities or of predicted numbers, or a printed figure.
 """
 
 
@@ -144,6 +147,14 @@ class Measure(Struct, frozen=True):
     """
     alone: Callable[..., Computation] | None = None
     """The formula for a single document, if it differs from that of a test set."""
+    of_labels: Labels = ""
+    """The measures of classes alone: where each document has one, or where it has any number of them."""
+    over_classes: Callable[[Sequence[int]], OverUnits] | None = None
+    """The formula over the classes of a test set, given as the ids of units, if it needs all of them."""
+    of_several: Callable[..., Computation] | None = None
+    """The formula where documents may have several classes, if it is another there: that of each document, over which
+    the mean is taken.
+    """
     by_document: bool = False
     """Whether each document has a value of its own and a system has the mean of these values."""
     named_share: bool = False
@@ -226,14 +237,19 @@ class Statistic(Struct, frozen=True):
         return hash((self.label, self.measure, self.computation, self.averaged))
 
     @property
-    def sums(self) -> Ratio | Function | UnitAverage | None:
-        """The computation from sums of counts; None for a measure of an order and for a printed figure."""
-        return self.computation if isinstance(self.computation, Ratio | Function | UnitAverage) else None
+    def sums(self) -> Ratio | Function | OverUnits | None:
+        """The computation from sums of counts; None for measures of confidences and for a printed figure."""
+        return self.computation if isinstance(self.computation, Ratio | Function | OverUnits) else None
 
     @property
-    def over_units(self) -> UnitAverage | None:
-        """The average over units that it is, if it is one."""
-        return self.computation if isinstance(self.computation, UnitAverage) else None
+    def over_units(self) -> OverUnits | None:
+        """Its computation from the sums of each unit, if it has one: that of an average over units."""
+        return self.computation if isinstance(self.computation, OverUnits) else None
+
+    @property
+    def all_or_nothing(self) -> bool:
+        """Whether it says of each document that all is right, or not, so that it does not follow from averages."""
+        return self.measure.of_several is not None and isinstance(self.computation, Function)
 
     @property
     def by_unit(self) -> bool:
@@ -246,14 +262,24 @@ class Statistic(Struct, frozen=True):
         return isinstance(self.computation, Ranking)
 
     @property
+    def of_confidences(self) -> bool:
+        """Whether the measure is computed from confidences, as an order or as probabilities."""
+        return isinstance(self.computation, Ranking | Probabilities)
+
+    @property
     def of_numbers(self) -> bool:
         """Whether the measure is of predicted numbers beside the true ones."""
         return isinstance(self.computation, OfNumbers)
 
     @property
     def resampled(self) -> bool:
-        """Whether the value of each resample of documents can be computed: from sums, or from predicted numbers."""
-        return self.sums is not None or self.of_numbers
+        """Whether resamples of documents have values: it comes from sums, probabilities or predicted numbers."""
+        return self.sums is not None or isinstance(self.computation, Probabilities | OfNumbers)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether it is made of values of single documents in one run, which averages over runs do not have."""
+        return self.averaged or self.of_confidences
 
     @property
     def printed_of(self) -> str:
@@ -283,9 +309,11 @@ class Statistic(Struct, frozen=True):
 
     @property
     def in_counts(self) -> bool:
-        """Whether its values are counts or weighted counts and not shares."""
-        unbounded = self.measure.within is None
-        return unbounded and isinstance(self.computation, Function | Summary) and self.computation.in_counts
+        """Whether its values are counts, weighted counts or unbounded losses, and not shares."""
+        if self.measure.within is not None:
+            return False
+        is_loss = isinstance(self.computation, Probabilities)
+        return is_loss or (isinstance(self.computation, Function | Summary) and self.computation.in_counts)
 
 
 def settle(

@@ -15,7 +15,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.kinds import Kind
-from evalhouse.warehouse.measures import Function, Measure, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures import Function, Measure, OverUnits, Ratio, Statistic, UnitAverage
 from evalhouse.warehouse.measures.averages import WEIGHTED, unit_measure
 from evalhouse.warehouse.measures.extraction import ANSWERS, SUPPORT
 from evalhouse.warehouse.measures.filtering import OF_TOPICS, average_of_classes
@@ -115,6 +115,6 @@ def common_scale(entries: Sequence[p.Entry]) -> int:
 def pooled_statistic(statistic: Statistic, entries: Sequence[p.Entry]) -> Statistic:
     """A statistic of the first of several test sets as one of the observations of all together."""
     scale, of_one = common_scale(entries), statistic.of_one or statistic.computation
-    if scale == entries[0].units.scale or not isinstance(of_one, Function | UnitAverage):
+    if scale == entries[0].units.scale or not isinstance(of_one, Function | OverUnits):
         return statistic
     return replace(statistic, computation=of_one.over(scale), of_one=of_one)

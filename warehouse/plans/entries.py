@@ -18,7 +18,7 @@ from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.kinds import COUNTS, KINDS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural
 from evalhouse.warehouse.kinds.valued import REPLICATED
-from evalhouse.warehouse.measures import Function, Measure, Statistic, UnitAverage, settle
+from evalhouse.warehouse.measures import Function, Measure, OverUnits, Statistic, settle
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import in_topics
 from evalhouse.warehouse.plans.conditions import dimension_of
@@ -399,7 +399,7 @@ def check_missing(statement: n.Score | n.Rank, entries: tuple[p.Entry, ...]) -> 
             has = f"{entry.test_set.name} has {entry.kind.rows}, which have no documents, so none can be missing"
             raise QueryError(has, statement.span, (f"leave out {word}",))
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
-            if statement.missing == "zero" and (statistic.ordered or statistic.of_numbers):
+            if statement.missing == "zero" and (statistic.of_confidences or statistic.of_numbers):
                 raise without_confidence(statistic, node)
 
 
@@ -506,6 +506,9 @@ def _check_averaged(
     numbers = {system.id for system in chosen.systems if isinstance(system, p.StoredSystem)}
     check_alike(wanted.by, replicates, scope, kind, numbers)
     for statistic, node in of_nodes:
+        if statistic.all_or_nothing:
+            wrong = f"{statistic.label} says which documents of a run are right, so it does not follow from averages"
+            raise QueryError(wrong, node.span, single_runs(replicates, chosen.systems, scope))
         if statistic.sums is not None or not kind.by_document:
             continue
         if not replicates.of_models:
@@ -531,7 +534,7 @@ def _over(statistic: Statistic, scale: int) -> Statistic:
     if scale == 1:
         return statistic
     computation = statistic.computation
-    if not isinstance(computation, Function | UnitAverage):
+    if not isinstance(computation, Function | OverUnits):
         return statistic
     return replace(statistic, computation=computation.over(scale), of_one=computation)
 

@@ -68,6 +68,9 @@ OF_CLASSES = "F1 is the share of documents with the right class, overgeneration 
 OF_SPURIOUS = "overgeneration is the share of spurious answers, undergeneration that of missing key items"
 
 
+OF_SEVERAL = "accuracy is the share of documents with all right classes, macro(F1) the mean of F over classes"
+
+
 class LackingMeasureError(QueryError):
     """A test set lacks a measure that others have; no error where the question is asked of all test sets."""
 
@@ -344,6 +347,8 @@ class Scope(Struct, frozen=True):
         measure = find_measure(name, task.name)
         if measure is not None and self._is_synonym(name, measure) and not self._stands_for(name, task, test_set):
             measure = None
+        if measure is not None and measure.of_labels and not self.catalog.labels_of(test_set.id):
+            measure = None
         if measure is not None and is_made_of(measure, counts):
             return measure
         return defined_measure(name, task, self.catalog.definitions, counts)
@@ -356,6 +361,11 @@ class Scope(Struct, frozen=True):
             return measure.not_of_classes, OF_CLASSES
         if measure.not_without_wrong_matches and not self.catalog.has_wrong_matches(test_set.id):
             return measure.not_without_wrong_matches, OF_SPURIOUS
+        if measure.of_labels and not self.catalog.labels_of(test_set.id):
+            return f"{measure.name} is of classes, and {self.catalog.short_name(test_set)} has none", OF_SPURIOUS
+        if measure.of_labels == "one" and self.catalog.labels_of(test_set.id) == "any":
+            here = self.catalog.short_name(test_set)
+            return f"{measure.name} is of one class a document, and documents of {here} have several", OF_SEVERAL
         return None
 
     def _without_places(
@@ -504,6 +514,8 @@ class Scope(Struct, frozen=True):
         statistic = replace(settle(measure, settings, averaged, synonym, around), counted=how)
         if set(PAIRS) & set(statistic.columns) and not self.catalog.has_places(test_set.id):
             raise self._without_places(measure_node, settings, test_set)
+        if measure.of_labels:
+            statistic = self._of_labels(node, statistic, test_set)
         if statistic.averaged and statistic.sums is None:
             raise QueryError(f"{measure.name} has no value for single documents", node.span)
         if not isinstance(node, n.Mean):
@@ -522,6 +534,21 @@ class Scope(Struct, frozen=True):
             wrong = f"{statistic.label} is computed over all documents together"
             raise QueryError(wrong, node.by.span, (f"write mean({node.measure.name} by {to_text(node.by)})",))
         return replace(statistic, label=f"{statistic.label[:-1]} by {to_text(node.by)})")
+
+    def _of_labels(self, node: n.MeasureCall | n.Mean, statistic: Statistic, test_set: KnownTestSet) -> Statistic:
+        """A statistic of classes, computed over those that the test set has. Raises QueryError for an average of what
+        needs all of them.
+        """
+        measure = statistic.measure
+        if isinstance(node, n.Mean) and (node.over_units or measure.over_classes is not None):
+            wrong = f"{measure.name} is computed from all classes together, so it has no {node.word} over parts"
+            raise QueryError(wrong, node.span, (f"write {to_text(node.measure)}",))
+        if measure.over_classes is not None:
+            units = self.catalog.units_of(measure.kind, test_set.id)
+            return replace(statistic, computation=measure.over_classes(tuple(filter(None, units))))
+        if measure.of_several is not None and self.catalog.labels_of(test_set.id) == "any":
+            return replace(statistic, computation=measure.of_several(**statistic.settings), averaged=True)
+        return statistic
 
     def _imported_statistic(
         self,

@@ -13,6 +13,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import is_bare_name, quote
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.kinds import KINDS, Kind
+from evalhouse.warehouse.measures.measure import Labels
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
 
@@ -29,6 +30,8 @@ class Offer(Struct, frozen=True):
     """Whether the test set also has other kinds."""
     wanted: tuple[str, ...] = ()
     """The measures that are shown instead of the default ones, if some were named."""
+    labels: Labels = ""
+    """What classes documents have, where its rows are of classes."""
 
     @property
     def of(self) -> str:
@@ -40,6 +43,8 @@ class Offer(Struct, frozen=True):
         """The measures that are shown by default."""
         if self.wanted:
             return self.wanted
+        if of_labels := dict(self.kind.shown_of_labels).get(self.labels):
+            return of_labels
         wanted = [name for name in self.kind.shown_first if name.partition("@")[0] in self.measures]
         return tuple(wanted or self.measures[:MOST_SHOWN])
 
@@ -69,6 +74,7 @@ def offers(catalog: Catalog, test_set: KnownTestSet, named: Iterable[str] = ()) 
             measures,
             len(found) > 1,
             tuple(name for name, measure in wanted if is_measured(measure, scope, task, test_set)),
+            catalog.labels_of(test_set.id) if task.shown_of_labels else "",
         )
         for task, measures in found
     )

@@ -514,9 +514,9 @@ class Entry(Struct, frozen=True):
         return (self.beside or self.statistics) if self.kind.of_lists else ()
 
     @property
-    def ordered(self) -> bool:
-        """Whether its statistics are computed from an order of documents, that is from confidences."""
-        return any(statistic.ordered for statistic in self.statistics)
+    def of_confidences(self) -> bool:
+        """Whether its statistics are computed from confidences."""
+        return any(statistic.of_confidences for statistic in self.statistics)
 
     @property
     def observed_apart(self) -> tuple[Entry, ...]:
@@ -531,7 +531,7 @@ class Entry(Struct, frozen=True):
             return tuple(replace(self, statistics=(statistic,), beside=beside) for statistic in self.statistics)
         parts: dict[tuple[bool, bool], list[Statistic]] = {}
         for statistic in self.statistics:
-            parts.setdefault((statistic.ordered, statistic.by_unit), []).append(statistic)
+            parts.setdefault((statistic.of_confidences, statistic.by_unit), []).append(statistic)
         return tuple(replace(self, statistics=tuple(parts[key])) for key in sorted(parts))
 
 

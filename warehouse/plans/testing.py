@@ -132,11 +132,11 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
     for statistic, node in zip(entry.statistics, statement.measures, strict=False):
         if statistic.ordered:
             _check_ordered(statement, entry, statistic, test, node)
-        if statistic.of_numbers and statement.missing == "zero":
+        if (statistic.of_confidences or statistic.of_numbers) and statement.missing == "zero":
             raise without_confidence(statistic, node)
         check_exchanged(statistic, statement.exchange)
         if statistic.over_units is not None and statement.missing == "bounds":
-            wrong = f"missing bounds does not know the extremes of {statistic.label}, a mean over units"
+            wrong = f"missing bounds does not know the extremes of {statistic.label}, which is computed over all units"
             raise QueryError(wrong, node.span, (f"write {statistic.measure.name}, or missing drop or missing zero",))
         if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
             raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))
@@ -151,8 +151,8 @@ def check_exchanged(statistic: Statistic, exchange: n.Attribute | None) -> None:
     if exchange is None or exchange.of.casefold() != "unit":
         return
     if statistic.averaged or statistic.over_units is not None:
-        over = "documents" if statistic.averaged else "units"
-        raise QueryError(f"{statistic.label} is a mean over {over}, so units cannot be exchanged", exchange.span)
+        how = "is a mean over documents" if statistic.averaged else "is computed over all units"
+        raise QueryError(f"{statistic.label} {how}, so units cannot be exchanged", exchange.span)
 
 
 def _check_ordered(
@@ -165,8 +165,6 @@ def _check_ordered(
     if adjustment.by_shuffles and statement.adjust is not None:
         needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
         raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
-    if statement.missing == "zero":
-        raise without_confidence(statistic, node)
     if not test.exchanges and not _one_by_one(statement, entry):
         takes = f"test {test.name} assumes independent documents, but here they are not exchanged one by one"
         place = statement.exchange or statement.test or statement

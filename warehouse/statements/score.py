@@ -27,7 +27,16 @@ from evalhouse.warehouse.comparing.lacking import (
 from evalhouse.warehouse.comparing.some_runs import averaged_note, check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued, ValueLine, standardize, with_deviations
 from evalhouse.warehouse.kinds.kind import plural
-from evalhouse.warehouse.measures import Function, OfNumbers, PrintedFigure, Ranking, Ratio, Statistic, UnitAverage
+from evalhouse.warehouse.measures import (
+    Function,
+    OfNumbers,
+    OverUnits,
+    PrintedFigure,
+    Probabilities,
+    Ranking,
+    Ratio,
+    Statistic,
+)
 from evalhouse.warehouse.measures.averages import MACRO
 from evalhouse.warehouse.measures.forms import has_calls
 from evalhouse.warehouse.plans import conventions
@@ -86,6 +95,10 @@ from evalhouse.warehouse.statements.score_together import answer_together, check
 # === the statement ====================================================================================================
 
 Key = tuple[Cell, ...]
+
+
+OF_EACH_CLASS = "recall, which is the share of a class that is right, precision or F1"
+"""What is asked of single classes."""
 
 
 # --- resolving --------------------------------------------------------------------------------------------------------
@@ -156,11 +169,13 @@ def _check_computed(
     """A measure of an order has no value for a part of the documents, and a baseline no confidences or attributes."""
     for entry in entries:
         for statistic, node in zip(entry.statistics, statement.measures, strict=False):
-            if by and isinstance(statistic.computation, Ranking):
+            if by and statistic.of_confidences:
                 raise QueryError(f"{statistic.label} cannot be split by {by[0].name}", node.span)
-            if statistic.over_units is not None and any(dimension.of == "unit" for dimension in by):
-                wrong = f"{statistic.label} is a mean over units, so it cannot be split by unit"
-                raise QueryError(wrong, node.span, (f"write {to_text(call_of(node))}",))
+            of_all_units = statistic.over_units is not None or statistic.measure.of_labels
+            if of_all_units and any(dimension.of == "unit" for dimension in by):
+                wrong = f"{statistic.label} is computed over all units, so it cannot be split by unit"
+                otherwise = OF_EACH_CLASS if statistic.measure.of_labels else to_text(call_of(node))
+                raise QueryError(wrong, node.span, (f"write {otherwise}",))
         strange = [
             dimension.name for dimension in (*by, *dimensions(where)) if dimension.of in ("confidence", "system")
         ]
@@ -660,9 +675,11 @@ def _why(statistic: Statistic) -> str:
             return "not printed"
         case OfNumbers():
             return "the numbers do not vary"
+        case Probabilities():
+            return "a decision has no confidence between 0 and 1"
         case Ranking():
             return "a decision has no confidence, or the documents are all relevant or all nonrelevant"
-        case UnitAverage():
+        case OverUnits():
             return "no unit counts, or a count it needs was not loaded"
         case Function(expression):
             roots = "takes an impossible root or logarithm, " if has_calls(expression) else ""

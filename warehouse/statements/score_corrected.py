@@ -166,7 +166,7 @@ def _why_none(statistic: Statistic, entry: p.Entry) -> str:
         return f"{entry.kind.rows} have no documents to resample"
     if not statistic.resampled:
         return "it comes from an order of the documents, not from sums over them"
-    if statistic.averaged and entry.units.averaged is not None:
+    if statistic.one_by_one and entry.units.averaged is not None:
         return "a mean over documents of averaged replicates cannot be split by replicate"
     return ""
 

@@ -16,10 +16,11 @@ from typing import Any
 from msgspec import Struct
 
 from evalhouse.warehouse.kinds import KINDS
-from evalhouse.warehouse.kinds.counted import EXTRACTION
+from evalhouse.warehouse.kinds.counted import EXTRACTION, OF_LABELS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, DeclaredMeasure, Observed
 from evalhouse.warehouse.kinds.records import WHOLE_RUN
 from evalhouse.warehouse.kinds.valued import RANKINGS
+from evalhouse.warehouse.measures.measure import Labels
 from evalhouse.warehouse.store import fingerprints
 from evalhouse.warehouse.store.accuracies import accuracies
 from evalhouse.warehouse.store.database import Database
@@ -159,7 +160,8 @@ class Catalog:
         self._measures_of: dict[tuple[str, int], tuple[str, ...]] = {}
         self._values_of: dict[str, dict[int, str]] = {}
         self._units_of: dict[tuple[str, int], tuple[int, ...]] = {}
-        self._has_classes: dict[int, bool] = {}
+        self._has_classes: dict[int, tuple[int, int]] = {}
+        self._labels_of: dict[int, Labels] = {}
         self._has_wrong_matches: dict[int, bool] = {}
         self._has_places: dict[int, bool] = {}
 
@@ -337,15 +339,39 @@ class Catalog:
         """Whether the score tuples of a test set are of classes: in units, with one key item and one answer of each
         system for each document.
         """
+        return not any(self._not_of_classes(test_set))
+
+    def labels_of(self, test_set: int) -> Labels:
+        """What classes documents of a test set have: one in the key and at most one of each system, or any number, as
+        readers of classes say; empty where its score tuples are not of classes.
+        """
+        if self.has_classes(test_set):
+            return "one"
+        if test_set not in self._labels_of:
+            there = "select distinct import_id from score where test_set_id = " + value(test_set)
+            imports = [int(number) for (number,) in self._facts(there)]
+            readers = "select distinct reader from import where id in " + values(imports)
+            read = {str(reader) for (reader,) in self._database.rows(readers)} if imports else set()
+            of_labels = bool(read) and read <= {*OF_LABELS} and self.in_units(EXTRACTION.name, test_set)
+            several = self._not_of_classes(test_set)[0]
+            self._labels_of[test_set] = ("any" if several else "one") if of_labels else ""
+        return self._labels_of[test_set]
+
+    def _not_of_classes(self, test_set: int) -> tuple[int, int]:
+        """How many documents of systems have none or several classes in the key, or several in the answer; and how many
+        others have no answer. All of them where nothing is in units.
+        """
         if test_set not in self._has_classes:
             of_documents = (
                 "select sum(possible) as possible, sum(actual) as actual from score where test_set_id = "
                 + value(test_set)
                 + " group by system_id, document_id"
             )
-            others = "select count(*) from (" + of_documents + ") d where possible <> 1 or actual <> 1"
+            several = "count(*) filter (possible <> 1 or actual > 1)"
+            others = f"select {several}, count(*) filter (possible = 1 and actual = 0) from (" + of_documents + ") d"
             in_units = self.in_units(EXTRACTION.name, test_set)
-            self._has_classes[test_set] = in_units and not self._facts(others)[0][0]
+            first, second = self._facts(others)[0] if in_units else (1, 1)
+            self._has_classes[test_set] = int(first), int(second)
         return self._has_classes[test_set]
 
     def has_wrong_matches(self, test_set: int) -> bool:

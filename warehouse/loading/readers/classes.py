@@ -217,13 +217,11 @@ def _classes_in(staging: Staging, names: Collection[str]) -> Classes:
     if separator is not None:
         return lambda cell: _parts(re.escape(separator), cell)
     lists = {cell: found for cell in names if (found := _list(cell)) is not None}
-    if len(lists) == len(names):
-        return lists.__getitem__
+    if lists:
+        return lambda cell: lists.get(cell, frozenset([cell]))
     several = f"[{re.escape(SEPARATORS)}]"
     alone = frozenset().union(*(_parts(several, cell) for cell in names))
-    with_comma = {name for name in alone if "," in name}
-    unclear = {name for name in with_comma if not _parts(",", name) <= alone}
-    if unclear:
+    if unclear := _unclear_commas(alone):
         how = f"--separator , says that commas separate labels, --separator {ONE} that each cell is one"
         raise _refusal(staging, unclear, several, f"which could be several labels or one; {how}")
     for mark in UNCLEAR:
@@ -235,6 +233,18 @@ def _classes_in(staging: Staging, names: Collection[str]) -> Classes:
         why = "a number and no class; the column score is for confidences"
         raise _refusal(staging, fractions, several, f"{why}, and --separator {ONE} says that each cell is a class")
     return lambda cell: _parts(f"{several}|,", cell)
+
+
+def _unclear_commas(alone: frozenset[str]) -> frozenset[str]:
+    """Those of some classes with commas that could be one class or several.
+
+    They are several where all parts are classes that stand alone, too. Where some of them are, no blank may follow a
+    comma, because "Paris, France" is one class beside "Paris".
+    """
+    joined = {name: _parts(",", name) for name in alone if "," in name}
+    if any(re.search(r",\s", name) for name, parts in joined.items() if not parts <= alone):
+        return frozenset(name for name, parts in joined.items() if not parts <= alone)
+    return frozenset(name for name, parts in joined.items() if parts.isdisjoint(alone))
 
 
 def _refusal(staging: Staging, unfit: Collection[str], several: str, why: str) -> DataError:

@@ -40,11 +40,8 @@ def calibration_error(pairs: Answers, bins: int) -> float:
     for place in range(bins):
         of_bin = [(p, right) for p, right in top if int(np.ceil(p * bins)) - 1 == place]
         if of_bin:
-            accuracy, confidence = (
-                float(np.mean([right for _, right in of_bin])),
-                float(np.mean([p for p, _ in of_bin])),
-            )
-            total += abs(accuracy - confidence) * len(of_bin) / len(pairs)
+            accuracy, confidence = np.mean([right for _, right in of_bin]), np.mean([p for p, _ in of_bin])
+            total += float(abs(accuracy - confidence)) * len(of_bin) / len(pairs)
     return total
 
 

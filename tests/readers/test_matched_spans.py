@@ -160,6 +160,16 @@ def test_every_format_with_places_has_the_schemes(database: Database, load_text:
     assert asked == [0.0, 0.0, 0.5, 0.75, 0.5]
 
 
+def test_definitions_take_measures_with_and_without_a_way_of_matching(database: Database, load_text: Load) -> None:
+    load_text(CONLL, "conll", "in.txt", fields={"test_set": "T", "system": "crf"})
+    defined = (
+        "define measure plain(w=0.5) = w*recall + (1-w)*precision; "
+        "define measure partly(w=0.5) = w*recall(match=partial) + (1-w)*precision(match=partial); "
+    )
+    (row,) = Session(database).run(defined + "score plain, partly, recall, recall(match=partial) for all on T").rows
+    assert (row["plain(w=0.5)"], row["partly(w=0.5)"]) == (row["recall"], row["recall(match=partial)"]) == (0.0, 0.75)
+
+
 def test_rows_without_places_say_so(database: Database, load_text: Load) -> None:
     load_text(SCORES + THREE, "scores")
     with pytest.raises(QueryError, match="does not say where its items are in the text, so match=exact is not known"):

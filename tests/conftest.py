@@ -407,15 +407,47 @@ def fill_classes(database: Database, folder: Path) -> None:
     load(database, write_csv(folder / "sources of mood.csv", "test_set document source", sources), "documents")
 
 
-KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "judged", "empty")
+def fill_predicted(database: Database, folder: Path) -> None:
+    """Numbers and spans beside the true ones: `pairs` and `titles`, how alike two sentences are from 0 to 5, where
+    `far` says it in percent; `drugs`, names of drugs in four sentences, of which `loose` has the edges wrong more often
+    and `strict` the types.
+    """
+    for test_set, factor in (("pairs", 7), ("titles", 11)):
+        rows: list[tuple[object, ...]] = []
+        for k in range(24):
+            gold = factor * k % 26 / 5
+            near, rough = gold + (k % 5 - 2) / 4, gold / 2 + (k * k % 9) / 3
+            rows.append((f"{test_set[0]}{k:02}", gold, near, round(rough, 2), round(18 * gold + 5 * (k % 4), 1)))
+        path = write_csv(folder / f"{test_set}.csv", "id gold near rough far", rows)
+        load(database, path, "numbers", fields={"test_set": test_set})
+    attributes = [("pairs", f"p{k:02}", ("news", "forum")[k % 2]) for k in range(24)]
+    load(database, write_csv(folder / "of pairs.csv", "test_set document genre", attributes), "documents")
+    # The tags of the key, of `loose` and of `strict`.
+    letters = [
+        ("B-DRUG O B-GROUP I-GROUP O", "B-DRUG O B-GROUP O O", "B-DRUG O B-DRUG I-DRUG O"),
+        ("O B-DRUG I-DRUG O B-BRAND", "O B-DRUG I-DRUG I-DRUG O", "O B-DRUG I-DRUG O B-DRUG"),
+        ("B-BRAND I-BRAND O O B-DRUG", "O B-BRAND O B-DRUG B-DRUG", "B-BRAND I-BRAND O O O"),
+        ("B-GROUP O O B-DRUG I-DRUG", "B-GROUP O O B-GROUP O", "B-DRUG O O B-DRUG I-DRUG"),
+    ]
+    for place, system in enumerate(("loose", "strict"), 1):
+        blocks = [
+            "\n".join(map(" ".join, zip("abcde", tags[0].split(), tags[place].split(), strict=True)))
+            for tags in letters
+        ]
+        path = folder / f"{system}.conll"
+        path.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+        load(database, path, "conll", fields={"test_set": "drugs", "system": system})
+
+
+KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "predicted", "judged", "empty")
 
 
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, worked examples of papers, and odd names;
     `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `classes`,
-    predicted classes; `empty`. All tests of a process share them, in any order, so a test that changes one takes a
-    copy.
+    predicted classes; `predicted`, numbers and spans; `empty`. All tests of a process share them, in any order, so a
+    test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in KINDS}
@@ -461,6 +493,8 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
         fill_replicated(database, folder)
     with create(paths["classes"]) as database:
         fill_classes(database, folder)
+    with create(paths["predicted"]) as database:
+        fill_predicted(database, folder)
     with create(paths["judged"]) as database:
         rows = write_csv(folder / "judged.csv", "test_set system document measure value", judged())
         load(database, rows, "values")

@@ -33,6 +33,7 @@ MEASURED: Mapping[str, str] = {
     "filtering": "fallout",
     "counts": "pass(k=1)",
     "rankings": "RR",
+    "numbers": "mae",
     "values": "m",
     "published": "printed",
 }
@@ -45,6 +46,7 @@ COLUMNS: Mapping[str, str] = {
     "counts": "test_set system document count number",
     "judgments": "test_set document item grade",
     "rankings": "test_set system document item rank",
+    "numbers": "test_set system document truth prediction",
     "values": "test_set system document measure value",
     "published": "test_set system task measure value resolution",
 }
@@ -71,6 +73,9 @@ def rows_of(kind: str, test_set: str, system: str) -> Rows:
             ranked = [(test_set, system, d, "hit", number + 1) for d, number in documents]
             others = [(test_set, system, d, f"y{r}", r) for d, number in documents for r in range(1, number + 1)]
             return {"judgments": judged, "rankings": [*ranked, *others]}
+        case "numbers":
+            truths = enumerate(DOCUMENTS)
+            return {"numbers": [(test_set, system, d, place / 2, right[place] + place / 4) for place, d in truths]}
         case "values":
             return {"values": [(test_set, system, d, "m", number) for d, number in documents]}
         case "published":

@@ -7,21 +7,30 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
+import evalhouse as eh
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.comparing.numbers import value
+from evalhouse.warehouse.comparing.numbers import Predicted, sums_of_ranks, value
 from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.kinds.records import NUMBERS as PREDICTIONS
+from evalhouse.warehouse.loading.export import export_form
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import READERS, Start
 from evalhouse.warehouse.measures import find_measure, settle
 from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.significance.slices import contributions
+from evalhouse.warehouse.significance.sums import Sums
 from evalhouse.warehouse.store.connecting import in_memory
+from evalhouse.warehouse.store.database import Database
+from evalhouse.warehouse.store.sql import Sql
 from tests.conftest import write_csv
+from tests.store.texts import Load
 
 TRUTHS = [0.5, 1.5, 2.0, 3.5, 4.0, 4.5, 1.0, 3.0]
 FIRST = [0.7, 1.1, 2.4, 3.1, 4.2, 4.0, 1.6, 2.9]
@@ -154,6 +163,66 @@ def test_a_document_without_a_prediction_has_none(tmp_path: Path) -> None:
         asking(tmp_path).run("compare pearson for first, second on sts missing zero")
 
 
+# === documents behind a difference ====================================================================================
+
+EACH = st.lists(st.tuples(*[st.integers(0, 5).map(float)] * 5), min_size=4, max_size=12)
+"""Of each document the true number, and what four systems predict; many are equal."""
+
+
+def sums(name: str, rows: list[tuple[float, ...]]) -> Sums:
+    measure = find_measure(name, "numbers")
+    assert measure is not None
+    truths, *predictions = (np.array(column) for column in zip(*rows, strict=True))
+    numbers = Predicted.of(np.stack([truths] * 4), np.stack(predictions), np.arange(len(rows)))
+    return sums_of_ranks(numbers, settle(measure, {}).computation)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+@given(rows=EACH, pair=st.permutations(range(4)).map(lambda places: places[:2]))
+def test_two_of_several_systems_have_their_values(name: str, rows: list[tuple[float, ...]], pair: list[int]) -> None:
+    everyone = sums(name, rows)
+    two = everyone.only(pair)
+    assert two.valuation is not everyone.valuation
+    np.testing.assert_array_equal(two.values(), everyone.values()[pair])
+    assert [two.exactly(place) for place in range(2)] == [everyone.exactly(place) for place in pair]
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+@given(rows=EACH)
+def test_half_of_each_system_is_every_document_with_both_predictions(name: str, rows: list[tuple[float, ...]]) -> None:
+    two = sums(name, rows).only((0, 1))
+    mixed = two.valuation.values(two.counts.sum(axis=(0, 2))[:, None] / 2)[0]
+    truths, first, second, *_ = (list(column) for column in zip(*rows, strict=True))
+    expected = of(name, truths * 2, first + second)
+    assert mixed == pytest.approx(np.nan if expected is None else expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+@given(rows=EACH)
+def test_contributions_add_up_and_are_of_documents_that_differ(name: str, rows: list[tuple[float, ...]]) -> None:
+    two = sums(name, rows).only((0, 1))
+    assume(np.isfinite(two.values()).all())
+    found = contributions(two)
+    assert found.sum() == pytest.approx(two.values()[0] - two.values()[1], abs=1e-7)
+    alike = [first == second for _, first, second, *_ in rows]
+    assert (np.abs(found[alike]) < 1e-12).all()
+    np.testing.assert_allclose(contributions(sums(name, rows).only((1, 0))), -found, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+def test_of_too_many_documents_neighbours_are_exchanged_together(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalhouse.warehouse.comparing.numbers.CELLS", 2 * 4**2)
+    session = asking(tmp_path)
+    result = session.run(f"compare {name} for first, second on sts")
+    assert f"{name} on sts: 8 documents are exchanged in 4 blocks of neighbouring ones" in result.notes
+    assert result.table.column("p")[0] * 16 % 1 == 0  # type: ignore[operator]
+    for asked in ("documents {} for first, second on sts", "compare {} for first, second on sts anytime"):
+        with pytest.raises(QueryError, match="takes 8 documents together in 4 blocks, so single ones are not known"):
+            session.run(asked.format(name))
+
+
 # === tables ===========================================================================================================
 
 
@@ -182,3 +251,95 @@ def test_cells_that_are_no_numbers_have_their_places(tmp_path: Path) -> None:
         (2, "a is 'x', not a number from -1e15 to 1e15"),
         (3, "gold is empty"),
     ]
+
+
+SYSTEM_BY_SYSTEM = "id,system,gold,prediction\np1,a,1.5,2\np2,a,3,2\n"
+
+
+@pytest.mark.parametrize(
+    ("later", "place"),
+    [
+        (
+            "id,gold,b\np1,1.50,2\np2,3.25,2\n",
+            (3, "the true number of document p2 of sts is 3.25, but 3.0 for a in in.csv"),
+        ),
+        (
+            "id,system,gold,prediction\np3,b,1.5,2\np3,c,2.5,2\n",
+            (2, "the true number of document p3 of sts is 1.5, but 2.5 for c"),
+        ),
+    ],
+)
+def test_a_document_has_one_true_number(
+    later: str, place: tuple[int, str], database: Database, load_text: Load
+) -> None:
+    load_text(SYSTEM_BY_SYSTEM, "numbers", fields={"test_set": "sts"})
+    with pytest.raises(DataError) as error:
+        load_text(later, "numbers", fields={"test_set": "sts"}, file="later.csv")
+    (fault,) = error.value.faults
+    assert (fault.line, fault.message) == (place[0], place[1])
+    assert database.rows(Sql("select count(*) from prediction")) == [(2,)]
+    load_text(later.replace("2.5", "1.5").replace("3.25", "3.0"), "numbers", fields={"test_set": "sts"})
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "named"),
+    [
+        ("sts.csv", "id,gold,a,b\n1,0,0.1,0.5\n2,2,0.2,0.1\n", {("sts", "a"), ("sts", "b")}),
+        ("sts.csv", "id,gold,a\n1,0,0.1\n2,2,0.2\n", {("sts", "a")}),
+        ("sts.csv", "id,model,human,prediction\n1,m,0,0.1\n1,n,0,0.1\n", {("sts", "m"), ("sts", "n")}),
+        ("m.csv", "id,y_true,y_pred\n1,0.5,0.1\n2,2,1.1\n", {("FOLDER", "m")}),
+        ("m.csv", "id,dataset,y_true,y_pred\n1,s,0.5,0.1\n2,t,2,1.1\n", {("s", "m"), ("t", "m")}),
+    ],
+)
+def test_names_that_no_column_gives_are_those_of_the_file(
+    file: str, text: str, named: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "FOLDER" / file
+    path.parent.mkdir()
+    path.write_text(text)
+    with in_memory() as database:
+        load(database, path, "numbers")
+        assert set(database.rows(Sql("select test_set, system from predictions"))) == named
+
+
+def test_what_was_exported_is_loaded_again(tmp_path: Path) -> None:
+    database, rows = asking(tmp_path).database, Sql("select * exclude (import_id) from predictions order by all")
+    export_form(database, PREDICTIONS, tmp_path / "numbers.csv")
+    with in_memory() as again:
+        load(again, tmp_path / "numbers.csv", "numbers")
+        assert again.rows(rows) == database.rows(rows)
+
+
+# === tables in memory =================================================================================================
+
+IDS = [f"p{place}" for place in range(len(TRUTHS))]
+WIDE = {"gold": TRUTHS, "first": FIRST, "second": SECOND}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        WIDE,
+        {"id": IDS, **WIDE},
+        {"id": IDS, "truth": TRUTHS, "first": np.array(FIRST), "second": np.array(SECOND)},
+        pd.DataFrame(WIDE),
+        pd.DataFrame(WIDE, index=pd.Index(IDS, name="id")),
+        pd.DataFrame(
+            {"id": IDS * 2, "model": ["first"] * 8 + ["second"] * 8, "human": TRUTHS * 2, "prediction": FIRST + SECOND}
+        ),
+        [{"id": name, "gold": t, "first": a, "second": b} for name, t, a, b in zip(IDS, *WIDE.values(), strict=True)],
+    ],
+)
+@pytest.mark.parametrize("name", ["pearson", "kendall"])
+def test_python_asks_about_true_numbers_and_predictions(name: str, data: object) -> None:
+    (found,) = eh.compare(data, name, "first", "second").rows
+    assert (found["task"], found["documents"]) == ("numbers", 8)
+    assert found["value_a"] == pytest.approx(MEASURES[name](TRUTHS, FIRST), abs=1e-12)
+    assert found["p"] == pytest.approx(brute_force(name, FIRST, SECOND), abs=1e-12)
+
+
+def test_whole_numbers_are_numbers_for_a_correlation() -> None:
+    stars = {"id": IDS, "gold": [1, 2, 3, 4, 5, 1, 2, 3], "a": [1, 2, 3, 3, 5, 1, 2, 2]}
+    (found,) = eh.score(stars, ["spearman", "mae"]).rows
+    assert found["spearman"] == pytest.approx(stats.spearmanr(stars["gold"], stars["a"])[0])
+    assert found["mae"] == 0.25

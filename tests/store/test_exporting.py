@@ -64,6 +64,7 @@ def test_what_documents_are_called_and_clustered_by_is_named_to_be_said_again(
         "decisions": Observed("topic-document pair", "topic"),
         "labels": Observed("topic-document pair", "topic"),
         "values": Observed("question", "passage"),
+        "numbers": Observed(),
         "rankings": Observed("topic"),
         "judgments": Observed("topic"),
         "published": Observed(),

@@ -50,7 +50,7 @@ def test_a_load_stores_its_rows_and_where_they_came_from(database: Database, loa
         3,
         (),
     )
-    assert stored(database)[0] == ("", "T", "GE", "D0", "slot", 10, 9, 7, 1, None, None, None, None)
+    assert stored(database)[0] == ("", "T", "GE", "D0", "slot", 10, 9, 7, 1, *[None] * 8)
     [row] = database.rows(Sql("select id, source, sha256, reader, options, rows, simulated from import"))
     options = '{"columns":{"system":"site"},"fields":{"unit":"slot"}}'
     assert row == (1, "in.csv", hashlib.sha256(text.encode()).hexdigest(), "scores", options, 3, True)
@@ -58,7 +58,7 @@ def test_a_load_stores_its_rows_and_where_they_came_from(database: Database, loa
 
 def test_counts_that_are_not_given_are_unknown_and_not_zero(database: Database, load_text: Load) -> None:
     load_text(SCORES.strip() + ",incorrect,missing\nT,GE,D,9,9,7,1,0,\n")
-    assert stored(database) == [("", "T", "GE", "D", None, 9, 9, 7, 1, 0, None, None, None)]
+    assert stored(database) == [("", "T", "GE", "D", None, 9, 9, 7, 1, 0, *[None] * 7)]
 
 
 def test_the_same_content_twice_changes_nothing_and_says_so(database: Database, load_text: Load) -> None:

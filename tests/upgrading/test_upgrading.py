@@ -26,7 +26,7 @@ from evalhouse.warehouse.store.schema import SCHEMA_VERSION
 from evalhouse.warehouse.store.upgrading import check, upgrade
 
 HERE = Path(__file__).resolve().parent
-VERSIONS = (1, 2, 8, 9)
+VERSIONS = (1, 2, 8, 9, 11)
 QUESTIONS = dict(
     line.split(": ", 1) for line in (HERE / "questions.txt").read_text(encoding="utf-8").splitlines() if line
 )
@@ -46,7 +46,7 @@ key`.
 """
 
 _EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction", "share"}
-EMPTY = {8: _EMPTY, 9: _EMPTY | {"column_role"}}
+EMPTY = {8: _EMPTY, 9: _EMPTY | {"column_role"}, 11: _EMPTY | {"column_role", "document_identity"}}
 """By version, tables that have no rows in its warehouse."""
 
 pytestmark = [

@@ -74,6 +74,7 @@ def _at_any_time(comparison: Comparison, workforce: Workforce) -> Decisions:
 
 
 def _e_value(comparison: Comparison, pair: Pair) -> Outcome:
+    comparison.check_single()
     came = came_of(comparison, pair)
     paired = paired_sums(comparison, pair).of_units(came.order)
     found = looks_at_any_time(paired, comparison.how.sides)
@@ -85,6 +86,7 @@ def _e_value(comparison: Comparison, pair: Pair) -> Outcome:
 
 
 def _by_plan(comparison: Comparison, looks: p.Looks, planned: int, workforce: Workforce, pairs: int) -> Decisions:
+    comparison.check_single()
     label, how = comparison.statistic.label, comparison.how
     by_pair: Decisions = {}
     for pair in comparison.pairs:

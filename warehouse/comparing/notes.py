@@ -567,6 +567,7 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
         yield from _of_orders(comparison, comparison.sums.ranked)
     if comparison.statistic.of_numbers:
         yield from _of_scales(comparison)
+        yield from _of_blocks(comparison)
     yield from missing_notes(comparison)
 
 
@@ -617,11 +618,20 @@ def _of_scales(comparison: Comparison) -> Iterator[str]:
     if PREDICTION not in comparison.observations.counts:  # what is compared over test sets has none of its own
         return
     predictions = comparison.observations.counts[PREDICTION]
-    apart = [pair for pair in comparison.pairs if not on_one_scale(*(predictions[place] for place in pair))]
+    pairs = dict.fromkeys((min(pair), max(pair)) for pair in comparison.pairs)
+    apart = [pair for pair in pairs if not on_one_scale(*(predictions[place] for place in pair))]
     if apart and comparison.how.test.exchanges:
         names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
         where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
         yield f"{where}: the predictions of {some(names)} are on different scales, and exchanges mix them"
+
+
+def _of_blocks(comparison: Comparison) -> Iterator[str]:
+    """How many exchange units are exchanged together, where they are too many to be exchanged one by one."""
+    if comparison.blocks:
+        units = quantity(comparison.observations.units, comparison.entry.units.exchange_noun)
+        where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
+        yield f"{where}: {units} are exchanged in {comparison.blocks:,} blocks of neighbouring ones"
 
 
 def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:

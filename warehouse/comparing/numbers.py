@@ -30,7 +30,7 @@ from evalhouse.warehouse.measures.forms import (
 from evalhouse.warehouse.measures.numbers import EE, XX, XY, YY, N, X, Y
 from evalhouse.warehouse.significance.arrays import Floats, Integers, to_fixed_point
 from evalhouse.warehouse.significance.rank_correlation import Codes, ExchangedNumbers, codes_of, kendall, spearman
-from evalhouse.warehouse.significance.sums import Sums, Valuation
+from evalhouse.warehouse.significance.sums import Columns, Sums, Valuation
 
 MOST_PLACES = 9
 """Decimals of up to so many places are computed with exactly."""
@@ -155,7 +155,22 @@ def sums_of_ranks(numbers: Predicted, of: OfRanks) -> Sums:
     exchanged = ExchangedNumbers(codes_of(numbers.truths[0]), codes_of(numbers.predictions), cluster, associate)
     there = np.broadcast_to(np.eye(units, dtype=np.int64)[:, None, :], (units, systems, units))
     chosen = there * _first_alike(exchanged.predictions, cluster, units)
-    return Sums((*there, *chosen), Valuation(exchanged.values, exchanged.exactly, slopes=exchanged.slopes))
+    return Sums((*there, *chosen), _valuation(exchanged))
+
+
+def _valuation(exchanged: ExchangedNumbers) -> Valuation:
+    """How correlations of ranks are read from the columns of sums."""
+
+    def of_some(columns: Columns) -> tuple[Columns, Valuation]:
+        there, places = columns[: len(columns) // 2], columns[len(columns) // 2 :]
+        chosen = np.stack([column.sum(axis=1) for column in places], axis=1)
+        predictions = exchanged.predictions[chosen[:, exchanged.cluster], np.arange(exchanged.truths.size)]
+        # A system that predicts as another before it does keeps the place of that one.
+        first = (chosen[:, None] == chosen[None]).argmax(axis=1)
+        narrower = tuple(column * of_unit[:, None] for column, of_unit in zip(there, first.T, strict=True))
+        return (*there, *narrower), _valuation(exchanged._replace(predictions=predictions))
+
+    return Valuation(exchanged.values, exchanged.exactly, slopes=exchanged.slopes, of_some=of_some)
 
 
 def _first_alike(predictions: Codes, cluster: NDArray[np.intp], units: int) -> Integers:

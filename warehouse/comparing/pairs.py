@@ -24,7 +24,7 @@ from evalhouse.warehouse.comparing.observations import (
     read_columns,
 )
 from evalhouse.warehouse.comparing.sums import Orders, average_of, sums
-from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.measures.measure import SHARE
 from evalhouse.warehouse.plans import plan as p
@@ -135,8 +135,30 @@ class Comparison(Struct, frozen=True, dict=True):
         return self._ratio(self.sums_of(a, b))
 
     def data_of(self, a: int, b: int) -> Sums:
-        """The sums of two systems as tests take them, those of a ratio in as many digits as the two allow."""
+        """The sums of two systems as tests take them, those of a ratio in as many digits as the two allow. Raises
+        QueryError where no single exchange unit is known.
+        """
+        self.check_single()
         return self.additive.data((a, b)) if self.sums.is_function else self.ratios_of(a, b).data()
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks where exchange units are so many that neighbouring ones are exchanged together; else
+        0.
+        """
+        if self.statistic.of_numbers and isinstance(self.sums, Sums) and self.sums.units < self.observations.units:
+            return self.sums.units
+        return 0
+
+    def check_single(self) -> None:
+        """Raises QueryError where neighbouring exchange units are taken together, so that no single one is known."""
+        if self.blocks:
+            units = quantity(self.observations.units, self.entry.units.exchange_noun)
+            taken = f"{self.statistic.label} on {self.entry.test_set.name} takes {units} together"
+            raise QueryError(
+                f"{taken} in {self.blocks:,} blocks, so single ones are not known",
+                hints=("pearson, rmse, mae and r2 know every single one",),
+            )
 
     @property
     def of_totals(self) -> bool:

@@ -60,7 +60,8 @@ class FactForm(Struct, frozen=True):
     column that is not a field is an attribute. There a record is one row of the file, and a fact is one attribute of it
     and points only to the last field of the key. `limits` are constraints on the counts of one fact. `named_limits` are
     constraints on the counts of one unit, for forms in which a fact is one count, named by the last field of the key.
-    `places` is the field that orders facts which differ only in the last field of their key: 1, 2, 3 and so on.
+    `places` is the field that orders facts which differ only in the last field of their key: 1, 2, 3 and so on. `truth`
+    is the field that is right for a document, and so the same whatever system the fact is of.
     """
 
     name: str
@@ -71,6 +72,7 @@ class FactForm(Struct, frozen=True):
     limits: tuple[Limit, ...] = ()
     named_limits: tuple[Limit, ...] = ()
     places: str = ""
+    truth: str = ""
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -159,6 +161,7 @@ NUMBERS = FactForm(
     "prediction",
     key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT),
     content=(Field("truth", "value"), Field("prediction", "value")),
+    truth="truth",
 )
 """Predicted numbers beside the true ones."""
 RANKINGS = FactForm(

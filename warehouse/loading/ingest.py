@@ -37,7 +37,7 @@ from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.disagreements import disagreements
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
 from evalhouse.warehouse.loading.identities import check_identities
-from evalhouse.warehouse.loading.keys import check_keys
+from evalhouse.warehouse.loading.keys import check_keys, check_truths
 from evalhouse.warehouse.loading.late_answers import LateAnswers
 from evalhouse.warehouse.loading.planning import LoadPlan, LoadRequest, PlannedFile
 from evalhouse.warehouse.loading.readers import READERS, Reader, plugins, reader_name
@@ -229,6 +229,8 @@ def load(
             check_keys(
                 database, reader, number, called or str(source), by_folder=by_folder, same_documents=same_documents
             )
+            for part in parts:
+                check_truths(part, number)
             # What is said of documents comes after the facts, which have given numbers to the names.
             notes += [note for of in identities for note in check_identities(of, same_documents=same_documents)]
             new_facts = sum(part.rows_new for part in loaded)

@@ -1,7 +1,8 @@
 """Whether all systems of a test set were judged by one key, where a file brings the key beside each system's answers.
 
-Such a key is not stored by itself: it is what was `possible` in each document. A file with another key for a document
-is refused, since its values could not be compared with those that are there. Nothing is stored here.
+Such a key is not stored by itself: it is what was `possible` in each document, or the true number beside what a system
+predicted. A file with another key for a document is refused, since its values could not be compared with those that are
+there. Nothing is stored here.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalhouse.warehouse.faults import DataError, Fault
+from evalhouse.warehouse.loading.checks import FilePart
+from evalhouse.warehouse.loading.facts import make_facts, place_test_sets
 from evalhouse.warehouse.loading.identities import SAME_DOCUMENTS
 from evalhouse.warehouse.loading.planning import some
 from evalhouse.warehouse.loading.staging.reader import Reader
+from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS
 from evalhouse.warehouse.store.database import Database
-from evalhouse.warehouse.store.sql import Sql
+from evalhouse.warehouse.store.sql import Sql, value
 
 DIFFERING = """
 with held as (
@@ -114,6 +118,42 @@ def check_keys(
         raise DataError((Fault(called, None, wrong),), hints=(*_hints(reader), SAME_DOCUMENTS))
 
 
+def check_truths(part: FilePart, number: int) -> None:
+    """Compares the true numbers of a part of the import `number`, the facts of which are stored, with those that are
+    stored for other systems. Raises DataError where a document has two; call it in the same transaction.
+    """
+    database, form, staged = part.staging.database, part.staged.form, part.staged
+    if not form.truth:
+        return
+    brought = (
+        "where test_set_id in (select test_set_id from " + form.table + " where import_id = " + value(number) + ")"
+    )
+    two = f"select test_set_id, document_id from {form.table} " + brought
+    two += f" group by all having min({form.truth}) < max({form.truth})"
+    [(documents,)] = database.rows("select count(*) from (" + two + ")")
+    if not documents:
+        return
+    place_test_sets(part.staging, staged)
+    make_facts(part.staging, staged)
+    first = "select distinct on (test_set_id, document_id) f.place, t.name, d.name, "
+    first += f"f.{form.truth}, b.{form.truth}, s.name, i.source "
+    first += f"from fact f join {form.table} b using (test_set_id, document_id) join (" + two + ") "
+    first += "using (test_set_id, document_id) join test_set t on t.id = test_set_id "
+    first += "join document d on d.id = document_id join system s on s.id = b.system_id "
+    first += f"left join import i on i.id = b.import_id where f.{form.truth} <> b.{form.truth} "
+    first += f"order by test_set_id, document_id, i.id is null, f.place limit {MOST_FAULTS}"
+    complaints = [
+        (
+            place,
+            f"the true number of document {document} of {test_set} is {here}, "
+            f"but {there} for {system}" + (f" in {source}" if source else ""),
+        )
+        for place, test_set, document, here, there, system, source in database.rows(first)
+    ]
+    hints = ("a document has one true number, whatever system predicts it", _APART)
+    raise DataError(staged.faults(part.staging, sorted(complaints)), int(documents), hints)
+
+
 def _foreign(database: Database, reader: Reader, number: int, by_folder: bool) -> Iterator[str]:
     """Why systems seem to be of different test sets: by all of their keys, or because they share no document."""
     for test_set, one, kinds, other, others in database.rows(Sql(APART, (number, reader.name, number))):
@@ -126,9 +166,12 @@ def _foreign(database: Database, reader: Reader, number: int, by_folder: bool) -
         yield f"{system} has no document in common with {other}, although both files are in the folder {test_set}"
 
 
+_APART = "--set test_set=NAME loads them as another test set"
+
+
 def _hints(reader: Reader) -> tuple[str, ...]:
     """What keeps test sets with different keys apart."""
-    apart = "--set test_set=NAME loads them as another test set"
+    apart = _APART
     if reader.unsaid.get("system") == "{stem}":
         apart += ", and --set 'test_set={stem}' --set 'system={parent}' takes each file for a test set"
     return (f"systems of a test set are judged by one key; {apart}",)

@@ -322,10 +322,11 @@ def _settings(node: n.MeasureCall, parameters: tuple[Parameter, ...], place: _Pl
             raise QueryError(fault, written_parameter.value.span)
         settings[parameter.name] = setting
     for parameter in parameters:
-        if parameter.name not in settings and not parameter.optional:
-            if parameter.default is None:
-                raise QueryError(f"{node.name} needs {parameter.name}", node.span)
-            settings[parameter.name] = parameter.default
+        if parameter.name in settings or (parameter.default is None and parameter.optional):
+            continue
+        if parameter.default is None:
+            raise QueryError(f"{node.name} needs {parameter.name}", node.span)
+        settings[parameter.name] = parameter.default
     return settings
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
+from evalhouse.warehouse.loading.readers.numbers import document_in, truth_in
 from evalhouse.warehouse.process.publishing import temporary
 from evalhouse.warehouse.store.fingerprints import write_frame
 
@@ -35,8 +36,9 @@ class Data(NamedTuple):
             return load(list(self.paths), {})
         with temporary() as scratch:
             called: dict[str, str] = {}
-            for place, (name, table) in enumerate(self.tables):
-                folder = scratch / str(place)
+            for name, table in self.tables:
+                # The folder may name the test set.
+                folder = scratch / _stem(name)
                 folder.mkdir()
                 called[str(_write_table(table, name, folder))] = name
             try:
@@ -99,6 +101,24 @@ def with_systems_as_columns(table: Any, measure: str, systems: Iterable[str]) ->
         return None
     if not arrays and len(columns) > len(named):
         return table
+    return _with_numbers(table)
+
+
+def with_true_numbers(table: Any, truth: str | None = None) -> Any | None:
+    """A table with a column of true numbers, the one that is said or that its name says, beside predictions. Its rows
+    are the documents, in order, where nothing names them. None for any other table.
+    """
+    if not _is_table(table):
+        return None
+    columns = _columns_of(table)
+    if (truth or truth_in(columns)) not in columns:
+        return None
+    names = columns if _package(table) != "pandas" else [*columns, *map(str, filter(None, table.index.names))]
+    return table if document_in(names) else _with_numbers(table)
+
+
+def _with_numbers(table: Any) -> Any:
+    """A table with the numbers of its rows as the names of documents."""
     rows = range(1, len(table if not isinstance(table, Mapping) else table[next(iter(table))]) + 1)
     if isinstance(table, Mapping):
         return {PLAIN_NOUN: rows, **table}
@@ -124,9 +144,13 @@ def _columns_of(table: Any) -> list[str]:
     return [str(name) for name in names]
 
 
+def _stem(name: str) -> str:
+    return re.sub(r"[^\w.+@:-]", "_", name) or "frame"
+
+
 def _write_table(table: Any, name: str, folder: Path) -> Path:
     """The file that a table becomes, with a name that can also name its test set."""
-    stem = re.sub(r"[^\w.+@:-]", "_", name) or "frame"
+    stem = _stem(name)
     if isinstance(table, Mapping):
         return _as_lines(_rows_of(table, name), folder / f"{stem}.jsonl", name)
     if isinstance(table, Sequence):

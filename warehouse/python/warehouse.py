@@ -22,11 +22,14 @@ from evalhouse.grammar.lexicon import is_bare_name, normalize, quote
 from evalhouse.grammar.nodes import Expectation
 from evalhouse.grammar.parser import parse
 from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
+from evalhouse.warehouse.kinds import NUMBERS
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
 from evalhouse.warehouse.loading.planning import LoadRequest
 from evalhouse.warehouse.loading.readers.table import TAKEN_FOR
 from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
+from evalhouse.warehouse.measures import find_measure
+from evalhouse.warehouse.measures.numbers import TRUTH
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
 from evalhouse.warehouse.python.methods import StatementMethods
@@ -702,11 +705,18 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
 
 
 def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The data of a question, and how they are read: with a column for each system, if they have these."""
-    from evalhouse.warehouse.python.frames import with_systems_as_columns
+    """The data of a question, and how they are read: as predicted numbers if the measure is of these and they have true
+    ones, and with a column for each system, if they have these.
+    """
+    from evalhouse.warehouse.python.frames import with_systems_as_columns, with_true_numbers
 
     data, measure = given["data"], given["measures"]
     systems = [name for name in (*given.get("systems", ()), given.get("against")) if isinstance(name, str)]
+    names = [name.strip() for name in measure.split(",")] if isinstance(measure, str) else list(measure)
+    if all(find_measure(name, NUMBERS.name) for name in names):
+        numbers = with_true_numbers(data, (given["map"] or {}).get(TRUTH))
+        if numbers is not None:
+            return numbers, {"as_": NUMBERS.name}
     if not isinstance(measure, str):
         return data, {}
     pivot = with_systems_as_columns(data, measure, systems)

@@ -167,7 +167,7 @@ class ExchangedNumbers(NamedTuple):
 
     Sums are read in a way of their own: in the first column of each exchange unit how often it is there, and in the
     second so many times the place of the system that is there with its predictions. So any exchange of units and any
-    choice of them is a sum.
+    choice of them is a sum. Of two systems each may be there with a part of the weight of a unit.
     """
 
     truths: Codes
@@ -186,11 +186,13 @@ class ExchangedNumbers(NamedTuple):
         """Their derivatives by the sums, in the same shape: by how often each exchange unit is there."""
         at_once = max(1, AT_ONCE // max(self.predictions.size, 1))
         found = np.zeros(sums.shape)
-        units = len(sums) // 2
+        units, documents = len(sums) // 2, self.truths.size
         for start in range(0, sums.shape[1], at_once):
             part = slice(start, start + at_once)
             by_document = self._associated(sums[:, part], slopes=True).gradients()
-            np.add.at(found[:units, part], self.cluster, by_document)
+            np.add.at(found[:units, part], self.cluster, by_document[:documents])
+            if len(self.predictions) == 2:
+                np.add.at(found[units:, part], self.cluster, by_document[documents:] - by_document[:documents])
         return found
 
     def exactly(self, sums: tuple[int, ...]) -> Decimal | None:
@@ -199,7 +201,17 @@ class ExchangedNumbers(NamedTuple):
 
     def _associated(self, sums: Floats, slopes: bool = False) -> Association:
         often, places = np.split(sums, 2)
+        if len(self.predictions) == 2 and (slopes or ((places != 0) & (places != often)).any()):
+            return self._mixed(often - places, places, slopes)
         chosen = np.rint(np.divide(places, often, out=np.zeros(often.shape), where=often > 0)).astype(np.intp)
         documents = np.arange(self.truths.size)[:, None]
         predictions = self.predictions[chosen[self.cluster], documents]
         return self.associate(self.truths, predictions, often[self.cluster], slopes)
+
+    def _mixed(self, first: Floats, second: Floats, slopes: bool) -> Association:
+        """Every document with the prediction of each of two systems, at the weight that the system has there. The
+        derivatives are by the weights of the first system, and then by those of the second.
+        """
+        weights = np.concatenate((first[self.cluster], second[self.cluster]))
+        predictions = np.broadcast_to(self.predictions.reshape(-1, 1), weights.shape)
+        return self.associate(np.tile(self.truths, 2), predictions, weights, slopes)

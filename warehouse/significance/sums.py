@@ -45,6 +45,12 @@ FLOAT_LIMIT = 2**53
 _DIGITS = Context(prec=60)
 
 
+Columns = tuple[Integers, ...]
+"""The columns of sums, each of shape (systems, units)."""
+
+Narrowing = Callable[[Columns], "tuple[Columns, Valuation]"]
+
+
 class Valuation(Struct, frozen=True):
     """How a value is computed from sums of counts.
 
@@ -59,6 +65,10 @@ class Valuation(Struct, frozen=True):
     is_ratio: bool = False
     slopes: Callable[[Floats], Floats] | None = None
     """The gradients for sums of shape (columns, any), of the same shape, where they are known by formula."""
+    of_some: Narrowing | None = None
+    """How the columns of some systems, and their valuation, follow from the columns as they are for all, where the
+    valuation says more of systems than the columns do.
+    """
     ratios: tuple[tuple[int, int, float], ...] = ()
     """Of an average of ratios, the columns of the numerator and the denominator of each, and what it is multiplied by.
     """
@@ -78,12 +88,21 @@ class Valuation(Struct, frozen=True):
             exact = self.exactly(sums)
             return None if exact is None else times(exact, factor)
 
+        def of_some(columns: Columns) -> tuple[Columns, Valuation]:
+            narrower, valuation = self.narrow(columns)
+            return narrower, valuation.multiply(factor)
+
         slopes = self.slopes
         return Valuation(
             lambda sums: floating * self.values(sums),
             exactly,
             slopes=None if slopes is None else lambda sums: floating * slopes(sums),
+            of_some=None if self.of_some is None else of_some,
         )
+
+    def narrow(self, columns: Columns) -> tuple[Columns, Valuation]:
+        """The columns of some systems, given those rows of the columns of all, and how they are valued."""
+        return (columns, self) if self.of_some is None else self.of_some(columns)
 
     @classmethod
     def average(cls, parts: Sequence[Valuation], columns: Sequence[int]) -> Valuation:
@@ -108,7 +127,17 @@ class Valuation(Struct, frozen=True):
             of_parts = zip((part.slopes for part in parts), places, strict=True)
             return np.concatenate([of(sums[place]) for of, place in of_parts if of is not None]) / len(parts)
 
-        return cls(values, exactly, slopes=slopes if all(part.slopes is not None for part in parts) else None)
+        def of_some(several: Columns) -> tuple[Columns, Valuation]:
+            narrowed = [part.narrow(several[place]) for part, place in zip(parts, places, strict=True)]
+            narrower = tuple(column for of_part, _ in narrowed for column in of_part)
+            return narrower, cls.average([valuation for _, valuation in narrowed], columns)
+
+        return cls(
+            values,
+            exactly,
+            slopes=slopes if all(part.slopes is not None for part in parts) else None,
+            of_some=of_some if any(part.of_some is not None for part in parts) else None,
+        )
 
 
 def _quotients(sums: Floats) -> Floats:
@@ -300,9 +329,11 @@ class Sums(Struct, frozen=True, eq=False):
     def only(self, places: Sequence[int]) -> Sums:
         """Those of some systems."""
         some = np.array(places, dtype=np.intp)
+        columns, valuation = self.valuation.narrow(tuple(column[some] for column in self.columns))
         return replace(
             self,
-            columns=tuple(column[some] for column in self.columns),
+            columns=columns,
+            valuation=valuation,
             known=None if self.known is None else self.known[some],
             counted=self.counted if isinstance(self.counted, bool) else self.counted[some],
             measured=None if self.measured is None else self.measured.only(some),

@@ -40,6 +40,7 @@ from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
 if TYPE_CHECKING:
     from evalhouse.warehouse.significance.power.populations import Population
     from evalhouse.warehouse.significance.power.simulation import Simulation
+    from evalhouse.warehouse.significance.sums import Sums
 
 DEFAULT_WANTED = Decimal("0.8")
 SIMULATIONS = 2000
@@ -171,6 +172,19 @@ def _check_pilot(comparison: Comparison) -> None:
         )
 
 
+MOST_TERMS = 2**26
+"""So many products of two columns, times exchange units, fit into memory."""
+
+
+def _check_terms(comparison: Comparison, sums: Sums) -> None:
+    """Raises QueryError for a function of so many sums that simulations do not fit into memory."""
+    if sums.is_function and len(sums.columns) ** 2 // 2 * sums.units > MOST_TERMS:
+        units = quantity(sums.units, comparison.entry.units.exchange_noun)
+        raise QueryError(
+            f"{comparison.entry.test_set.name} has {units}, too many for power of {comparison.statistic.label}"
+        )
+
+
 def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
     """What the documents of two systems are resampled as, the better of which is to be the first; None where the two
     never differ."""
@@ -178,6 +192,7 @@ def population_of_pair(comparison: Comparison, pair: Pair) -> Population | None:
 
     a, b = reversed(pair) if comparison.statistic.measure.lower_is_better else pair
     sums = comparison.data_of(a, b)
+    _check_terms(comparison, sums)
     equal = sums.is_ratio and bool((sums.denominators[0] == sums.denominators[1]).all())
     of_values = comparison.statistic.averaged or comparison.observations.values is not None
     factor = float(sums.factor / Fraction(10) ** exponent_of_pair(comparison, pair))

@@ -1,7 +1,8 @@
 """Numbers that systems predict, beside the true ones: a table with a column of each, or with the true numbers and one
 column per system.
 
-Columns are known by their names: gold, y_true, target, human and label are true, y_pred and prediction are predicted.
+Columns are known by their names: truth, gold, y_true, target, human and label are true, y_pred and prediction are
+predicted.
 Whole numbers on both sides may be classes, as scikit-learn takes them to be; if one is a fraction they are numbers.
 """
 
@@ -15,7 +16,7 @@ from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, NUMBERS, SYS
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import MARKS, REPLICATES, called, is_place, noun_of, plain
-from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start
+from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start, filled
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.numbers import PREDICTION, TRUTH
@@ -24,7 +25,7 @@ from evalhouse.warehouse.store.sql import Sql, join, name, value, values
 
 EXAMPLE = "id,gold,bert,glove\nP1,4.5,4.2,2.9\nP2,0.5,0.9,1.4\nP3,3.0,3.3,2.0\n"
 
-TRUTHS = ("gold", "y_true", "target", "human", "label")
+TRUTHS = (TRUTH, "gold", "y_true", "target", "human", "label")
 PREDICTIONS = ("y_pred", "prediction")
 """Names of columns, the most telling first."""
 
@@ -66,7 +67,7 @@ def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) 
         raise staging.refusal(
             f"no column names the documents; {there_are}; --map document=COLUMN says which does", line
         )
-    truth = said.get(TRUTH) or _truth_in(header)
+    truth = said.get(TRUTH) or truth_in(header)
     if truth not in header:
         raise staging.refusal(
             f"no column holds the true numbers; {there_are}; --map {TRUTH}=COLUMN says which does", line
@@ -92,7 +93,19 @@ def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) 
     left = [heading for place, heading in enumerate(header) if place not in {*taken, *places}]
     notes = [f"true numbers: {truth}; {'predictions' if prediction else 'systems'}: {', '.join(others)}"]
     notes += [f"left out (not numbers of systems): {', '.join(left)}"] if left else []
-    return Matching(fields, places, tuple(notes))
+    unsaid = _unsaid(staging, fields, _name_systems(others, {*fields, *staging.fields}))
+    return Matching(fields, places, tuple(notes), unsaid)
+
+
+def _unsaid(staging: Staging, fields: Collection[str], by_columns: bool) -> dict[str, str]:
+    """What the names of the file say of the test set and the system, where nothing else does. The name of the file is
+    that of the test set if it is not needed for the system.
+    """
+    unsaid = dict(staging.unsaid)
+    if by_columns or SYSTEM.name in fields:
+        unsaid |= filled({TEST_SET.name: "{stem}"}, staging.source)
+    lacking = (TEST_SET.name,) if by_columns else (TEST_SET.name, SYSTEM.name)
+    return {field: unsaid[field] for field in lacking if field not in fields and field not in staging.fields}
 
 
 def _named(field: str, header: Sequence[str]) -> str:
@@ -101,7 +114,13 @@ def _named(field: str, header: Sequence[str]) -> str:
     return field if field in header else found[0] if found else ""
 
 
-def _truth_in(header: Iterable[str]) -> str | None:
+def document_in(header: Sequence[str]) -> str:
+    """The column that names the documents, as its name says; empty where none says so."""
+    return _named(DOCUMENT.name, header)
+
+
+def truth_in(header: Iterable[str]) -> str | None:
+    """The column of true numbers, as its name says; None where none says so."""
     by_name = {plain(heading): heading for heading in header}
     return next((by_name[word] for word in TRUTHS if word in by_name), None)
 
@@ -136,7 +155,7 @@ def _check(staging: Staging, cells: Staged) -> None:
 def _a_row_a_system(staging: Staging, cells: Staged, truth: str, predictions: Sequence[str]) -> Staged:
     """Turns each row into one row per system."""
     table, given = staging.of(NUMBERS).table, {*cells.columns, *staging.fields}
-    by_columns = len(predictions) > 1 or _names_a_system(predictions[0], given)
+    by_columns = _name_systems(predictions, given)
     fields = [field.name for field in CELLS.key if field.name in given]
     columns = [name(field) for field in fields if not (by_columns and field == SYSTEM.name)]
     numbers = "unnest([" + join(", ", (Sql(f"attribute_{n + 1}") for n in range(len(predictions)))) + "]) as prediction"
@@ -163,9 +182,9 @@ def _a_row_a_system(staging: Staging, cells: Staged, truth: str, predictions: Se
     return Staged(NUMBERS, named, (), cells.notes, lines if cells.lines else None, observed=observed)
 
 
-def _names_a_system(heading: str, given: Collection[str]) -> bool:
-    """Whether the only column of predictions is named after its system."""
-    return plain(heading) not in PREDICTIONS and SYSTEM.name not in given
+def _name_systems(headings: Sequence[str], given: Collection[str]) -> bool:
+    """Whether columns of predictions are named after their systems: several, or one if nothing else names it."""
+    return len(headings) > 1 or (plain(headings[0]) not in PREDICTIONS and SYSTEM.name not in given)
 
 
 # === which tables hold numbers ========================================================================================
@@ -174,7 +193,7 @@ def _names_a_system(heading: str, given: Collection[str]) -> bool:
 def _recognizes(start: Start) -> Recognition | None:
     """Recognizes true numbers beside predictions, or beside one column per system."""
     header = [heading for record in start.records[:1] for heading in record]
-    truth = start.mapped.get(TRUTH) or _truth_in(header)
+    truth = start.mapped.get(TRUTH) or truth_in(header)
     cells = {heading: [record.get(heading, "").strip() for record in start.records] for heading in header}
     if truth is None or not cells or not called("document", header) or not _are_numbers(cells[truth]):
         return None

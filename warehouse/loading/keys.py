@@ -17,7 +17,7 @@ from evalhouse.warehouse.loading.planning import some
 from evalhouse.warehouse.loading.staging.reader import Reader
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS
 from evalhouse.warehouse.store.database import Database
-from evalhouse.warehouse.store.sql import Sql, value
+from evalhouse.warehouse.store.sql import Sql
 
 DIFFERING = """
 with held as (
@@ -118,40 +118,46 @@ def check_keys(
         raise DataError((Fault(called, None, wrong),), hints=(*_hints(reader), SAME_DOCUMENTS))
 
 
+SEVERAL_TRUTHS = """
+select test_set_id, document_id from {table}
+where test_set_id in (select test_set_id from {table} where import_id = ?)
+group by all having min({truth}) < max({truth})
+"""
+"""The documents for which several true numbers are stored, on the test sets of an import."""
+
+
+FIRST_TRUTHS = """
+select distinct on (test_set_id, document_id)
+    fact.place, t.name, d.name, fact.{truth}, other.{truth}, s.name, i.source
+from fact join {table} as other using (test_set_id, document_id)
+join test_set t on t.id = test_set_id join document d on d.id = document_id join system s on s.id = other.system_id
+left join import i on i.id = other.import_id
+where fact.{truth} <> other.{truth}
+order by test_set_id, document_id, i.id is null, fact.place
+limit {most}
+"""
+"""Where a file says another true number than is stored for another system: the first place for each document."""
+
+
 def check_truths(part: FilePart, number: int) -> None:
     """Compares the true numbers of a part of the import `number`, the facts of which are stored, with those that are
     stored for other systems. Raises DataError where a document has two; call it in the same transaction.
     """
-    database, form, staged = part.staging.database, part.staged.form, part.staged
+    database, form = part.staging.database, part.staged.form
     if not form.truth:
         return
-    brought = (
-        "where test_set_id in (select test_set_id from " + form.table + " where import_id = " + value(number) + ")"
-    )
-    two = f"select test_set_id, document_id from {form.table} " + brought
-    two += f" group by all having min({form.truth}) < max({form.truth})"
-    [(documents,)] = database.rows("select count(*) from (" + two + ")")
-    if not documents:
+    named = {"table": form.table, "truth": form.truth, "most": MOST_FAULTS}
+    several = database.rows(Sql(SEVERAL_TRUTHS.format(**named), (number,)))
+    if not several:
         return
-    place_test_sets(part.staging, staged)
-    make_facts(part.staging, staged)
-    first = "select distinct on (test_set_id, document_id) f.place, t.name, d.name, "
-    first += f"f.{form.truth}, b.{form.truth}, s.name, i.source "
-    first += f"from fact f join {form.table} b using (test_set_id, document_id) join (" + two + ") "
-    first += "using (test_set_id, document_id) join test_set t on t.id = test_set_id "
-    first += "join document d on d.id = document_id join system s on s.id = b.system_id "
-    first += f"left join import i on i.id = b.import_id where f.{form.truth} <> b.{form.truth} "
-    first += f"order by test_set_id, document_id, i.id is null, f.place limit {MOST_FAULTS}"
-    complaints = [
-        (
-            place,
-            f"the true number of document {document} of {test_set} is {here}, "
-            f"but {there} for {system}" + (f" in {source}" if source else ""),
-        )
-        for place, test_set, document, here, there, system, source in database.rows(first)
-    ]
+    place_test_sets(part.staging, part.staged)
+    make_facts(part.staging, part.staged)
+    complaints = []
+    for place, test_set, document, here, there, system, source in database.rows(Sql(FIRST_TRUTHS.format(**named))):
+        other = f"but {there} for {system}" + (f" in {source}" if source else "")
+        complaints.append((place, f"the true number of document {document} of {test_set} is {here}, {other}"))
     hints = ("a document has one true number, whatever system predicts it", _APART)
-    raise DataError(staged.faults(part.staging, sorted(complaints)), int(documents), hints)
+    raise DataError(part.staged.faults(part.staging, sorted(complaints)), len(several), hints)
 
 
 def _foreign(database: Database, reader: Reader, number: int, by_folder: bool) -> Iterator[str]:

@@ -268,6 +268,12 @@ class Result(Struct, frozen=True):
     sections: tuple[TableSection, ...] = ()
     how: str = ""
     """The last part of the caption: how much was observed, and how it was tested."""
+    sentence: str = ""
+    """What the rows say, as one would say it; empty where no sentence can sum them up. It stands first, in place of the
+    caption, wherever people read the answer.
+    """
+    proof: str = ""
+    """How that was found, in few words: the line below the table, which ends with the digits of the numbers."""
     chart: Chart | None = None
     """The requested picture; the tables then hold its data."""
     outcome: Met | None = None
@@ -319,6 +325,22 @@ class Result(Struct, frozen=True):
         return self.signature not in ("", self.statement)
 
     @property
+    def headline(self) -> str:
+        """What stands first where people read it: the sentence, or the caption of what no sentence can sum up."""
+        return self.sentence or self.caption
+
+    @property
+    def foot(self) -> str:
+        """What stands below it: how it was found, and the digits that name the numbers."""
+        return " | ".join(filter(None, (self.proof, self.digits and f"{SEAL}{self.digits}")))
+
+    @property
+    def digits(self) -> str:
+        """The first digits of the seal, which name the numbers; empty where there is none."""
+        _, sealed, digits = self.signature.rpartition(f" | {SEAL}")
+        return digits[:NAMING] if sealed else ""
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.table.columns)
@@ -339,7 +361,7 @@ class Result(Struct, frozen=True):
         Returns
         -------
         dict
-            statement, caption, signature, columns, rows, summary, notes
+            statement, sentence, caption, signature, columns, rows, summary, notes
 
         Examples
         --------
@@ -349,6 +371,7 @@ class Result(Struct, frozen=True):
         """
         return {
             "statement": self.statement,
+            "sentence": self.sentence,
             "caption": self.caption,
             "signature": self.signature,
             "columns": list(self.columns),
@@ -517,6 +540,9 @@ class TableRows:
 
 SEAL = "numbers "
 """What the part begins with."""
+
+NAMING = 8
+"""So many of its digits name the numbers where people read them."""
 
 SEEN_BYTES = range(2, 8)
 """The bytes of a floating-point number that the seal sees, from its end: about ten decimal digits. Machines whose numpy

@@ -249,7 +249,7 @@ def write(args: argparse.Namespace, results: Sequence[Result], file: Path | None
     """Writes results as one document, to a file or to standard output."""
     from evalhouse.warehouse.render import Style, files, render_all
 
-    style = Style(digits=args.digits, theme=args.theme or "auto")
+    style = Style(digits=args.digits, theme=args.theme or "auto", signature=args.signature or file is not None)
     if file is None:
         drawn = render_all(results, format, style)
         sys.stdout.write(drawn if isinstance(drawn, str) else "")
@@ -268,7 +268,13 @@ def show(args: argparse.Namespace, result: Result) -> None:
 
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else columns_variable() or 100
-    style = Style(digits=args.digits, width=width or 80, colour=shows_colours(args), theme=args.theme or "auto")
+    style = Style(
+        digits=args.digits,
+        width=width or 80,
+        colour=shows_colours(args),
+        theme=args.theme or "auto",
+        signature=args.signature,
+    )
     format = find_format(args.format or ("table" if terminal else "tsv"))
     for part in format.parts(result, style):
         sys.stdout.write(part)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GIVEN_NOTHING = {
     "db": None,
     "sample": False,
+    "signature": False,
     "quiet": False,
     "no_color": False,
     "format": None,
@@ -84,6 +85,8 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
     everywhere.add_argument("--digits", type=_as_set("digits"), metavar="N", help="number of decimals")
     level = "the significance level of statements without one; default 0.05"
+    signature = "below a table, the whole signature, which lists all that decides the numbers"
+    everywhere.add_argument("--signature", action="store_true", help=signature)
     everywhere.add_argument("--level", type=_as_set("level"), metavar="A", help=level)
     theme = "colours of the shell and of pictures: auto, light or dark"
     everywhere.add_argument("--theme", choices=("auto", "light", "dark"), metavar="THEME", help=theme)

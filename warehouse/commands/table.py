@@ -164,7 +164,10 @@ def _init_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify_words(parser: argparse.ArgumentParser) -> None:
-    results = "a signature in quotes, or a file of results as --format json writes them; - reads standard input"
+    results = (
+        "a signature in quotes, 'STATEMENT | numbers DIGITS', or a file of results as --format json writes them; "
+        "- reads standard input"
+    )
     parser.add_argument("results", nargs="+", metavar="RESULT", help=results)
 
 

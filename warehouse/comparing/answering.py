@@ -20,10 +20,19 @@ from evalhouse.warehouse.comparing.notes import (
     hopeless,
     test_settings,
     testing_caption,
+    testing_method,
 )
 from evalhouse.warehouse.comparing.pairs import Comparison
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import averaged_over, left_out, left_out_notes, measure_notes, signature, title
+from evalhouse.warehouse.plans.labels import (
+    averaged_over,
+    left_out,
+    left_out_notes,
+    measure_notes,
+    origins,
+    signature,
+    title,
+)
 from evalhouse.warehouse.results import EMPTY, UNEVEN, Column, Result, SideBySide, Table, TableSection, Triangle
 
 # === what tests add ===================================================================================================
@@ -73,6 +82,10 @@ class TestedPairs(Struct, frozen=True):
         """What was tested and how."""
         return testing_caption(self.how, entries, self.families, self.resamples)
 
+    def method(self, entries: Sequence[p.Entry]) -> str:
+        """The same in few words: without what is always so unless a clause says otherwise."""
+        return testing_method(self.how, entries, self.families)
+
     def settings(self, entries: Sequence[p.Entry]) -> tuple[str, ...]:
         """The settings that decide the numbers besides the statement and the data."""
         return test_settings(self.how, entries, self.families)
@@ -99,18 +112,21 @@ def result_of(
     sections: tuple[TableSection, ...] = (),
     one_by_one: bool = False,
     uneven: frozenset[tuple[str, str]] = frozenset(),
+    sentence: str = "",
 ) -> Result:
     """The answer to the question `text` on some entries, called `what` and computed `how`.
 
     Where pairs were `tested`, what the tests say comes last in `how`, and theirs are the settings that decide the
     numbers besides the statement and the data, and every p. Other questions give their own `settings` and p_values.
-    Notes `about_measures` that do not depend on the values stand first, and no note twice.
+    Notes `about_measures` that do not depend on the values stand first, and no note twice. The `sentence` says what the
+    rows say.
     """
     how = "; ".join(filter(None, (averaged_over(entries), how)))
+    method = how
     if tested is not None:
+        method = "; ".join(filter(None, (how, tested.method(entries))))
         how = "; ".join(filter(None, (how, tested.caption(entries))))
         settings, p_values = tested.settings(entries), tested.p_values
-    # A sentence that says the answer would be made here: the table, the entries and the tests are known.
     return Result(
         statement=text,
         caption=title(what, entries, how),
@@ -127,6 +143,8 @@ def result_of(
         p_values=tuple(p_values),
         one_by_one=one_by_one,
         uneven=uneven,
+        sentence=sentence,
+        proof="; ".join(filter(None, (method, origins(entries)))),
     )
 
 

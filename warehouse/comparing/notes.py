@@ -73,6 +73,29 @@ def testing_caption(
 
     Intervals beside the pairs took this many `resamples`, perhaps none.
     """
+    exchanged = " exchanged" if how.test.draws not in ("resamples", None) else ""
+    level = f"{as_typed('level', how.spoken)} {how.level}"
+    test = f"{_test(how, entries, families, exchanged)}, {how.sides}, {level}"
+    drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
+    if resamples or _shuffles(families):
+        drawn.append(f"seed {how.seed}")
+    adjusted = _adjustment_note(how.adjustment, how.test, families)
+    return "; ".join(filter(None, (test, missing_caption(how.missing, entries), adjusted, ", ".join(drawn))))
+
+
+def testing_method(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs]) -> str:
+    """randomization test, exact, 100 messages; 3 comparisons, not adjusted. What a statement gets that says nothing of
+    sides and level is left out.
+    """
+    sides = f", {how.sides}" if how.sides != "two-sided" and how.test.draws == "shuffles" else ""
+    level = f", {as_typed('level', how.spoken)} {how.level}" if how.level != p.DEFAULT_LEVEL else ""
+    adjusted = _adjustment_note(how.adjustment, how.test, families)
+    test = f"{_test(how, entries, families, '')}{sides}{level}"
+    return "; ".join(filter(None, (test, missing_caption(how.missing, entries), adjusted)))
+
+
+def _test(how: p.Testing, entries: Sequence[p.Entry], families: Sequence[ComparedPairs], exchanged: str) -> str:
+    """randomization test, exact, 100 messages exchanged: the test, how it was done, and on how much."""
     known = [(family.test_set, family.size) for family in families]
     draws = how.test.draws
     if any(entry.units.exchanges_runs for entry in entries):
@@ -81,17 +104,11 @@ def testing_caption(
     elif draws == "resamples":
         size = f"of {sizes(known)}"
     else:
-        size = sizes(known, " exchanged" if draws is not None else "")
+        size = sizes(known, exchanged)
     joined = " " if draws == "resamples" else ", "
-    level = f"{as_typed('level', how.spoken)} {how.level}"
     method = _method(draws if how.drawn == "shuffles" else how.drawn, families)
     looks = f", {looks_caption(how.looks, entries)}" if how.looks is not None else ""
-    test = f"{how.test_name} test, {method}{joined}{size}{looks}, {how.sides}, {level}"
-    drawn = [interval_title(how, entries, resamples)] if resamples is not None else []
-    if resamples or _shuffles(families):
-        drawn.append(f"seed {how.seed}")
-    adjusted = _adjustment_note(how.adjustment, how.test, families)
-    return "; ".join(filter(None, (test, missing_caption(how.missing, entries), adjusted, ", ".join(drawn))))
+    return f"{how.test_name} test, {method}{joined}{size}{looks}"
 
 
 def looks_caption(looks: p.Looks, entries: Sequence[p.Entry]) -> str:

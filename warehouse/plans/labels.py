@@ -353,6 +353,13 @@ def difference_text(first: float | None, second: float | None, difference: float
 # --- signatures -------------------------------------------------------------------------------------------------------
 
 
+def lower_measures(entries: Iterable[p.Entry]) -> frozenset[str]:
+    """The measures of a question, as they are called in it, of which less is better."""
+    return frozenset(
+        statistic.label for entry in entries for statistic in entry.statistics if statistic.measure.lower_is_better
+    )
+
+
 def directions(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """Which imported values are better when they are lower, a sentence each; of other measures their formula tells."""
     lower = (

@@ -20,7 +20,7 @@ MOST_ROWS = 500
 
 
 def table(result: Result, style: Style) -> str:
-    """The caption, one or more tables, the number of rows that are not shown, and the signature."""
+    """The sentence or the caption, one or more tables, how many rows are not shown, and how all was found."""
     if result.chart:
         # Only pictures need these modules, so tables do not import them.
         from evalhouse.warehouse.render.screen import picture
@@ -28,8 +28,8 @@ def table(result: Result, style: Style) -> str:
         return terminal_text(picture(result.chart, style), style, style.width)
     drawn = rectangles(result, style)
     parts: list[Text | Table] = []
-    if result.caption:
-        parts.append(Text(clean(result.caption), style="bold"))
+    if result.headline:
+        parts.append(Text(clean(result.headline), style="bold"))
     for rectangle in drawn:
         if len(parts) > 1:
             parts.append(Text())
@@ -54,7 +54,7 @@ def table(result: Result, style: Style) -> str:
     for text in (*legend, *([drawn[0].legend] if drawn[0].legend else [])):
         parts.append(Text(clean(text), style="dim"))
     if result.signed:
-        parts.append(Text(clean(result.signature), style="dim"))
+        parts.append(Text(clean(result.signature if style.signature else result.foot), style="dim"))
     beside = 0 if result.grid else 4
     return terminal_text(parts, style, max([style.width, *(one.width + beside for one in drawn if not one.as_records)]))
 

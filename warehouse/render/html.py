@@ -36,6 +36,7 @@ _LOOKS = """\
 .evalhouse .mark { position: absolute; }
 .evalhouse sup { line-height: 0; }
 .evalhouse p { margin: .2em 0; font-size: 90%; }
+.evalhouse .foot { opacity: .7; }
 .evalhouse button { all: unset; cursor: pointer; }
 .evalhouse button:focus-visible { outline: 1px solid; }
 .evalhouse [aria-sort=ascending] button::after { content: " ▲"; }
@@ -128,14 +129,17 @@ def _picture(chart: Chart, theme: Theme) -> str:
 def _figure(result: Result, style: Style, *, sortable: bool) -> str:
     name = f' id="{text(result.grid.label)}"' if result.grid and result.grid.label else ""
     parts = [f'<figure class="evalhouse"{name} title="{text(result.signature)}">']
-    if result.caption:
-        parts.append(f"<figcaption>{text(result.caption)}</figcaption>")
+    if result.headline:
+        parts.append(f"<figcaption>{text(result.headline)}</figcaption>")
     for rectangle in unbounded_rectangles(result, style, whole=True):
         if rectangle.title:
             parts.append(f"<p>{text(rectangle.title)}</p>")
         # The numbers of a triangle depend on its order, so it must not be sorted.
         parts += ["<div>" + table(rectangle, sortable=sortable and result.triangle is None) + "</div>"]
     parts += [f"<p>{text(note)}</p>" for note in notes_below(result, whole=True)]
+    if result.signed:
+        foot = result.signature if style.signature else result.foot
+        parts.append(f'<p class="foot">{text(foot)}</p>')
     return "\n".join([*parts, "</figure>\n"])
 
 

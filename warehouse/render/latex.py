@@ -81,8 +81,8 @@ Length = Callable[[int], str]
 
 
 def latex(result: Result, style: Style) -> str:
-    """A `table`, or longtables if it would be taller than a page, with the caption and the notes. The signature is a
-    comment at the top.
+    """The sentence, and a `table`, or longtables if it would be taller than a page, with the caption and the notes. The
+    signature is a comment at the top.
     """
     drawn = [on_paper(rectangle) for rectangle in unbounded_rectangles(result, style)]
     notes = notes_below(result)
@@ -96,6 +96,8 @@ def latex(result: Result, style: Style) -> str:
     else:
         lines = [*_floating(drawn, caption), *([r"\par\smallskip"] if below else []), *below, r"\end{table}"]
         first += [r"% \usepackage{booktabs,array,adjustbox}"]
+    if result.sentence:
+        lines = [rf"\noindent {breakable(result.sentence)}", "", *lines]
     if any(_BEYOND_LATIN.search(line) for line in lines):
         first.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*first, *lines]) + "\n\n"

@@ -20,11 +20,13 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 
 
 def markdown(result: Result, style: Style) -> str:
-    """The caption, one or more tables with aligned columns, the notes as a list, and the signature."""
+    """The sentence or the caption, tables with aligned columns, the notes as a list, and how all was found."""
     sign = f"{OUTCOMES[result.outcome]} " if result.outcome else ""
-    caption = f"{sign}**{escape_markup(result.caption)}**" if result.caption else ""
-    signature = f"Signature: {markdown_word(clean(result.signature))}" if result.signed else ""
-    blocks = (caption, *grids(result, style), bullet_list(notes_below(result)), signature)
+    headline = f"{sign}**{escape_markup(result.headline)}**" if result.headline else ""
+    foot = (
+        f"Signature: {markdown_word(clean(result.signature))}" if style.signature else f"*{escape_markup(result.foot)}*"
+    )
+    blocks = (headline, *grids(result, style), bullet_list(notes_below(result)), foot if result.signed else "")
     return "\n\n".join(filter(None, blocks)) + "\n\n"
 
 

@@ -17,13 +17,14 @@ Theme = Literal["auto", "light", "dark"]
 
 class Style(Struct, frozen=True):
     """The reader's options: decimals (None for the default of each kind), the width of the screen, whether colour is
-    wanted, and the background of pictures.
+    wanted, the background of pictures, and whether the whole signature stands below a table.
     """
 
     digits: int | None = None
     width: int = 100
     colour: bool = False
     theme: Theme = "auto"
+    signature: bool = False
 
 
 def clean(text: str) -> str:

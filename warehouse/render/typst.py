@@ -26,7 +26,8 @@ MAY_BREAK = r"\u{200b}"
 
 def typst(result: Result, style: Style) -> str:
     """A figure that may continue over pages, with its notes below. The signature is a comment at the top."""
-    lines = [f"// {clean(result.signature)}", "#[", "#show figure: set block(breakable: true)", "#figure("]
+    sentence = [f"#block({text(result.sentence)})"] if result.sentence else []
+    lines = [f"// {clean(result.signature)}", *sentence, "#[", "#show figure: set block(breakable: true)", "#figure("]
     if result.caption:
         lines.append(f"  caption: figure.caption(position: top, {text(result.caption)}),")
     lines += ["  kind: table,", "  supplement: [Table],", "  {"]

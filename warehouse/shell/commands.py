@@ -83,6 +83,12 @@ def _digits(console: Console, number: str) -> None:
     console.say(f"digits {'as usual' if console.digits is None else console.digits}")
 
 
+def _signature(console: Console, nothing: str) -> None:
+    if console.last is None:
+        raise QueryError("there is no answer yet whose signature could be shown")
+    console.say(console.last.signature)
+
+
 def _timer(console: Console, state: str) -> None:
     if state not in ("", "on", "off"):
         raise QueryError(f"the timer is on or off, not '{state}'")
@@ -196,6 +202,7 @@ _FORMAT_NAMES = tuple(format.name for format in FORMATS)
 COMMANDS: tuple[DotCommand, ...] = (
     DotCommand("format", "NAME", f"how results are shown: {', '.join(_FORMAT_NAMES)}", _format, _FORMAT_NAMES),
     DotCommand("digits", "N", "number of decimals; without N the default", _digits),
+    DotCommand("signature", "", "all that decides the numbers of the last answer", _signature),
     DotCommand("timer", "on|off", "how long each statement takes", _timer, ("on", "off")),
     DotCommand("output", "FILE", "results into a file, in the format of its ending; without FILE back here", _output),
     DotCommand("read", "FILE", "runs a file of statements", _read),

@@ -51,6 +51,7 @@ from evalhouse.warehouse.significance.bootstrap.interval_kinds import IntervalPl
 from evalhouse.warehouse.significance.distributions import t_quantile
 from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.sums import Sums, Valuation
+from evalhouse.warehouse.statements import sentences
 
 # === groups and their agreement =======================================================================================
 # The groups are documents that share the value of a `by` attribute, and pairs of annotators that share one. Each has
@@ -381,6 +382,7 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
     units = " or ".join(dict.fromkeys(plural(entry.units.exchange_noun) for entry in plan.entries))
     resamples = f", {drawn:,} resamples, seed {plan.how.seed}" if drawn else ""
     how = f"{interval_heading(plan.how.level)} {plan.how.interval.name} over {units}{resamples}" if rows.rows else ""
+    together = summary.table(_summary_columns(plan, several))
     return result_of(
         plan.text,
         plan.entries,
@@ -388,7 +390,8 @@ def answer(plan: AgreePlan, facts: Facts, workforce: Workforce) -> Result:
         rows.table(columns),
         how=how,
         notes=notes,
-        summary_table=summary.table(_summary_columns(plan, several)),
+        summary_table=together,
+        sentence=sentences.of_agreement(together) if not plan.by else "",
     )
 
 

@@ -24,6 +24,7 @@ from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usa
 from evalhouse.warehouse.plans.runs import SaidOfRuns
 from evalhouse.warehouse.plans.systems import systems_of
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.filtering.contingency import Printed
@@ -104,7 +105,8 @@ def answer(plan: AuditPlan, facts: Facts, workforce: Workforce) -> Result:
             else:
                 rows.add(test_set=entry.test_set.name, system=system.name, **cells)
     what = f"whole numbers of documents that give the printed figures on {on(plan.entries)}"
-    return result_of(plan.text, with_keys(plan.entries), what, rows.table(columns), notes=notes)
+    table = rows.table(columns)
+    return result_of(plan.text, with_keys(plan.entries), what, table, notes=notes, sentence=sentences.of_audit(table))
 
 
 def _printed_figures(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[str, Printed]]:

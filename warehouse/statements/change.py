@@ -18,6 +18,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import carried_over
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
+from evalhouse.warehouse.statements import sentences
 
 P_COLUMNS = {"p_sign": "p sign", "p_randomization": "p rand."}
 """The columns of the two tests of whether systems rose or fell, with their headings."""
@@ -113,6 +114,7 @@ def answer(plan: ChangePlan, facts: Facts, workforce: Workforce) -> Result:
         notes=notes,
         about_measures=False,
         summary_table=summary.table(summary_columns),
+        sentence=sentences.of_changes(summary.table(summary_columns), source.test_set.name, target.test_set.name),
     )
 
 

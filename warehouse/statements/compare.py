@@ -43,7 +43,7 @@ from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.groups import spelled_out
-from evalhouse.warehouse.plans.labels import taken_together_on, unit_of
+from evalhouse.warehouse.plans.labels import lower_measures, taken_together_on, unit_of
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import (
@@ -55,6 +55,7 @@ from evalhouse.warehouse.plans.testing import (
 )
 from evalhouse.warehouse.results import Cell, Column, Result, Table, TableRows, TableSection, Triangle
 from evalhouse.warehouse.significance.draws import Looked
+from evalhouse.warehouse.statements import sentences
 
 # === the columns ======================================================================================================
 
@@ -385,10 +386,12 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
     how = "" if margin is None else margin_caption(margin, level, plan.entries, margins)
     verdicts = partial(conventions.of_pairs, rows)
     measures = ", ".join(dict.fromkeys(str(measure) for measure in table.column("measure")))
+    where = taken_together_on(plan.entries, plan.over)
+    taken = where if plan.over is not None else ""
     return result_of(
         plan.text,
         plan.entries,
-        f"{measures} {taken_together_on(plan.entries, plan.over)}",
+        f"{measures} {where}",
         table,
         how=how,
         tested=replace(tested, resamples=resamples if plan.with_intervals and not all_pairs else None),
@@ -403,6 +406,7 @@ def answer(plan: ComparePlan, facts: Facts, workforce: Workforce) -> Result:
         ),
         triangle=triangle_of(plan, table) if all_pairs else None,
         sections=sections(table, _lowest_first(plan)) if in_sections else (),
+        sentence=sentences.of_pairs(table, lower_measures(entries), taken),
     )
 
 

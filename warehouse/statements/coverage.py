@@ -24,6 +24,7 @@ from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usa
 from evalhouse.warehouse.plans.runs import SaidOfRuns, with_runs
 from evalhouse.warehouse.plans.systems import Chosen, means, meant_by, systems_of
 from evalhouse.warehouse.results import Column, Result, TableRows
+from evalhouse.warehouse.statements import sentences
 from evalhouse.warehouse.store.catalog import KnownTestSet
 
 NAMED = 5
@@ -258,7 +259,9 @@ def answer(plan: CoveragePlan, facts: Facts, workforce: Workforce) -> Result:
     how = "of systems with several runs, in all of them" if several else ""
     # Nothing is averaged here.
     entries = [entry.in_runs() for entry in plan.entries]
-    return result_of(plan.text, entries, what, rows.table(columns), how=how, notes=notes, about_measures=False)
+    table = rows.table(columns)
+    sentence = sentences.of_coverage(table, called)
+    return result_of(plan.text, entries, what, table, how=how, notes=notes, about_measures=False, sentence=sentence)
 
 
 def _reason(failure: tuple[str, bool, int, int]) -> str:

@@ -34,6 +34,7 @@ from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usag
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
 from evalhouse.warehouse.significance.areas import LEAST
 from evalhouse.warehouse.significance.draws import Draws
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.curves import AreaTests, OwnDecisions
@@ -545,6 +546,7 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
     )
     labels = ", ".join(statistic.label for statistic in plan.statistics)
     table = rows.table(columns)
+    best = summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts)))
     return result_of(
         plan.text,
         plan.entries,
@@ -554,8 +556,9 @@ def answer(plan: CurvePlan, facts: Facts, workforce: Workforce) -> Result:
         settings=(f"resamples {plan.resamples}", f"seed {plan.seed}", f"level {plan.level}"),
         p_values=p_values,
         notes=notes,
-        summary_table=summary.table(summary_columns_of(plan, any(part.has_thresholds for part in parts))),
+        summary_table=best,
         sections=section(plan, table, parts),
+        sentence=sentences.of_curves(best),
     )
 
 

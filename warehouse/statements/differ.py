@@ -35,6 +35,7 @@ from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usag
 from evalhouse.warehouse.plans.testing import MOST_SHUFFLES, check_exchanged, exchanging, pairs_of, test_named
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection, none_if_nan
 from evalhouse.warehouse.significance.tests import EXCHANGING, OF_EQUALITY, TESTS, Test
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Cut, Slices, Split
@@ -212,6 +213,7 @@ def answer(plan: DifferPlan, facts: Facts, workforce: Workforce) -> Result:
         p_values=[p for taken in families for p in _p_values(taken.slices)],
         notes=notes,
         summary_table=summary.table(_summary_columns(plan, families)),
+        sentence=sentences.of_slices(summary.table(_summary_columns(plan, families)), float(plan.how.level)),
         sections=_sections(plan, families, table, ends),
     )
 

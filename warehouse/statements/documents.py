@@ -26,6 +26,7 @@ from evalhouse.warehouse.plans.testing import pairs_of
 from evalhouse.warehouse.plans.unit_rows import document_ids
 from evalhouse.warehouse.results import CellKind, Column, Result, Table, TableRows, TableSection
 from evalhouse.warehouse.significance.arrays import Places
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.comparing.slices import Listed
@@ -173,6 +174,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         notes=notes,
         sections=_sections(plan, pairs, table, ends),
         one_by_one=True,
+        sentence=sentences.of_documents(table),
     )
 
 

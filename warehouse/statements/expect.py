@@ -122,9 +122,20 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
         table=rows.table(columns),
         notes=(*answered.notes, *(_asking_again(plan) if worst == "undecided" else ())),
         how=answered.how,
+        sentence=f"{_count_outcomes(outcomes).capitalize()}: {answered.sentence or plan.text}".replace(
+            ": The ", ": the "
+        ),
+        proof=answered.proof,
         outcome=worst,
         p_values=answered.p_values,
     )
+
+
+def _sentence(outcomes: Sequence[Met], answered: Result) -> str:
+    """Met: GE is 4.4 points ahead of UMASS."""
+    said = answered.sentence
+    said = said[:1].lower() + said[1:] if said.startswith(("The ", "Of ")) else said
+    return f"{_count_outcomes(outcomes).capitalize()}{f': {said}' if said else '.'}"
 
 
 def _asking_again(plan: ExpectPlan) -> Iterator[str]:

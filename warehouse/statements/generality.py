@@ -18,6 +18,7 @@ from evalhouse.warehouse.plans.labels import noun_of, on
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
+from evalhouse.warehouse.statements import sentences
 
 LABELS = ("relevant", "optional", "nonrelevant")
 
@@ -82,7 +83,9 @@ def answer(plan: GeneralityPlan, facts: Facts, workforce: Workforce) -> Result:
         if not counts:
             notes.append(f"{entry.test_set.name} has no key labels{' that meet the condition' if plan.where else ''}")
     what = f"generality of {on(plan.entries)} as in Lewis and Tong 1992"
-    return result_of(plan.text, plan.entries, what, rows.table(columns), notes=notes)
+    table = rows.table(columns)
+    sentence = sentences.of_generality(table, plural(noun_of(plan.entries))) if not split else ""
+    return result_of(plan.text, plan.entries, what, table, notes=notes, sentence=sentence)
 
 
 def subject(entry: p.Entry) -> str:

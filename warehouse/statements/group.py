@@ -21,6 +21,7 @@ from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import averaged_entries, check_two, tested_entries, testing_of
 from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRows
+from evalhouse.warehouse.statements import sentences
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
 SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
@@ -70,14 +71,18 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     by_convention = conventions.notes(plan.grouped_entries, partial(conventions.of_letters, rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
     columns, summary_columns = _columns(plan, rows, labels)
+    table = rows.table(columns)
+    where = taken_together_on(plan.entries, plan.over)
+    taken = where if plan.over is not None else ""
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {taken_together_on(plan.entries, plan.over)}",
-        rows.table(columns),
+        f"{', '.join(labels)} {where}",
+        table,
         tested=tested,
         notes=(*(plan.over.notes if plan.over is not None else ()), *by_convention, *tested.notes),
         summary_table=summary.table(summary_columns),
+        sentence=sentences.of_groups(table, taken),
     )
 
 

@@ -36,6 +36,7 @@ from evalhouse.warehouse.significance.draws import Draws
 from evalhouse.warehouse.significance.power.pilots import LEAST_UNITS, limits_of_variance
 from evalhouse.warehouse.significance.shuffles.sequential import confidence, verdict
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, TESTS
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.significance.power.populations import Population
@@ -143,6 +144,7 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
         notes += comparison_notes(comparison)
         workforce.work.progress((place + 1) / len(pairs))
     labels = dict.fromkeys(comparison.statistic.label for comparison, _ in pairs)
+    needed = summary.table(summary_columns)
     return result_of(
         plan.text,
         plan.entries,
@@ -151,7 +153,8 @@ def answer(plan: PowerPlan, facts: Facts, workforce: Workforce) -> Result:
         how=_how(plan, known, ways),
         settings=_settings(plan),
         notes=notes,
-        summary_table=summary.table(summary_columns),
+        summary_table=needed,
+        sentence=sentences.of_power(needed, float(plan.wanted), plural(noun_of(plan.entries))),
     )
 
 

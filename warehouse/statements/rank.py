@@ -50,6 +50,7 @@ from evalhouse.warehouse.plans.testing import (
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.arrays import Booleans, Floats
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS, Adjustment, find_adjustment
+from evalhouse.warehouse.statements import sentences
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.significance.independent import Friedman
@@ -132,14 +133,18 @@ def answer(plan: RankPlan, facts: Facts, workforce: Workforce) -> Result:
     ranked = plan.entries if plan.over is None else plan.entries[:1]
     by_convention = conventions.notes(ranked, ranks, "set of ranks", "sets of ranks")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
+    table = rows.table(_columns(plan, rows, labels))
+    where = taken_together_on(plan.entries, plan.over)
+    taken = where if plan.over is not None else ""
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {taken_together_on(plan.entries, plan.over)}",
-        rows.table(_columns(plan, rows, labels)),
+        f"{', '.join(labels)} {where}",
+        table,
         how=f"{percent(plan.how.level)} sets of ranks, for all systems together",
         tested=tested,
         notes=(*(plan.over.notes if plan.over is not None else ()), *by_convention, *tested.notes),
+        sentence=sentences.of_ranks(table, taken),
     )
 
 

@@ -30,6 +30,7 @@ from evalhouse.warehouse.plans.testing import (
 )
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows
 from evalhouse.warehouse.significance.correlation import kendall
+from evalhouse.warehouse.statements import sentences
 
 
 class ReplicatePlan(Struct, frozen=True):
@@ -91,6 +92,7 @@ def answer(plan: ReplicatePlan, facts: Facts, workforce: Workforce) -> Result:
         tested=tested,
         notes=(*tested.notes, *_choice_note(on_source)),
         summary_table=summary.table(summary_columns),
+        sentence=sentences.of_replications(summary.table(summary_columns), source, target),
     )
     return replace(result, how="")  # its picture has no subtitle
 

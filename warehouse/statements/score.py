@@ -50,6 +50,7 @@ from evalhouse.warehouse.plans.labels import (
     Size,
     as_printed,
     headed,
+    lower_measures,
     measure_notes,
     missing_caption,
     noun_of,
@@ -74,6 +75,7 @@ from evalhouse.warehouse.results import (
     documents_behind,
 )
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
+from evalhouse.warehouse.statements import sentences
 from evalhouse.warehouse.statements.score_corrected import (
     CORRECTED_EXECUTOR,
     CorrectedPlan,
@@ -311,6 +313,8 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
     spread = (*(("documents",) if counted == "together" else ()), *(name for names in beside for name in names))
     test_sets = tuple((entry.test_set.name, headed(entry, plan.entries)) for entry in plan.entries)
     side_by_side = SideBySide(names, tuple(kept), "test_set", test_sets, spread)
+    unlimited = Table(columns, tuple(rows.rows))
+    lower = lower_measures(plan.entries)
     return result_of(
         plan.text,
         plan.entries,
@@ -322,6 +326,9 @@ def answer(plan: ScorePlan | CorrectedPlan, facts: Facts, workforce: Workforce) 
         summary_table=_summary(plan, rows, labels, kinds, facts),
         side_by_side=side_by_side if across else None,
         uneven=frozenset(uneven),
+        sentence=""
+        if plan.by or plan.standardized or not of_one_origin(plan.entries)
+        else sentences.of_columns(unlimited, labels, lower, uneven=uneven, shown={key[0] for key in kept}),
     )
 
 

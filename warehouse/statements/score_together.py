@@ -17,10 +17,11 @@ from evalhouse.warehouse.comparing.pairs import entry_of_all
 from evalhouse.warehouse.comparing.values import pooled_lines
 from evalhouse.warehouse.kinds.kind import plural
 from evalhouse.warehouse.plans import plan as p
-from evalhouse.warehouse.plans.labels import known_size, missing_caption, noun_of, taken_together_on
+from evalhouse.warehouse.plans.labels import known_size, lower_measures, missing_caption, noun_of, taken_together_on
 from evalhouse.warehouse.plans.path import Facts
 from evalhouse.warehouse.results import Cell, Column, Result, TableRows, count_behind
 from evalhouse.warehouse.significance.proportions import CLOPPER_PEARSON, WILSON
+from evalhouse.warehouse.statements import sentences
 from evalhouse.warehouse.statements.score_corrected import (
     interval_caption,
     interval_cells,
@@ -141,16 +142,21 @@ def answer_together(plan: ScorePlan, over: p.OverTestSets, scored: Result, facts
         Column("source", "text", on_screen=False),
     )
     notes = [*over.notes, *scored.notes, *(score_interval_notes(together, spread) if plan.interval else ())]
+    table, where = rows.table(columns), taken_together_on(plan.entries, over)
+    uneven = frozenset((together.test_set.name, label) for _, label in scored.uneven)
+    told = not (plan.by or plan.standardized or plan.limit is not None)
+    lower = lower_measures(plan.entries)
     return result_of(
         plan.text,
         plan.entries,
-        f"{', '.join(labels)} {taken_together_on(plan.entries, over)}",
-        rows.table(columns),
+        f"{', '.join(labels)} {where}",
+        table,
         how="; ".join(filter(None, how)),
         settings=(),
         notes=notes,
         about_measures=False,
-        uneven=frozenset((together.test_set.name, label) for _, label in scored.uneven),
+        uneven=uneven,
+        sentence=sentences.of_columns(table, labels, lower, uneven=uneven, taken=where) if told else "",
     )
 
 

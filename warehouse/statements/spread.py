@@ -26,6 +26,7 @@ from evalhouse.warehouse.plans.runs import has_replicates, unsaid_replicates
 from evalhouse.warehouse.plans.testing import check_replicates
 from evalhouse.warehouse.results import CellKind, Column, Result, TableRows
 from evalhouse.warehouse.significance.draws import Work
+from evalhouse.warehouse.statements import sentences
 from evalhouse.warehouse.statements.score_corrected import resampled_entries
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def answer(plan: SpreadPlan, facts: Facts, workforce: Workforce) -> Result:
     labels = list(dict.fromkeys(statistic.label for entry in plan.entries for statistic in entry.statistics))
     what = f"spread of {', '.join(labels)} on {on(plan.entries)}"
     how = f"{sizes(known)}; {_how(plan)}"
-    return result_of(plan.text, plan.entries, what, rows.table(_columns(plan, labels)), how=how, notes=notes)
+    table = rows.table(_columns(plan, labels))
+    sentence = sentences.of_spread(table)
+    return result_of(plan.text, plan.entries, what, table, how=how, notes=notes, sentence=sentence)
 
 
 def _how(plan: SpreadPlan) -> str:

@@ -23,7 +23,16 @@ from evalhouse.warehouse.comparing.answering import result_of
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.entries import are_named
-from evalhouse.warehouse.plans.labels import headed, lacking_test_sets, missing_caption, noun_of, on, some, unit_of
+from evalhouse.warehouse.plans.labels import (
+    headed,
+    lacking_test_sets,
+    lower_measures,
+    missing_caption,
+    noun_of,
+    on,
+    some,
+    unit_of,
+)
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
 from evalhouse.warehouse.plans.testing import over_of, taken_together
@@ -38,6 +47,7 @@ from evalhouse.warehouse.results import (
     TableRows,
     count_behind,
 )
+from evalhouse.warehouse.statements import sentences
 from evalhouse.warehouse.statements.compare import COMPARE, ComparePlan
 from evalhouse.warehouse.statements.rank import RANK, RankPlan
 from evalhouse.warehouse.statements.score import SCORE, executor
@@ -399,8 +409,29 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     notes = [note for result in answers for note in result.notes]
     p_values = [p for result in answers for p in result.p_values]
     table = rows.table(_columns(plan, rows))
+    unit = next(column.kind for column in table.columns if column.name == "value")
+    # A caption of one's own says what the table is for.
+    sentence = (
+        ""
+        if plan.caption
+        else sentences.of_values(
+            [row for row in rows.records() if row["test_set"] == plan.average or not plan.average],
+            dict.fromkeys(plan.score.column_labels(), unit),
+            lower_measures(plan.entries),
+            uneven=uneven,
+        )
+    )
     return replace(
-        result_of(plan.text, plan.entries, what, table, p_values=p_values, notes=notes, about_measures=False),
+        result_of(
+            plan.text,
+            plan.entries,
+            what,
+            table,
+            p_values=p_values,
+            notes=notes,
+            about_measures=False,
+            sentence=sentence,
+        ),
         signature=_signature(plan.text, scored, compared, ranked, of_average),
         grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked, of_average)),
         uneven=uneven,

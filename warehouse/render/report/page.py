@@ -165,7 +165,8 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
     ]  # fmt: skip
     if result.chart is not None:
         shown = [picture(result.chart, name), "<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"]
-    return [*shown, *listed_notes(result), signature(result)]
+    said = [f'<p class="sentence">{text(result.sentence)}</p>'] if result.sentence else []
+    return [*said, *shown, *listed_notes(result), signature(result)]
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------

@@ -89,6 +89,8 @@ def _answer_lines(statement: ReportedStatement, name: str, style: Style, picture
     result = statement.result
     if result is None:
         return [*parts, latex_lines("\n".join(map(clean, statement.error.split("\n"))))] if statement.error else parts
+    if result.sentence:
+        parts.append(rf"\noindent {typeset(result.sentence)}\par")
     if result.chart is not None:
         from evalhouse.warehouse.render.vegalite import pdf
 
@@ -181,6 +183,8 @@ def _markdown_statement(
     result = statement.result
     if result is None:
         return [*parts, _code(statement.error)] if statement.error else parts
+    if result.sentence:
+        parts.append(escape_markup(result.sentence))
     if result.chart is not None:
         from evalhouse.warehouse.render.vegalite import svg
 

@@ -274,6 +274,7 @@ class Drawing:
             f'<section class="result" id="{name}" aria-labelledby="{name}-title">',
             f'<h2 id="{name}-title">{text(answer.title)}</h2>',
             *([f'<p class="caption">{text(answer.caption)}</p>'] if answer.caption else []),
+            *([f'<p class="sentence">{text(result.sentence)}</p>'] if result.sentence else []),
             *shown,
             *listed_notes(result),
             statement,

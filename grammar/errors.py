@@ -47,6 +47,10 @@ class EvalhouseError(Exception):
     def __str__(self) -> str:
         return self.drawn or super().__str__()
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of it: the message, and not the frames of the package."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class QueryError(EvalhouseError):
     """A query that cannot be answered: what is wrong, where, and what would be right.

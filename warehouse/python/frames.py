@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -84,6 +85,38 @@ def _is_column(cells: Any) -> bool:
     if isinstance(cells, str | bytes | Mapping):
         return False
     return isinstance(cells, Sequence) or getattr(cells, "ndim", None) == 1
+
+
+TWO = ("a", "b")
+"""What the systems of two arrays are called."""
+
+
+def two_arrays(first: Any, second: Any) -> Any | None:
+    """Two arrays, or two mappings from documents, of the values of two systems on the same documents, as a table with a
+    column for each system; None for anything else. Raises DataError if the documents are not the same.
+    """
+    if isinstance(first, Mapping) and isinstance(second, Mapping) and _are_numbers([*first.values(), *second.values()]):
+        lacking = [key for key in (*first, *second) if key not in first or key not in second]
+        if lacking:
+            raise _not_alike(f"both are of the same documents, but only one has {lacking[0]!r}")
+        values = [*first.values()], [second[key] for key in first]
+        return {PLAIN_NOUN: [*first], **dict(zip(TWO, values, strict=True))}
+    if not all(_is_column(one) and not isinstance(one, Mapping) for one in (first, second)):
+        return None
+    columns = [one.tolist() if hasattr(one, "tolist") else [*one] for one in (first, second)]
+    if not all(map(_are_numbers, columns)):
+        return None
+    if len(columns[0]) != len(columns[1]):
+        raise _not_alike(f"both are of the same documents, but there are {len(columns[0]):,} and {len(columns[1]):,}")
+    return {PLAIN_NOUN: [*range(1, len(columns[0]) + 1)], **dict(zip(TWO, columns, strict=True))}
+
+
+def _are_numbers(cells: Sequence[Any]) -> bool:
+    return bool(cells) and all(isinstance(cell, Real) or getattr(cell, "dtype", None) is not None for cell in cells)
+
+
+def _not_alike(said: str) -> DataError:
+    return DataError((Fault("two arrays", None, said),))
 
 
 def with_systems_as_columns(table: Any, measure: str, systems: Iterable[str]) -> Any | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import Any
 
 from evalhouse.grammar.errors import EvalhouseError as Error
 from evalhouse.grammar.errors import QueryError
@@ -24,9 +26,6 @@ from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
 from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse, open_warehouse
 from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
 from evalhouse.warehouse.version import __version__
-
-if TYPE_CHECKING:
-    import os
 
 __all__ = [
     "Error",
@@ -54,15 +53,18 @@ __all__ = [
 ]
 
 
-def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Warehouse:
+def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False, sample: bool = False) -> Warehouse:
     """Open a warehouse.
 
     Parameters
     ----------
     path : str or path, optional
-        The file of the warehouse; without it the sample data are opened, which cannot be changed.
+        The file of the warehouse. Without it a person who types gets the sample data, which cannot be changed; a script
+        has to ask for them.
     read_only : bool, default False
         Refuse whatever would change the warehouse or write a file.
+    sample : bool, default False
+        Open the sample data, in a script too.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False)
     Raises
     ------
     WarehouseError
-        Where there is no sound warehouse at the path.
+        Where there is no sound warehouse at the path, and where a script names none.
 
     Examples
     --------
@@ -82,7 +84,20 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False)
     >>> w.score("F1", "GE", on="TST3").rows[0]["F1"]  # doctest: +ELLIPSIS
     0.5600...
     """
+    if path is None and not sample and not _is_typed():
+        raise WarehouseError(
+            "eh.open() in a script would be the sample data",
+            ('eh.open("evals.duckdb") opens a warehouse, and eh.open(sample=True) the sample data',),
+        )
     return open_warehouse(path, read_only=read_only)
+
+
+def _is_typed() -> bool:
+    """Whether a person types what is run, or has said that scripts may use the sample data, too."""
+    if os.environ.get("EVALHOUSE_SAMPLE", "").casefold() in ("yes", "true", "1"):
+        return True
+    notebook = sys.modules.get("IPython")
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or (notebook and notebook.get_ipython()) is not None
 
 
 def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) -> Warehouse:

@@ -10,8 +10,9 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import WarehouseError, file_error
@@ -19,6 +20,7 @@ from evalhouse.warehouse.python.text import in_full, plot_text
 from evalhouse.warehouse.render import Style, format_for, render
 from evalhouse.warehouse.render.style import Theme
 from evalhouse.warehouse.results import TEXTS, Cell, Column, Result
+from evalhouse.warehouse.store.sql import name
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Chart
@@ -28,6 +30,20 @@ WIDE = 100
 
 Ask = Callable[[str], "PrintedResult"]
 """Returns the answer to a statement."""
+
+
+def _type_in_database(column: Column, cells: Sequence[Cell]) -> str:
+    if column.kind not in TEXTS:
+        return "bigint" if column.kind in ("count", "whole") else "double"
+    known = [cell for cell in cells if cell is not None]
+    return "boolean" if known and all(isinstance(cell, bool) for cell in known) else "varchar"
+
+
+class ConfidenceInterval(NamedTuple):
+    """The limits of an interval."""
+
+    low: float
+    high: float
 
 
 def _contents(result: Result) -> tuple[Any, ...]:
@@ -112,6 +128,79 @@ class PrintedResult(Result, frozen=True):
         from evalhouse.warehouse.render.html import fragment
 
         return fragment(self, Style())
+
+    # --- what was tested ----------------------------------------------------------------------------------------------
+
+    @property
+    def pvalue(self) -> Any:
+        """The p of the comparison, adjusted where p-values are; an array of several rows.
+
+        Raises
+        ------
+        TypeError
+            If nothing was compared.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> round(eh.open().compare("F1", "GE", "UMASS", on="TST3").pvalue, 4)
+        0.0996
+        """
+        return self._tested("p_adjusted", "p")
+
+    @property
+    def statistic(self) -> Any:
+        """The statistic of the test if it has one, and the difference of the values if not; an array of several rows.
+
+        Raises
+        ------
+        TypeError
+            If nothing was compared.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> round(eh.open().compare("F1", "GE", "UMASS", on="TST3").statistic, 4)
+        0.0439
+        """
+        return self._tested("statistic", "difference")
+
+    def confidence_interval(self) -> ConfidenceInterval:
+        """The interval of the difference of one pair.
+
+        Returns
+        -------
+        ConfidenceInterval
+            With the fields `low` and `high`.
+
+        Raises
+        ------
+        TypeError
+            If there is not one row with an interval.
+
+        Examples
+        --------
+        >>> import evalhouse as eh
+        >>> interval = eh.open().compare("F1", "GE", "UMASS", on="TST3").confidence_interval()
+        >>> round(interval.low, 4), round(interval.high, 4)
+        (-0.0073, 0.0951)
+        """
+        if "ci_low" not in self.columns or len(self) != 1:
+            raise TypeError(f"{len(self):,} rows, and not one with an interval")
+        low, high = (nan if self[0][limit] is None else float(self[0][limit]) for limit in ("ci_low", "ci_high"))
+        return ConfidenceInterval(low, high)
+
+    def _tested(self, first: str, otherwise: str) -> Any:
+        """What was tested of each row: the column that has it, or else the other one; nan where there is neither."""
+        if otherwise not in self.columns:
+            raise TypeError("nothing was compared: only comparisons have p-values")
+        cells = [row[otherwise] if row.get(first) is None else row[first] for row in self]
+        found = [nan if cell is None else float(cell) for cell in cells]
+        if len(found) == 1:
+            return found[0]
+        import numpy as np
+
+        return np.array(found)
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
@@ -269,21 +358,20 @@ class PrintedResult(Result, frozen=True):
         """
         import polars
 
-        def column(described: Column) -> Any:
-            cells: Sequence[Cell] = self.table.column(described.name)
-            if described.kind in TEXTS:
-                truths = all(cell is None or isinstance(cell, bool) for cell in cells) and any(
-                    cell is not None for cell in cells
-                )
-                if truths:
-                    return polars.Series(described.name, cells, dtype=polars.Boolean)
-                return polars.Series(
-                    described.name, [None if cell is None else str(cell) for cell in cells], dtype=polars.String
-                )
-            whole = described.kind in ("count", "whole")
-            return polars.Series(described.name, cells, dtype=polars.Int64 if whole else polars.Float64)
+        return polars.DataFrame(self)
 
-        return polars.DataFrame([column(described) for described in self.table.columns])
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an Arrow stream, by which other packages take them: `polars.DataFrame(r)`, `pyarrow.table(r)`,
+        and in DuckDB `from r`. Undefined values are null.
+        """
+        import duckdb
+
+        columns, cells = [], []
+        for place, (column, of_column) in enumerate(zip(self.table.columns, self.table.cells(), strict=True), 1):
+            kind = _type_in_database(column, of_column)
+            columns.append(f"unnest(${place}::{kind}[]) as {name(column.name).text}")
+            cells.append([None if cell is None else str(cell) if kind == "varchar" else cell for cell in of_column])
+        return duckdb.connect().sql(f"select {', '.join(columns)}", params=cells).__arrow_c_stream__(requested_schema)
 
     # --- its picture --------------------------------------------------------------------------------------------------
 

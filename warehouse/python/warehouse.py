@@ -686,6 +686,7 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     notes. Raises LoadError and QueryError.
     """
     warehouse = create_warehouse(None)
+    given = _of_arrays(given)
     fields = dict(given["set"] or {})
     if given.get("cluster") is not None:
         fields["cluster"] = given["cluster"]
@@ -702,6 +703,16 @@ def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
     result: PrintedResult = method(*positional, **arguments)
     notes = (note for note in loaded.notes if not note.startswith(TAKEN_FOR))
     return PrintedResult.of(replace(result, notes=(*notes, *result.notes)), warehouse.run)
+
+
+def _of_arrays(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same question, where two arrays stand in the place of data and measures: about the values of two systems."""
+    from evalhouse.warehouse.python.frames import TWO, two_arrays
+
+    if isinstance(given["measures"], str):
+        return given
+    table = in_full(lambda: two_arrays(given["data"], given["measures"]))
+    return given if table is None else {**given, "data": table, "measures": "value", "systems": given["systems"] or TWO}
 
 
 def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -27,7 +27,8 @@ _LOOKS = """\
 .evalhouse div { overflow-x: auto; }
 .evalhouse table { border-collapse: collapse; border-block: 2px solid; margin: 0 0 .6em; }
 .evalhouse thead { border-bottom: 1px solid; }
-.evalhouse th, .evalhouse td { padding: .15em .7em; text-align: left; white-space: pre-wrap; }
+.evalhouse th, .evalhouse td { padding: .15em .7em; white-space: pre-wrap; }
+.evalhouse th:not(.number, .over), .evalhouse td:not(.number) { text-align: left; }
 .evalhouse th[scope=row] { font-weight: normal; }
 .evalhouse .number { text-align: right; font-variant-numeric: tabular-nums; white-space: pre; }
 .evalhouse .letters { font-family: ui-monospace, monospace; white-space: pre; }

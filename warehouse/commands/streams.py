@@ -111,6 +111,10 @@ def say(text: str) -> None:
         from evalhouse.warehouse.render.style import clean
 
         text = "\n".join(map(clean, text.split("\n")))
+    if sys.stderr is not None and sys.stderr.isatty():
+        from evalhouse.warehouse.render.style import folded
+
+        text = folded(text, os.get_terminal_size(sys.stderr.fileno()).columns or 80)
     sys.stdout.flush()
     print(text, file=sys.stderr, flush=True)
 

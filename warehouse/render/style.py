@@ -39,6 +39,23 @@ def clean_lines(text: str) -> str:
     return "\n".join(clean(line) for line in text.split("\n"))
 
 
+def folded(text: str, columns: int) -> str:
+    """The text with lines that end between words, none longer than this, if its words are not. A quoted line with a
+    mark below it stays as it is, and so does the mark.
+    """
+    from textwrap import wrap
+
+    lines = text.split("\n")
+    marked = {place - 1 for place, line in enumerate(lines) if line.strip() and not line.strip("^ ")}
+    drawn: list[str] = []
+    for place, line in enumerate(lines):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        is_short = width(line) <= columns or place in marked or place - 1 in marked
+        broken = wrap(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        drawn += [line] if is_short else broken
+    return "\n".join(drawn)
+
+
 def width(text: str) -> int:
     """The number of columns that a text of one line takes on a terminal."""
     if text.isascii():

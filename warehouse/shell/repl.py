@@ -21,7 +21,7 @@ from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.render import FOR_SCREENS, Style, files, find_format, render
 from evalhouse.warehouse.render.diagnostics import diagnosis, query_error
 from evalhouse.warehouse.render.progress import clock
-from evalhouse.warehouse.render.style import clean, clean_lines
+from evalhouse.warehouse.render.style import clean, clean_lines, folded
 from evalhouse.warehouse.results import Result
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.session.storage import warehouse_name
@@ -67,7 +67,7 @@ class Shell:
         dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown") or not sys.stdout.isatty()
         texts = lines(iter(sys.stdin)) if not self.typed else typed_lines(input) if dumb else self._prompt_lines()
         if self.typed and not self.quiet:
-            print("\n".join(banner(self.session)), file=sys.stderr, flush=True)
+            self._talk("\n".join(banner(self.session)))
         with contextlib.suppress(EOFError):
             for text in texts:
                 self.do(text)
@@ -255,6 +255,8 @@ class Shell:
         self._talk(text)
 
     def _talk(self, text: str) -> None:
+        if sys.stderr.isatty():
+            text = folded(text, shutil.get_terminal_size((100, 24)).columns)
         sys.stdout.flush()
         print(text, file=sys.stderr, flush=True)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalhouse.warehouse.commands import MISUSED
 from evalhouse.warehouse.commands.streams import columns_variable, say
-from evalhouse.warehouse.commands.table import COMMANDS, LOOK
+from evalhouse.warehouse.commands.table import COMMANDS, GROUPS, LOOK
 from evalhouse.warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -56,6 +56,24 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
+
+    def format_help(self) -> str:
+        """Commands stand in their groups, and options behind them."""
+        if self._subparsers is None:
+            return super().format_help()
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for title in GROUPS:
+            formatter.start_section(title)
+            for command in (command for command in COMMANDS if command.group == title):
+                formatter.add_argument(argparse.Action([], command.name, metavar=command.name, help=command.meaning))
+            formatter.end_section()
+        formatter.start_section("Options")
+        formatter.add_arguments(action for action in self._actions if action.option_strings)
+        formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Raises OSError if the requested help cannot be written; argparse would ignore that."""
@@ -109,7 +127,6 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
     for command in alone or COMMANDS:
         added = commands.add_parser(
             command.name,
-            help=command.meaning,
             description=command.meaning[0].upper() + command.meaning[1:] + ".",
             epilog=f"Example: {command.example}",
             parents=[everywhere] if command.name in words else [],

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A command: its name, a description in one line, an example, its own arguments, and what runs it and returns the
-    exit status.
+    """A command: its name, the group of `--help` that it stands in, a description in one line, an example, its own
+    arguments, and what runs it and returns the exit status.
     """
 
-    __slots__ = ("example", "meaning", "name", "run", "words")
+    __slots__ = ("example", "group", "meaning", "name", "run", "words")
 
     def __init__(
         self,
         name: str,
+        group: str,
         meaning: str,
         example: str,
         words: Callable[[argparse.ArgumentParser], None],
         run: Callable[[argparse.Namespace], int],
     ) -> None:
-        self.name, self.meaning, self.example, self.words, self.run = name, meaning, example, words, run
+        self.name, self.group, self.meaning, self.example = name, group, meaning, example
+        self.words, self.run = words, run
 
 
 # --- the arguments of each command ------------------------------------------------------------------------------------
@@ -123,14 +125,20 @@ def _file_words(parser: argparse.ArgumentParser) -> None:
     unpacked = "how much a packed file may hold, such as 50GB; default 16 GB, and at most 200 times its own size"
     parser.add_argument("--max-unpacked", type=_bound, metavar="SIZE", help=unpacked)
     offered = [(reader, option) for reader in readers.values() for option in reader.options]
+    groups: dict[str, argparse._ArgumentGroup] = {}
     for name in dict.fromkeys(option.name for _, option in offered):
         sharing = [(reader, option) for reader, option in offered if option.name == name]
+        alone = len({option.meaning for _, option in sharing}) == 1
         meaning = "; ".join(
-            f"{reader.name}: {option.meaning}" + (f" ({option.default})" if option.default else "")
-            for reader, option in sharing
+            (option.meaning if alone else f"{reader.name}: {option.meaning}")
+            + (f" ({option.default})" if option.default else "")
+            for reader, option in (sharing[:1] if alone else sharing)
         )
+        of = ", ".join(reader.name for reader, _ in sharing)
+        if of not in groups:
+            groups[of] = parser.add_argument_group(of)
         metavar = "|".join(sharing[0][1].choices) or name.upper()
-        parser.add_argument(f"--{name}", dest=f"reader_{name}", metavar=metavar, help=meaning)
+        groups[of].add_argument(f"--{name}", dest=f"reader_{name}", metavar=metavar, help=meaning)
 
 
 def _seconds(text: str) -> float:
@@ -290,9 +298,13 @@ def _no_words(parser: argparse.ArgumentParser) -> None:
 LOOK = "look"
 """The command that a path alone means."""
 
+GROUPS = ("Ask", "Load", "Look", "Keep", "Share")
+"""What commands are for, in the order of `--help`."""
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "query",
+        "Ask",
         "run statements",
         'evalhouse query "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999"',
         _query_words,
@@ -300,6 +312,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "run",
+        "Ask",
         "run a study",
         "evalhouse run study.study --param finalists=GE --report study.html",
         _run_words,
@@ -307,13 +320,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         LOOK,
-        "show the table of some files, without a warehouse; the word may be left out",
+        "Load",
+        "show the table of files, without a warehouse; needs no word",
         "evalhouse look results/",
         _look_words,
         lazy("evalhouse.warehouse.commands.looking:look"),
     ),
     Command(
         "load",
+        "Load",
         "load files into a warehouse",
         "evalhouse load results/",
         _load_words,
@@ -321,6 +336,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "fmt",
+        "Ask",
         "format scripts in the canonical layout",
         "evalhouse fmt study.study --check",
         _fmt_words,
@@ -328,6 +344,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "init",
+        "Load",
         "make a new warehouse",
         "evalhouse init muc.duckdb --sample",
         _init_words,
@@ -335,6 +352,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "info",
+        "Look",
         "show what a warehouse holds",
         "evalhouse info --db muc.duckdb",
         _no_words,
@@ -342,6 +360,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "check",
+        "Keep",
         "check a warehouse for damage",
         "evalhouse check --db muc.duckdb",
         _no_words,
@@ -349,6 +368,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "backup",
+        "Keep",
         "copy a warehouse safely",
         "evalhouse backup monday.duckdb",
         _new_file,
@@ -356,6 +376,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "copy",
+        "Keep",
         "copy a warehouse, from a file to a lake or back",
         "evalhouse copy muc.duckdb muc.lake",
         _copy_words,
@@ -363,6 +384,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "compact",
+        "Keep",
         "merge the small files of a lake",
         "evalhouse compact --db muc.lake --keep-past 30",
         _compact_words,
@@ -370,6 +392,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "upgrade",
+        "Keep",
         "upgrade a warehouse of an older version",
         "evalhouse upgrade --db muc.duckdb",
         _no_words,
@@ -377,6 +400,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "verify",
+        "Ask",
         "check that saved results still reproduce",
         "evalhouse verify table2.json",
         _verify_words,
@@ -384,6 +408,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "export-scores",
+        "Share",
         "write rows to files that load can read",
         "evalhouse export-scores scores.csv --db muc.duckdb",
         _export_words,
@@ -391,20 +416,23 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "export-eee",
-        "write values and published figures as records of Every Eval Ever",
+        "Share",
+        "write values as records of Every Eval Ever",
         "evalhouse export-eee records --organization Acme --db evals.duckdb",
         _records_words,
         lazy("evalhouse.warehouse.commands.writing:export_records"),
     ),
     Command(
         "mcp",
-        "let assistants ask questions, over standard input and output",
+        "Share",
+        "let assistants ask, over standard input and output",
         "evalhouse mcp --db muc.duckdb",
         _assistant_words,
         lazy("evalhouse.warehouse.commands.serving:assist"),
     ),
     Command(
         "serve",
+        "Look",
         "show a warehouse as pages in the browser",
         "evalhouse serve --db muc.duckdb --open",
         _page_words,
@@ -412,6 +440,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "publish",
+        "Share",
         "write the pages of serve as files, for any web server",
         "evalhouse publish site --db muc.duckdb --base-url https://me.github.io/muc/",
         _site_words,
@@ -419,13 +448,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "config",
-        "show the settings of all commands, and where they are set",
+        "Keep",
+        "show the settings of all commands",
         "evalhouse config",
         _no_words,
         lazy("evalhouse.warehouse.commands.settings:config"),
     ),
     Command(
         "completion",
+        "Keep",
         "print completion for bash, zsh or fish",
         "evalhouse completion bash > ~/.local/share/bash-completion/completions/evalhouse",
         _completion_words,
@@ -433,7 +464,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "demo",
-        "run the main tasks on the sample data, from start to finish",
+        "Look",
+        "answer four questions about the sample data",
         "evalhouse demo",
         _no_words,
         lazy("evalhouse.warehouse.commands.talking:demo"),

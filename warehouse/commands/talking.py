@@ -11,7 +11,6 @@ from pathlib import Path
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import answer, open_session, path_of, prepare_session
-from evalhouse.warehouse.commands.loading import say_stored
 from evalhouse.warehouse.commands.streams import LARGEST_TEXT, note, say, shows_colours, text_of
 from evalhouse.warehouse.faults import DataError, Fault, file_error
 from evalhouse.warehouse.process import stopping
@@ -46,43 +45,34 @@ def shell(args: argparse.Namespace) -> int:
 # Shows the main use on the sample data, from start to finish.
 
 QUESTIONS = (
-    ("What each system scored on the official test set of MUC-4", "score F, recall, precision for all on TST3"),
-    (
-        "Is the difference between the first and the third more than chance",
-        "compare F(beta=1) for GE, UMASS on TST3 shuffles 9999",
-    ),
-    (
-        "Which systems cannot be told apart: those that share a letter",
-        "group F(beta=1) for all on TST3 shuffles 9999 level 0.10 confidence 0.99",
-    ),
-    (
-        "How well the systems told relevant messages from others",
-        "score F, recall, precision, fallout of filtering for all, allrel on TST3",
-    ),
-    (
-        "What became of precision and fallout on another test set, as printed in 1992",
-        "change precision, fallout of published for all except allrel from TST3 to TST4 trim 1",
-    ),
+    ("What did the best systems of MUC-4 score?", "score F, recall, precision for all on TST3 limit 5"),
+    ("Is the first better than the third, or is that chance?", "compare F for GE, UMASS on TST3"),
+    ("How far can the ranks of these five be trusted?", "rank F for GE, GE-CMU, UMASS, SRI, NYU on TST3"),
+    ("Which messages make the difference?", "documents F for GE, UMASS on TST3 limit 3"),
 )
-"""Each question of the demonstration as (purpose, statement)."""
+"""Each step of the demonstration as (question, statement)."""
+
+NEXT = """
+To go on:
+  evalhouse                          the shell, on these data; help tells what can be asked
+  evalhouse serve --sample --open    the same as pages
+  evalhouse results/                 the table of your own files
+  evalhouse load results/            keeps them in a warehouse, ./evalhouse.duckdb"""
 
 
 def demo(args: argparse.Namespace) -> int:
-    """Loads the sample data and runs each question below its purpose."""
+    """Answers a question after the other about the sample data, and says what can be typed next."""
     args.format = args.format or "table"
-    from evalhouse.warehouse.loading.sample import fill
     from evalhouse.warehouse.session.session import Session
-    from evalhouse.warehouse.store.connecting import in_memory
 
-    with in_memory() as database:
-        for loaded in fill(database):
-            say_stored(args, loaded)
-        session = Session(database)
-        for why, text in QUESTIONS:
-            print(f"\n-- {why}\nevalhouse> {text}\n", flush=True)
+    with Session.open(None) as session:
+        for question, text in QUESTIONS:
+            print(f"{question}\n$ evalhouse query --sample '{text}'\n", flush=True)
             status = answer(args, session, text)
             if status != DONE:
                 return status
+            print(flush=True)
+    print(NEXT.lstrip("\n"))
     return DONE
 
 

@@ -194,7 +194,7 @@ class PrintedResult(Result, frozen=True):
         """What was tested of each row: the column that has it, or else the other one; nan where there is neither."""
         if otherwise not in self.columns:
             raise TypeError("nothing was compared: only comparisons have p-values")
-        cells = [row[otherwise] if row.get(first) is None else row[first] for row in self]
+        cells: list[Any] = [row[otherwise] if row.get(first) is None else row[first] for row in self]
         found = [nan if cell is None else float(cell) for cell in cells]
         if len(found) == 1:
             return found[0]

@@ -68,7 +68,7 @@ def test_a_command_is_added_by_its_entry_alone(
     def words(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("time", metavar="TIME")
 
-    added = (*COMMANDS, Command("greet", "say a greeting", "evalhouse greet evening", words, greet))
+    added = (*COMMANDS, Command("greet", "Look", "say a greeting", "evalhouse greet evening", words, greet))
     for module in (table, arguments):
         monkeypatch.setattr(module, "COMMANDS", added)
     assert cli.main(["greet", "morning"]) == 3
@@ -143,7 +143,7 @@ def test_statements_from_standard_input_and_one_json_object_each(tmp_path: Path)
     text = "score F for GE on TST3; -- and the other\nscore F for UMASS on TST3;"
     done = evalhouse("query", "-", "--format", "json", folder=tmp_path, stdin=text)
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert set(first) == {"statement", "caption", "signature", "columns", "rows", "summary", "notes"}
+    assert set(first) == {"statement", "sentence", "caption", "signature", "columns", "rows", "summary", "notes"}
     assert first["statement"] == "score F for GE on TST3"
     assert second["rows"][0]["F(beta=1)"] == pytest.approx(0.5161, abs=5e-5)
 

@@ -187,8 +187,8 @@ class PrintedResult(Result, frozen=True):
         """
         if "ci_low" not in self.columns or len(self) != 1:
             raise TypeError(f"{len(self):,} rows, and not one with an interval")
-        low, high = (nan if self[0][limit] is None else float(self[0][limit]) for limit in ("ci_low", "ci_high"))
-        return ConfidenceInterval(low, high)
+        limits: list[Any] = [self[0]["ci_low"], self[0]["ci_high"]]
+        return ConfidenceInterval(*(nan if limit is None else float(limit) for limit in limits))
 
     def _tested(self, first: str, otherwise: str) -> Any:
         """What was tested of each row: the column that has it, or else the other one; nan where there is neither."""

@@ -15,6 +15,7 @@ from msgspec import Struct
 from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
 from evalhouse.grammar.editing.completion import Place, place_after
 from evalhouse.grammar.editing.hints import near
+from evalhouse.grammar.editing.rewording import reworded
 from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quote
 from evalhouse.grammar.nodes import AROUND_A_MEASURE
@@ -119,7 +120,10 @@ def explain_mistake(text: str) -> QueryError:
         return QueryError(f"the statement ends where {_expectation_text(stop)} is expected", stop.span)
     # If the statement is complete without the word, the word is one too many.
     explanations = (_stray_sign, _post_hoc, _statement, _extra if END in stop.accepted else _misfit)
-    return next(error for error in (explain(stop) for explain in explanations) if error)
+    error = next(error for error in (explain(stop) for explain in explanations) if error)
+    if line := reworded(text):
+        return QueryError(error.message, error.span, (f"write {line}",))
+    return error
 
 
 def _stop(text: str) -> Stop:

@@ -141,13 +141,23 @@ VALUED = ("--db", "--format", "--digits", "--level", "--theme", "--threads")
 
 
 def in_full(words: Sequence[str]) -> list[str]:
-    """The words of a line, where a path alone stands for the command `look`: evalhouse results/. A word that is neither
-    a command nor there, and has nothing of a path, is left to be an error.
+    """The words of a line, where a path alone stands for the command `look`, and the words of a statement for `query`:
+    evalhouse results/; evalhouse compare F for GE, UMASS on TST3. A word that is neither a command nor there, and has
+    nothing of a path, is left to be an error.
     """
     place = _place_of_command(words)
-    if place is None or _is_command(words[place]) or not _is_path(words[place]):
+    if place is None or _is_command(words[place]):
         return list(words)
-    return [*words[:place], LOOK, *words[place:]]
+    if _begins_statement(words[place]):
+        end = next((at for at, word in enumerate(words) if at > place and word.startswith("--")), len(words))
+        return [*words[:place], "query", " ".join(words[place:end]), *words[end:]]
+    return [*words[:place], LOOK, *words[place:]] if _is_path(words[place]) else list(words)
+
+
+def _begins_statement(word: str) -> bool:
+    from evalhouse.grammar.clauses import STATEMENTS
+
+    return word.casefold() in STATEMENTS
 
 
 def check_command(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
     import evalhouse as eh
 
-    w = eh.create("evals.duckdb")      # or eh.open("evals.duckdb"); eh.open() is the sample data
+    w = eh.create("evals.duckdb")      # or eh.open("evals.duckdb"); eh.open(sample=True)
     w.load("results/")                 # files, folders, a pandas, polars or Arrow table
     w.compare("F1", "GE", "UMASS", on="TST3", shuffles=9999)
     eh.compare(frame, "accuracy", "new", "base", cluster="passage")   # without a warehouse

@@ -65,7 +65,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "json",
-        "one object per statement: statement, caption, signature, columns, rows, summary, notes",
+        "one object per statement: statement, sentence, caption, signature, columns, rows, summary, notes",
         ".json",
         lazy("evalhouse.warehouse.render.data:json"),
         has_notes=True,
@@ -87,7 +87,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "markdown",
-        "a table with its caption, notes and signature, in Markdown",
+        "a sentence and a table with its notes, in Markdown",
         ".md",
         lazy("evalhouse.warehouse.render.markup:markdown"),
         has_notes=True,
@@ -95,7 +95,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "latex",
-        "a table for a paper, with the package booktabs: caption, notes, and the signature as a comment",
+        "a sentence and a table for a paper, with booktabs: caption, notes, and the signature as a comment",
         ".tex",
         lazy("evalhouse.warehouse.render.latex:latex"),
         has_notes=True,
@@ -103,7 +103,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "typst",
-        "a figure for a paper in Typst: caption, notes, and the signature as a comment",
+        "a sentence and a figure for a paper in Typst: caption, notes, and the signature as a comment",
         ".typ",
         lazy("evalhouse.warehouse.render.typst:typst"),
         has_notes=True,

@@ -122,9 +122,7 @@ def answer(plan: ExpectPlan, facts: Facts, workforce: Workforce) -> Result:
         table=rows.table(columns),
         notes=(*answered.notes, *(_asking_again(plan) if worst == "undecided" else ())),
         how=answered.how,
-        sentence=f"{_count_outcomes(outcomes).capitalize()}: {answered.sentence or plan.text}".replace(
-            ": The ", ": the "
-        ),
+        sentence=_sentence(outcomes, answered),
         proof=answered.proof,
         outcome=worst,
         p_values=answered.p_values,

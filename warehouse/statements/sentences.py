@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
+from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.results import CellKind, Table
 
 Row = Mapping[str, Any]
@@ -250,9 +251,11 @@ def _behind(level_with: Sequence[str], others: int) -> str:
         return ""
     if not level_with:
         return f"; {'the other is' if others == 1 else f'all {others:,} others are'} significantly behind it"
-    verb, noun = "is" if len(level_with) == 1 else "are", "other" if others == 1 else "others"
+    if others == 1:
+        return f"; {level_with[0]} is not significantly behind it"
+    verb = "is" if len(level_with) == 1 else "are"
     names = f": {', '.join(level_with)}" if len(level_with) <= 2 * NAMED else ""
-    return f"; {len(level_with):,} of {others:,} {noun} {verb} not significantly behind it{names}"
+    return f"; {len(level_with):,} of {others:,} others {verb} not significantly behind it{names}"
 
 
 def of_groups(table: Table, taken: str = "") -> str:
@@ -370,14 +373,15 @@ def of_power(summary: Table, wanted: float, noun: str) -> str:
         return ""
     kind = _kind(summary, "detect")
     needs = [
-        f"{gap(kind, row['detect'])} in {spoken(row['measure'])} need {_about(row['documents_needed'])}" for row in rows
+        f"{gap(kind, row['detect'])} in {spoken(row['measure'])} need {_about(row['documents_needed'], noun)}"
+        for row in rows
     ]
     pair = f"{rows[0]['system_a']} and {rows[0]['system_b']} on {rows[0]['test_set']}"
-    return f"To be found between {pair} with a chance of {100 * wanted:.0f}%, differences of {listed(needs)} {noun}."
+    return f"To be found between {pair} with a chance of {100 * wanted:.0f}%, differences of {listed(needs)}."
 
 
-def _about(documents: int | None) -> str:
-    return "more than were tried" if documents is None else f"about {documents:,}"
+def _about(documents: int | None, noun: str) -> str:
+    return f"more {noun} than were tried" if documents is None else f"about {documents:,} {noun}"
 
 
 def of_replications(summary: Table, source: str, target: str) -> str:
@@ -388,10 +392,10 @@ def of_replications(summary: Table, source: str, target: str) -> str:
         if not row["different"]:
             said.append(f"No difference in {measure} is significant on {source}, so there is none to find on {target}")
             continue
-        also = "" if row["also_different"] is None else f", and {are(row['also_different'])} significant there"
+        also = "" if row["also_different"] is None else f", and {100 * row['also_different']:.0f}% significant"
         said.append(
-            f"Of {row['different']:,} significant differences in {measure} on {source}, {row['kept_sign']:,} "
-            f"{'has' if row['kept_sign'] == 1 else 'have'} the same sign on {target}{also}"
+            f"Of {quantity(row['different'], 'significant difference')} in {measure} on {source}, "
+            f"{100 * row['kept_sign']:.0f}% have the same sign on {target}{also}"
         )
     return joined(said)
 
@@ -441,14 +445,13 @@ def of_slices(summary: Table, level: float) -> str:
     said = []
     for row in rows_of(summary):
         p = row["heterogeneity_p"]
-        what = f"the difference between {row['system_a']} and {row['system_b']} in {spoken(row['measure'])}"
+        what = f"The difference between {row['system_a']} and {row['system_b']} in {spoken(row['measure'])}"
         where = f"on {row['test_set']} "
         if p is None:
             continue
         shown = "varies" if p <= level else "is not shown to vary"
         said.append(f"{what} {where}{shown} by {row['attribute']} ({chance(p, level)})")
-    text = joined(said)
-    return text[:1].upper() + text[1:]
+    return joined(said)
 
 
 def of_curves(summary: Table) -> str:
@@ -488,7 +491,7 @@ def of_agreement(summary: Table) -> str:
         if kappa is None:
             continue
         around = "" if low is None else f" ({kinds['kappa_low'].heading} {low:.2f} to {high:.2f})".replace("-", "−")
-        said.append(f"{row['annotators']} agree on {row['test_set']} with a kappa of {kappa:.2f}{around}")
+        said.append(f"{row['annotators']} annotators agree on {row['test_set']} with a kappa of {kappa:.2f}{around}")
     return joined(said) if len(rows) <= TOLD else ""
 
 

@@ -21,6 +21,7 @@ from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.lines import Document, documents
 from evalhouse.warehouse.loading.staging.reader import Evidence, Reader, Start
 from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
+from evalhouse.warehouse.loading.staging.spans import PAIRED
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Staged, Staging, name_it
 
 EXAMPLE = """\
@@ -63,7 +64,7 @@ ALL TEMPLATES           2   3|  1   0   1|  0   0|  1   0   1| 50  33  33
 F-MEASURES                                         39.76     35.42     45.32
 """
 
-_STORED = tuple(column.name for column in SCORES.content)
+_STORED = tuple(column.name for column in SCORES.content if column.name not in PAIRED)
 
 COUNTS = (*_STORED[:5], "interactive correct", "interactive partial", *_STORED[5:])
 """The meaning of the count columns of a report, from left to right; the percentages come after them."""

@@ -20,7 +20,6 @@ from evalhouse.warehouse.python.text import in_full, plot_text
 from evalhouse.warehouse.render import Style, format_for, render
 from evalhouse.warehouse.render.style import Theme
 from evalhouse.warehouse.results import TEXTS, Cell, Column, Result
-from evalhouse.warehouse.store.sql import name
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Chart
@@ -364,14 +363,14 @@ class PrintedResult(Result, frozen=True):
         """The rows as an Arrow stream, by which other packages take them: `polars.DataFrame(r)`, `pyarrow.table(r)`,
         and in DuckDB `from r`. Undefined values are null.
         """
-        import duckdb
+        from evalhouse.warehouse.store.connecting import arrow_stream
 
-        columns, cells = [], []
-        for place, (column, of_column) in enumerate(zip(self.table.columns, self.table.cells(), strict=True), 1):
-            kind = _type_in_database(column, of_column)
-            columns.append(f"unnest(${place}::{kind}[]) as {name(column.name).text}")
-            cells.append([None if cell is None else str(cell) if kind == "varchar" else cell for cell in of_column])
-        return duckdb.connect().sql(f"select {', '.join(columns)}", params=cells).__arrow_c_stream__(requested_schema)
+        columns = []
+        for column, cells in zip(self.table.columns, self.table.cells(), strict=True):
+            kind = _type_in_database(column, cells)
+            texts = kind == "varchar"
+            columns.append((column.name, kind, [str(cell) if texts and cell is not None else cell for cell in cells]))
+        return arrow_stream(columns, requested_schema)
 
     # --- its picture --------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.process import publishing
@@ -204,3 +205,15 @@ def _is_utf8(path: Path) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# === columns for other packages =======================================================================================
+
+
+def arrow_stream(columns: Sequence[tuple[str, str, Sequence[Any]]], requested_schema: object | None) -> object:
+    """Columns, each with its type, as a stream of Arrow's protocol, which other packages read."""
+    listed = (
+        f"unnest(${place}::{kind}[]) as {name(called).text}" for place, (called, kind, _) in enumerate(columns, 1)
+    )
+    rows = duckdb.connect().sql(f"select {', '.join(listed)}", params=[list(cells) for _, _, cells in columns])
+    return rows.__arrow_c_stream__(requested_schema)

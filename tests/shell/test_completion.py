@@ -118,8 +118,8 @@ def test_the_example_of_a_statement_is_one(word: str) -> None:
 
 
 def test_functions_are_offered_in_a_definition(session: Session) -> None:
-    assert offered("define measure G = sq", session) == ["sqrt("]
-    assert offered("score sq", session) == []
+    assert offered("define measure G = sqr", session) == ["sqrt("]
+    assert offered("score sqr", session) == []
 
 
 def test_a_measure_whose_name_has_a_hyphen_is_offered_in_quotes_where_that_subtracts(session: Session) -> None:

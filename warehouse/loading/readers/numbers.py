@@ -17,6 +17,7 @@ from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import MARKS, REPLICATES, called, is_place, noun_of, plain
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start, filled
+from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging
 from evalhouse.warehouse.measures.measure import lower_by_name
 from evalhouse.warehouse.measures.numbers import PREDICTION, TRUTH
@@ -45,6 +46,7 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
     """Stages a row for each system and document. Raises DataError if a cell is no number, or if it is unclear which
     columns are true numbers and predictions.
     """
+    refuse_settings(staging, CELLS, named=(*(field.name for field in CELLS.key), TRUTH, PREDICTION))
     cells = tabular.stage_table(staging.of(CELLS), _match_columns)
     try:
         truth, *predictions = cells.attributes

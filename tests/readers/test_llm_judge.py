@@ -11,6 +11,7 @@ import pytest
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers.llm_judge import EXAMPLE
 from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.staging.staged import name_it
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -106,7 +107,7 @@ def test_the_baseline_is_first_in_the_first_game(
     [
         ("{", "j.jsonl:1: this line is not JSON: Expecting property name enclosed in double quotes"),
         ('{"model": "m1", "score": 3}', "j.jsonl:1: this is not a judgment: it has no question_id"),
-        ('{"question_id": 1}', "j.jsonl: a judgment does not name the model; name it with --set system=NAME"),
+        ('{"question_id": 1}', f"j.jsonl: a judgment does not name the model; {name_it('system')}"),
         (
             lines({**grade(1, 3), "score": "high"}),
             "j.jsonl:1: this is not a judgment: expected 'float | null', got 'str' - at '$.score'",

@@ -11,6 +11,7 @@ from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import Role
 from evalhouse.warehouse.loading.readers.mteb import EXAMPLE
 from evalhouse.warehouse.loading.readers.recognition import recognize
+from evalhouse.warehouse.loading.staging.staged import name_it
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import Complaints, Load
@@ -81,7 +82,7 @@ def test_what_is_no_result_is_refused(complaints: Complaints, text: str, sentenc
 
 
 def test_a_model_that_nothing_names_must_be_set(complaints: Complaints) -> None:
-    said = "B.json: no folder names the model; name it with --set system=NAME"
+    said = f"B.json: no folder names the model; {name_it('system')}"
     assert complaints(EXAMPLE, "mteb", "B.json") == [said]
 
 

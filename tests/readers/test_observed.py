@@ -68,6 +68,7 @@ def test_readers_have_the_nouns_of_their_fields() -> None:
         "sacrebleu": "segment",
         "segments": "segment",
         "comet": "segment",
+        "numbers": "",
         "sklearn": "",
         "pairs": "document",
         "answers": "question",

@@ -214,6 +214,7 @@ NO_TEXTS = frozenset(
         *("counts", "muc-report", "trec", "trec-eval", "mteb", "sacrebleu", "swe-bench"),
         *("alpaca-eval", "deepeval"),  # the text is the name
         "llm-judge",  # questions of benchmarks have numbers of their own
+        "numbers",  # it keeps numbers alone
         "human-eval",  # tasks of benchmarks have names of their own
         "pairs",
         "brat",  # its key is compared below

@@ -220,7 +220,7 @@ class PrintedResult(Result, frozen=True):
         return render(self, "csv", Style())
 
     def to_markdown(self, digits: int | None = None) -> str:
-        """The table with its caption, notes and signature in Markdown.
+        """The sentence and the table with its notes in Markdown.
 
         Parameters
         ----------
@@ -235,8 +235,8 @@ class PrintedResult(Result, frozen=True):
         --------
         >>> import evalhouse as eh
         >>> r = eh.open().score("F1", "GE", on="TST3")
-        >>> print(r.to_markdown(digits=1).split("Signature")[0].rstrip())
-        **F1 on TST3: 100 messages (extraction, simulated data)**
+        >>> print(r.to_markdown(digits=1).partition("*100")[0].rstrip())
+        **The F1 of GE on TST3 is 56.0.**
         <BLANKLINE>
         | system |   F1 |
         | ------ | ---: |

@@ -23,7 +23,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "select",
         ('write sql "select 1"',),
     ),
-    ("leaderboard F", "unknown statement 'leaderboard'", "leaderboard", ("did you mean rank?",)),
+    ("leaderboard F", "unknown statement 'leaderboard'", "leaderboard", ("write rank F",)),
     ("Significanse F", "unknown statement 'Significanse'", "Significanse", ("did you mean compare?",)),
     ('import "a.csv"', "unknown statement 'import'", "import", ("did you mean load?",)),
     ("plot leaderboard F", "plot takes a question, not 'leaderboard'", "leaderboard", ("did you mean rank?",)),
@@ -101,7 +101,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
         "compare F by unit",
         "clause 'by' does not apply to compare",
         "by",
-        ("it belongs to score, table, generality, agree and differ",),
+        ("write differ F by unit",),
     ),
     (
         "plot agree shuffles 9",

@@ -172,9 +172,9 @@ def test_a_dry_run_shows_the_plan(load: Command) -> None:
     status, printed, said = load("v", "--dry-run")
     assert status == 0
     assert printed.splitlines() == [
-        "file\treader\twhy\tsystems\ttest_sets\trows\tnew",
-        "v/labels.csv\tlabels\tits columns label\t\ta\t1\t1",
-        "v/a.csv\tvalues\tits columns value\tGE\ta\t1\t1",
+        "file\treader\twhy\tkind\tsystems\ttest_sets\trows\tnew\tcolumns",
+        "v/labels.csv\tlabels\tits columns label\tlabels\t\ta\t1\t1\t",
+        "v/a.csv\tvalues\tits columns value\tvalues\tGE\ta\t1\t1\t",
     ]
     assert said.splitlines()[-1] == "note: 2 files: 1 system on a; 2 rows would be stored; this was a dry run"
     assert stored() == []
@@ -196,7 +196,7 @@ def test_a_file_that_is_named_twice_is_loaded_once(load: Command) -> None:
 
 @pytest.mark.long
 def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> None:
-    printed = "map\t301\t0.5000\nset_P\t301\t0.5000\nrunid\tall\tbase\n"
+    printed = "map\t301\t0.5000\nown_P\t301\t0.5000\nrunid\tall\tbase\n"
     put(r__a_eval=printed, r__means_eval="runid\tall\tbase\nmap\tall\t0.2500\n", r__q=EXAMPLE, r__z_run=EXAMPLE_RUN)
     status, _, said = load("r")
     assert status == 0, said
@@ -204,7 +204,7 @@ def test_what_trec_eval_printed_of_a_run_is_compared_with_it(load: Command) -> N
     read = "note: 4 files: 1 system on r; 20 rows stored as imports 1 to 3"
     assert said.splitlines()[-1] == read
     values = "select measure, value from document_values where document = '301'"
-    assert stored(values) == [("set_P", 0.5)]
+    assert stored(values) == [("own_P", 0.5)]
     put(r__a_eval=printed.replace("map\t301\t0.5", "map\t301\t0.6"))
     said = load("r")[2]
     assert "r/a.eval:1: map of topic '301' is 0.6000, but 0.5 according to the stored run of 'base'" in said

@@ -127,6 +127,7 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
     for command in alone or COMMANDS:
         added = commands.add_parser(
             command.name,
+            help=command.meaning,
             description=command.meaning[0].upper() + command.meaning[1:] + ".",
             epilog=f"Example: {command.example}",
             parents=[everywhere] if command.name in words else [],

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 
+from lark import UnexpectedInput
 from msgspec import Struct
-
-from evalhouse.grammar.errors import QueryError
 
 _WITH = r"(?:\b(?:using|with|by|and)\s+)?(?:\b(?:an?|the)\s+)?"
 """What may come before the name of a method."""
@@ -64,7 +63,7 @@ REWORDINGS = (
 
 def reworded(text: str) -> str:
     """The same statement in words of the language; empty if none of them fits, or if it cannot be read then either."""
-    from evalhouse.grammar.parser import parse
+    from evalhouse.grammar.parsing.lark_parser import parser
 
     line = " ".join(text.strip().rstrip(";").split())
     if ";" in line or '"' in line:
@@ -76,6 +75,7 @@ def reworded(text: str) -> str:
     if new == line:
         return ""
     try:
-        return new if parse(new) else ""
-    except (QueryError, RecursionError):
+        parser().parse(new)
+    except (UnexpectedInput, RecursionError):
         return ""
+    return new

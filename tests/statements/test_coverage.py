@@ -81,7 +81,7 @@ def test_a_baseline_lacks_nothing_and_a_named_test_set_is_not_passed_over() -> N
     with Session.open() as sample:
         with pytest.raises(QueryError, match="allrel is computed from the key, so none of its documents can be absent"):
             sample.run("coverage of filtering for GE, allrel on TST3")
-        kinds = "score tuples or relevance decisions or counts or rankings or values"
+        kinds = "score tuples or relevance decisions or counts or rankings or predicted numbers or values"
         with pytest.raises(QueryError, match=f"TST2 has no {kinds}"):
             sample.run("coverage for all on TST2, TST3")
 

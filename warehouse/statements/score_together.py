@@ -144,7 +144,7 @@ def answer_together(plan: ScorePlan, over: p.OverTestSets, scored: Result, facts
     notes = [*over.notes, *scored.notes, *(score_interval_notes(together, spread) if plan.interval else ())]
     table, where = rows.table(columns), taken_together_on(plan.entries, over)
     uneven = frozenset((together.test_set.name, label) for _, label in scored.uneven)
-    told = not (plan.by or plan.standardized or plan.limit is not None)
+    is_whole = not (plan.by or plan.standardized or plan.limit is not None)
     lower = lower_measures(plan.entries)
     return result_of(
         plan.text,
@@ -156,7 +156,7 @@ def answer_together(plan: ScorePlan, over: p.OverTestSets, scored: Result, facts
         notes=notes,
         about_measures=False,
         uneven=uneven,
-        sentence=sentences.of_columns(table, labels, lower, uneven=uneven, taken=where) if told else "",
+        sentence=sentences.of_columns(table, labels, lower, uneven=uneven, taken=where) if is_whole else "",
     )
 
 

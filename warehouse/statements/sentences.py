@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 NAMED = 5
 """Up to this many systems are named; of more their number is said."""
 
-TOLD = 4
+ONE_BY_ONE = 4
 """Up to this many measures and test sets are told one by one; of more it is counted who leads."""
 
 # === words and numbers ================================================================================================
@@ -200,7 +200,7 @@ def _counted(rows: Sequence[Row], lower: Collection[str], taken: str) -> str:
         left = sum(row["verdict"] == "inconclusive" for row in rows)
         said += [f"{are(left)} inconclusive"] if left else []
     else:
-        said = [f"{are(counts['significant'])} significant{_told(rows, lower, counts['significant'])}"]
+        said = [f"{are(counts['significant'])} significant{_which(rows, lower, counts['significant'])}"]
     said += [f"{are(counts['undecided'])} undecided"] if counts["undecided"] else []
     return f"{of}{listed(said)}."
 
@@ -212,18 +212,18 @@ def _shared(rows: Sequence[Row], taken: str) -> str:
     return in_measure + (f" {_at(rows[0], taken)}" if len(test_sets) == 1 else "")
 
 
-def _told(rows: Sequence[Row], lower: Collection[str], significant: int) -> str:
+def _which(rows: Sequence[Row], lower: Collection[str], significant: int) -> str:
     """The few comparisons of one pair that are significant: recall on TST3 (GE ahead)."""
     pairs = {(row["system_a"], row["system_b"]) for row in rows}
-    if len(pairs) > 1 or not 0 < significant <= TOLD:
+    if len(pairs) > 1 or not 0 < significant <= ONE_BY_ONE:
         return ""
-    told = [
+    found = [
         f"{spoken(row['measure'])} on {row['test_set']} "
         f"({row['system_a'] if _first_is_ahead(row, lower) else row['system_b']} ahead)"
         for row in rows
         if row["verdict"] == "significant" and row["difference"]
     ]
-    return f": {listed(told)}"
+    return f": {listed(found)}"
 
 
 # === orders ===========================================================================================================
@@ -283,7 +283,7 @@ def _apart_by(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Ro
 
 def joined(said: Sequence[str]) -> str:
     """Up to a few statements as one sentence; none where there are more."""
-    return f"{'. '.join(said)}." if 0 < len(said) <= TOLD else ""
+    return f"{'. '.join(said)}." if 0 < len(said) <= ONE_BY_ONE else ""
 
 
 # === values ===========================================================================================================
@@ -303,7 +303,7 @@ def of_values(
     and a best system that is not `shown` is not told.
     """
     groups = _apart_by(rows, "test_set", "measure")
-    if not groups or len(groups) > TOLD:
+    if not groups or len(groups) > ONE_BY_ONE:
         return ""
     leaders: dict[tuple[str, ...], list[str]] = {}
     for (test_set, measure), there in groups.items():
@@ -369,7 +369,11 @@ def of_documents(table: Table) -> str:
 def of_power(summary: Table, wanted: float, noun: str) -> str:
     """How many documents a difference needs, for one pair. `wanted` is the power, and `noun` the word for documents."""
     rows = rows_of(summary)
-    if not rows or len(rows) > TOLD or len({(row["system_a"], row["system_b"], row["test_set"]) for row in rows}) > 1:
+    if (
+        not rows
+        or len(rows) > ONE_BY_ONE
+        or len({(row["system_a"], row["system_b"], row["test_set"]) for row in rows}) > 1
+    ):
         return ""
     kind = _kind(summary, "detect")
     needs = [
@@ -492,7 +496,7 @@ def of_agreement(summary: Table) -> str:
             continue
         around = "" if low is None else f" ({kinds['kappa_low'].heading} {low:.2f} to {high:.2f})".replace("-", "−")
         said.append(f"{row['annotators']} annotators agree on {row['test_set']} with a kappa of {kappa:.2f}{around}")
-    return joined(said) if len(rows) <= TOLD else ""
+    return joined(said) if len(rows) <= ONE_BY_ONE else ""
 
 
 def of_audit(table: Table) -> str:

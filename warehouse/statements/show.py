@@ -119,7 +119,7 @@ def _measures(scope: Scope) -> Table:
             for parameter in measure.parameters
         ]
         kinds = [
-            test_sets
+            [test_set for test_set in test_sets if not measure.of_labels or scope.catalog.labels_of(test_set.id)]
             for (task, counts), test_sets in counted_on.items()
             if task.name == measure.kind and is_made_of(measure, counts)
         ]

@@ -46,7 +46,7 @@ def calibration_error(pairs: Answers, bins: int) -> float:
 
 
 def brier(pairs: Answers) -> float:
-    return float(brier_score_loss([int(of) for of, _ in pairs], [p for _, p in pairs], labels=[0, 1]))
+    return float(brier_score_loss([int(of) for of, _ in pairs], [p for _, p in pairs], pos_label=1))
 
 
 def loss(pairs: Answers) -> float:

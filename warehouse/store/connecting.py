@@ -215,5 +215,6 @@ def arrow_stream(columns: Sequence[tuple[str, str, Sequence[Any]]], requested_sc
     listed = (
         f"unnest(${place}::{kind}[]) as {name(called).text}" for place, (called, kind, _) in enumerate(columns, 1)
     )
-    rows = duckdb.connect().sql(f"select {', '.join(listed)}", params=[list(cells) for _, _, cells in columns])
+    connection = duckdb.connect()  # which has to last as long as the rows
+    rows = connection.sql(f"select {', '.join(listed)}", params=[list(cells) for _, _, cells in columns])
     return rows.__arrow_c_stream__(requested_schema)

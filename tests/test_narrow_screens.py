@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalhouse.warehouse.render import Style, render
-from evalhouse.warehouse.render.style import width
+from evalhouse.warehouse.render.style import folded, width
 from evalhouse.warehouse.results import Column, Result, Table, TableSection
 from evalhouse.warehouse.session.session import Session
 
@@ -154,3 +156,21 @@ def test_what_says_most_comes_back_first_where_there_is_room() -> None:
     columns = (Column("system", "name"), Column("a", "letters", spare=1), Column("b", "count", spare=2))
     result = Result("…", "", "", Table(columns, (("x", "word" * 10, 7),)))
     assert "too narrow for\na;" in drawn(result, 30)
+
+
+# === what stands beside a table =======================================================================================
+
+
+@given(st.lists(st.lists(st.text("abc-", min_size=1, max_size=12), min_size=1), min_size=1), st.integers(20, 100))
+def test_messages_end_their_lines_between_words(lines: list[list[str]], columns: int) -> None:
+    text = "\n".join(" ".join(words) for words in lines)
+    drawn = folded(text, columns)
+    assert drawn.split() == text.split()
+    assert max(map(len, drawn.split("\n"))) <= columns
+
+
+def test_a_mark_stays_below_what_it_marks() -> None:
+    quoted = "  compare F for " + "A, " * 40 + "B on t"
+    text = f"error: {'word ' * 30}\n{quoted}\n{' ' * 16}^\n  a hint"
+    drawn = folded(text, 80)
+    assert f"{quoted}\n{' ' * 16}^\n  a hint" in drawn

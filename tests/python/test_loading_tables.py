@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
 import numpy as np
 import pandas
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import evalhouse as eh
 from evalhouse.warehouse.session.session import Session
@@ -351,3 +354,29 @@ def test_a_data_frame_of_inspect_has_its_verdicts_as_accuracy() -> None:
     both = samples.assign(score_judge=["C", "C", "C", "I", "I", "I"])
     found = eh.score(both, ["score_match", "score_judge"], map={"document": "id"})
     assert {row["system"]: row["score_judge"] for row in found} == {"acme/wren": 1.0, "acme/lark": 0.0}
+
+
+# === two arrays =======================================================================================================
+
+PAIRED = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=2, max_size=8)
+
+
+@given(PAIRED, st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None)
+def test_two_arrays_are_two_columns_of_a_table(pairs: list[tuple[int, int]], order: Random) -> None:
+    first, second = ([float(pair[place]) for pair in pairs] for place in (0, 1))
+    wanted = eh.compare({"a": first, "b": second}, "value", "a", "b")
+    places = [*range(len(pairs))]
+    order.shuffle(places)
+    mapped = eh.compare(dict(enumerate(first)), {place: second[place] for place in places})
+    truths = eh.compare(np.array(first) > 0, [np.bool_(value > 0) for value in second])
+    for asked in (eh.compare(first, second), eh.compare(np.array(first), tuple(second)), mapped, truths):
+        assert (asked.pvalue, asked.statistic) == (wanted.pvalue, wanted.statistic)
+        assert [asked[0][name] for name in ("system_a", "system_b")] == ["a", "b"]
+
+
+def test_arrays_of_different_documents_are_refused() -> None:
+    with pytest.raises(eh.LoadError, match="of the same documents, but there are 2 and 3"):
+        eh.compare([1, 0], [1, 0, 1])
+    with pytest.raises(eh.LoadError, match="but only one has 'd2'"):
+        eh.compare({"d1": 1, "d2": 0}, {"d1": 1})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalhouse.warehouse.results import Column, Table
+from evalhouse.warehouse.results import CellKind, Column, Table
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.statements import sentences
 
@@ -139,11 +139,57 @@ def test_a_statement_says_its_answer(session: Session, statement: str) -> None:
     assert len(result.digits) == 8
 
 
+NUMBERS: dict[str, CellKind] = {"m": "number"}
+
+VALUES = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from([0.0, 0.5, 1.0, 12345.0])),
+    unique_by=lambda row: row[0],
+    min_size=1,
+)
+
+
+def valued(*found: tuple[str, float | None]) -> list[dict[str, Any]]:
+    return [{"test_set": "t", "measure": "m", "system": name, "value": value} for name, value in found]
+
+
+@given(VALUES, st.booleans())
+def test_whoever_has_the_best_value_is_named_and_nobody_else(found: list[tuple[str, float]], less: bool) -> None:
+    said = sentences.of_values(valued(*found), NUMBERS, {"m"} if less else ())
+    best = (min if less else max)(value for _, value in found)
+    first = [name for name, value in found if value == best]
+    assert "e+" not in said
+    if len(found) == 1:
+        assert said.startswith(f"The m of {found[0][0]} on t is ")
+        return
+    assert said.startswith(f"Of {len(found)} systems, ")
+    assert ("the same m" in said) == (len(first) == len(found))
+    named = said.partition(", ")[2].partition(" ha")[0]
+    assert len(first) > sentences.NAMED or re.findall(r"\b[a-f]\b", named) == first
+
+
+@given(VALUES, st.integers(1, 6))
+def test_systems_of_one_value_lead_together(found: list[tuple[str, float]], close: int) -> None:
+    in_order = sorted(found, key=lambda row: -row[1])
+    columns = [Column(name, "name") for name in ("test_set", "measure", "system", "value", "rank_low", "undecided")]
+    rows = [("t", "m", name, value, 1 if at < close else 2, None) for at, (name, value) in enumerate(in_order)]
+    said = sentences.of_ranks(Table(tuple(columns), tuple(rows)))
+    first = [name for name, value in in_order if value == in_order[0][1]]
+    assert ("leads in m on t" in said) == (len(first) == 1)
+    assert ("are level at the front in m on t" in said) == (len(first) > 1)
+    behind = len(found) - max(len(first), min(close, len(found)))
+    assert ("significantly behind" in said.replace("not significantly behind", "")) == (
+        len(found) > len(first) and behind == len(found) - len(first)
+    )
+
+
 def test_values_on_different_documents_have_no_best() -> None:
-    rows = [
-        {"test_set": "t", "measure": "m", "system": name, "value": value} for name, value in (("a", 1.0), ("b", 0.5))
-    ]
-    assert sentences.of_values(rows, {"m": "number"}, ()) == "a has the highest m on t (1)."
-    assert sentences.of_values(rows, {"m": "number"}, {"m"}) == "b has the lowest m on t (0.5)."
-    assert sentences.of_values(rows, {"m": "number"}, (), uneven={("t", "m")}) == ""
-    assert sentences.of_values(rows, {"m": "number"}, (), shown={"b"}) == ""
+    rows = valued(("a", 1.0), ("b", 0.5))
+    assert sentences.of_values(rows, NUMBERS, ()) == "Of 2 systems, a has the highest m on t (1)."
+    assert sentences.of_values(rows, NUMBERS, {"m"}) == "Of 2 systems, b has the lowest m on t (0.5)."
+    assert sentences.of_values(rows, NUMBERS, (), uneven={("t", "m")}) == ""
+    assert sentences.of_values(rows, NUMBERS, (), shown={"b"}) == ""
+
+
+def test_an_undefined_value_leads_nowhere() -> None:
+    assert sentences.of_values(valued(("a", None), ("b", None)), NUMBERS, ()) == ""
+    assert sentences.of_values(valued(("a", None)), NUMBERS, ()) == ""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import load
 from evalhouse.warehouse.loading.readers import READERS
 from evalhouse.warehouse.loading.staging.zstandard import zstd
+from evalhouse.warehouse.store.connecting import in_memory
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.sql import Sql
 from tests.store.texts import SCORES, THREE, Complaints, Load
@@ -224,6 +229,22 @@ def test_a_wrong_column_is_named_with_what_there_is(complaints: Complaints) -> N
     text = text.replace("document", "passage")
     listed = listed.replace("document", "passage")
     assert complaints(text) == [f"in.csv:1: there is no column for system, document; {listed}; {HOW}"]
+
+
+@given(
+    system=st.sampled_from(["model", "model_name", "system_name", "site"]),
+    document=st.sampled_from(["case_id", "uid", "message_id", "qid"]),
+)
+def test_the_line_to_type_for_missing_fields_loads_the_table(system: str, document: str) -> None:
+    text = SCORES.replace("system", system).replace("document", document) + THREE
+    with in_memory() as database, TemporaryDirectory() as folder:
+        file = Path(folder) / "in.csv"
+        file.write_text(text)
+        with pytest.raises(DataError) as raised:
+            load(database, file, "scores")
+        columns = dict(re.findall(r"--map (\w+)=(\w+)", str(raised.value)))
+        assert columns == {"system": system, "document": document}
+        assert load(database, file, "scores", columns=columns).rows_new == 3
 
 
 def test_a_column_stands_once(complaints: Complaints) -> None:

@@ -112,7 +112,8 @@ def two_arrays(first: Any, second: Any) -> Any | None:
 
 
 def _are_numbers(cells: Sequence[Any]) -> bool:
-    return bool(cells) and all(isinstance(cell, Real) or getattr(cell, "dtype", None) is not None for cell in cells)
+    # numpy's truths are no numbers of Python, and what they hold is.
+    return bool(cells) and all(isinstance(cell.item() if hasattr(cell, "item") else cell, Real) for cell in cells)
 
 
 def _not_alike(said: str) -> DataError:

@@ -37,6 +37,9 @@ from typing import Any, Literal
 
 '''
 
+Described = tuple[str, str, str, str]
+"""A parameter: its name, its type in the signature, its type in the documentation, and its meaning."""
+
 _SYSTEMS = (
     "*systems",
     "str | Sequence[str]",
@@ -44,6 +47,13 @@ _SYSTEMS = (
     "The systems; `all` for every system, `GE*` for those whose names begin with GE.",
 )
 _EXCEPT = ("except_", "NameOrNames | None", "str or sequence of str, optional", "The systems to leave out.")
+_ARRAY: Described = (
+    "measures",
+    "Any",
+    "str or sequence of str, or array",
+    "Measures as in the language, such as `F1`. Or the values of a second system, where `data` are those of a first: "
+    "arrays, or mappings from documents.",
+)
 _MEASURES = ("measures", "NameOrNames", "str or sequence of str", "Measures as in the language, such as `F1`.")
 
 _OF_DATA = (
@@ -85,9 +95,6 @@ _ROWS = """\
 """The table that examples in `Usage.of_rows` use: 60 questions, answered by two models."""
 
 _SKIPPED = "  # doctest: +SKIP"
-
-Described = tuple[str, str, str, str]
-"""A parameter: its name, its type in the signature, its type in the documentation, and its meaning."""
 
 
 def methods() -> str:
@@ -148,7 +155,11 @@ def _function(word: str) -> str:
         "One row per sample, with its system, its document and its measures; anything that `Warehouse.load` accepts.",
     )
     # A table in memory has no past.
-    listed = [parameter for parameter in _parameters_of(word) if parameter[1] != f"{IMPORT_OR_DATE.hint} | None"]
+    listed = [
+        _ARRAY if parameter == _MEASURES else parameter
+        for parameter in _parameters_of(word)
+        if parameter[1] != f"{IMPORT_OR_DATE.hint} | None"
+    ]
     of_data = [parameter for parameter in _OF_DATA if parameter[0] not in {name for name, *_ in listed}]
     wrong = "If the data do not contain something that was asked for."
     return (

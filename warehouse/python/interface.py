@@ -23,6 +23,7 @@ from evalhouse.warehouse.python.functions import (
 )
 from evalhouse.warehouse.python.printed_result import PrintedResult as Result
 from evalhouse.warehouse.python.printed_result import ResultPicture as Picture
+from evalhouse.warehouse.python.text import in_full
 from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse, open_warehouse
 from evalhouse.warehouse.results import NotMetError, UndecidedError, UnmetError
 from evalhouse.warehouse.version import __version__
@@ -84,20 +85,20 @@ def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False,
     >>> w.score("F1", "GE", on="TST3").rows[0]["F1"]  # doctest: +ELLIPSIS
     0.5600...
     """
-    if path is None and not sample and not _is_typed():
+    if path is None and not sample:
+        in_full(_check_that_it_is_typed)
+    return open_warehouse(path, read_only=read_only)
+
+
+def _check_that_it_is_typed() -> None:
+    """Raises WarehouseError unless a person types what is run, or has said that scripts may use the sample data."""
+    notebook = sys.modules.get("IPython")
+    is_typed = hasattr(sys, "ps1") or bool(sys.flags.interactive) or (notebook and notebook.get_ipython()) is not None
+    if not is_typed and os.environ.get("EVALHOUSE_SAMPLE", "").casefold() not in ("yes", "true", "1"):
         raise WarehouseError(
             "eh.open() in a script would be the sample data",
             ('eh.open("evals.duckdb") opens a warehouse, and eh.open(sample=True) the sample data',),
         )
-    return open_warehouse(path, read_only=read_only)
-
-
-def _is_typed() -> bool:
-    """Whether a person types what is run, or has said that scripts may use the sample data, too."""
-    if os.environ.get("EVALHOUSE_SAMPLE", "").casefold() in ("yes", "true", "1"):
-        return True
-    notebook = sys.modules.get("IPython")
-    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or (notebook and notebook.get_ipython()) is not None
 
 
 def create(path: str | os.PathLike[str] | None = None, *, lake: bool = False) -> Warehouse:

@@ -712,7 +712,11 @@ def _of_arrays(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(given["measures"], str):
         return given
     table = in_full(lambda: two_arrays(given["data"], given["measures"]))
-    return given if table is None else {**given, "data": table, "measures": "value", "systems": given["systems"] or TWO}
+    return (
+        given
+        if table is None
+        else {**given, "data": table, "measures": "value", "systems": given.get("systems") or TWO}
+    )
 
 
 def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

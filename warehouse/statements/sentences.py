@@ -56,12 +56,18 @@ def _places(number: float) -> int:
     return 1 if not number or abs(number) >= 0.05 else min(1 - floor(log10(abs(number))), 12)
 
 
+def _figure(number: float, sign: str = "") -> str:
+    """A number that is no share: 2.31; 12,346."""
+    text = f"{number:{sign},.0f}" if abs(number) >= 1000 else f"{number:{sign}.4g}"
+    return text.replace("-", "−")
+
+
 def gap(kind: CellKind, difference: float) -> str:
     """How large a difference is: 4.4 points; 2.31."""
     if kind in ("difference", "proportion"):
         number = abs(100 * difference)
         return f"{number:.{_places(number)}f} points"
-    return f"{abs(difference):.4g}"
+    return _figure(abs(difference))
 
 
 def limits(kind: CellKind, heading: str, low: float | None, high: float | None) -> str:
@@ -70,12 +76,12 @@ def limits(kind: CellKind, heading: str, low: float | None, high: float | None) 
         return ""
     if kind == "difference":
         return f"{heading} {signed(100 * low)} to {signed(100 * high)}"
-    return f"{heading} {low:+.4g} to {high:+.4g}".replace("-", "−")
+    return f"{heading} {_figure(low, '+')} to {_figure(high, '+')}"
 
 
 def amount(kind: CellKind, value: float) -> str:
     """A value: 56.0; 0.8333."""
-    return f"{100 * value:.1f}" if kind == "proportion" else f"{value:.4g}"
+    return f"{100 * value:.1f}" if kind == "proportion" else _figure(value)
 
 
 def chance(p: float, level: float) -> str:
@@ -130,9 +136,9 @@ def _of_pair(row: Row, table: Table, lower: Collection[str], taken: str) -> str:
             apart = _apart(kind, difference)
             return f"{a} is not worse than {b} {where} by more than the margin: {apart}{in_brackets}."
         case "inconclusive":
-            return f"Inconclusive: {said}, which the margin neither holds nor lies outside of."
+            return f"Inconclusive: {said}, which decides nothing about the margin."
         case "better" | "worse":
-            return f"{said}: {verdict}, whatever the margin."
+            return f"{said}, so it is {verdict}."
         case "undecided":
             near = f", and {_level(row)} is too close to the level" if _level(row) else ""
             return f"Undecided: {said}{near}."
@@ -142,7 +148,7 @@ def _of_pair(row: Row, table: Table, lower: Collection[str], taken: str) -> str:
 
 
 def _apart(kind: CellKind, difference: float) -> str:
-    return f"the difference is {signed(100 * difference) if kind == 'difference' else f'{difference:+.4g}'}"
+    return f"the difference is {signed(100 * difference) if kind == 'difference' else _figure(difference, '+')}"
 
 
 def _level(row: Row) -> str:
@@ -232,46 +238,46 @@ def _which(rows: Sequence[Row], lower: Collection[str], significant: int) -> str
 def of_ranks(table: Table, taken: str = "") -> str:
     """Who leads, and who is not significantly behind: those whose set of ranks begins at 1."""
     said = []
-    for (_, measure), rows in _apart_by(rows_of(table), "test_set", "measure").items():
-        known = [row for row in rows if row["rank_low"] is not None]
-        if not known or any(row["value"] is None for row in known[:1]):
-            continue
-        first, others = known[0]["system"], known[1:]
-        level_with = [row["system"] for row in others if row["rank_low"] == 1]
-        where = f"{first} leads in {spoken(measure)} {_at(known[0], taken)}"
-        unsure = sum(bool(row.get("undecided")) for row in known)
-        said.append(
-            f"{where}{_behind(level_with, len(others))}" + (f"; verdicts on {unsure:,} are undecided" if unsure else "")
-        )
+    for rows in _apart_by(rows_of(table), "test_set", "measure").values():
+        known = [row for row in rows if row["rank_low"] is not None and row["value"] is not None]
+        said += [_leads(known, [row for row in known if row["rank_low"] == 1], taken)] if known else []
     return joined(said)
-
-
-def _behind(level_with: Sequence[str], others: int) -> str:
-    if not others:
-        return ""
-    if not level_with:
-        return f"; {'the other is' if others == 1 else f'all {others:,} others are'} significantly behind it"
-    if others == 1:
-        return f"; {level_with[0]} is not significantly behind it"
-    verb = "is" if len(level_with) == 1 else "are"
-    names = f": {', '.join(level_with)}" if len(level_with) <= 2 * NAMED else ""
-    return f"; {len(level_with):,} of {others:,} others {verb} not significantly behind it{names}"
 
 
 def of_groups(table: Table, taken: str = "") -> str:
     """Who leads, and who shares a letter with it."""
     said = []
-    for (_, measure), rows in _apart_by(rows_of(table), "test_set", "measure").items():
+    for rows in _apart_by(rows_of(table), "test_set", "measure").values():
         known = [row for row in rows if row["value"] is not None]
-        if not known:
-            continue
-        letters = set(str(known[0]["letters"] or "").split())
-        level_with = [row["system"] for row in known[1:] if letters & set(str(row["letters"] or "").split())]
-        where = f"{known[0]['system']} leads in {spoken(measure)} {_at(known[0], taken)}"
-        unsure = sum(bool(row["undecided"]) for row in known)
-        behind = _behind(level_with, len(known) - 1)
-        said.append(f"{where}{behind}" + (f"; verdicts on {unsure:,} are undecided" if unsure else ""))
+        letters = [{*str(row["letters"] or "").split()} for row in known]
+        alike = [row for row, own in zip(known, letters, strict=True) if own & letters[0]]
+        said += [_leads(known, alike, taken)] if known else []
     return joined(said)
+
+
+def _leads(known: Sequence[Row], alike: Sequence[Row], taken: str) -> str:
+    """Who leads of the systems in their order, several if they have the same value, and which others are not shown to
+    be behind: those `alike`.
+    """
+    first = [row["system"] for row in known if row["value"] == known[0]["value"]]
+    where = f"in {spoken(known[0]['measure'])} {_at(known[0], taken)}"
+    said = f"{first[0]} leads {where}" if len(first) == 1 else f"{several(first)} are level at the front {where}"
+    others = len(known) - len(first)
+    close = [row["system"] for row in alike if row["system"] not in first]
+    if others:
+        said += _behind(close, others, "it" if len(first) == 1 else "them")
+    unsure = sum(bool(row["undecided"]) for row in known)
+    return said + (f"; verdicts on {unsure:,} are undecided" if unsure else "")
+
+
+def _behind(close: Sequence[str], others: int, leaders: str) -> str:
+    if not close:
+        return f"; {'the other is' if others == 1 else f'all {others:,} others are'} significantly behind {leaders}"
+    if others == 1:
+        return f"; {close[0]} is not significantly behind {leaders}"
+    verb = "is" if len(close) == 1 else "are"
+    names = f": {', '.join(close)}" if len(close) <= 2 * NAMED else ""
+    return f"; {len(close):,} of {others:,} others {verb} not significantly behind {leaders}{names}"
 
 
 def _apart_by(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -302,27 +308,38 @@ def of_values(
     and, if it has one, the interval of a value under the heading `ci`. What rests on different documents has no best,
     and a best system that is not `shown` is not told.
     """
-    groups = _apart_by(rows, "test_set", "measure")
+    groups = {key: there for key, there in _apart_by(rows, "test_set", "measure").items() if key not in uneven}
+    systems = {row["system"] for row in rows}
     if not groups or len(groups) > ONE_BY_ONE:
         return ""
+    if len(systems) == 1:
+        return _of_one([row for [row, *_] in groups.values() if row["value"] is not None], kinds, taken)
     leaders: dict[tuple[str, ...], list[str]] = {}
-    for (test_set, measure), there in groups.items():
+    for (_, measure), there in groups.items():
         known = [row for row in there if row["value"] is not None]
-        if not known or (test_set, measure) in uneven:
+        if not known:
             continue
         best = (min if measure in lower else max)(row["value"] for row in known)
         first = tuple(row["system"] for row in known if row["value"] == best)
-        value = amount(kinds[measure], best)
-        if len(rows) == 1:
-            around = _around(there[0], kinds[measure])
-            return f"The {spoken(measure)} of {first[0]} {_at(there[0], taken)} is {value}{around}."
-        if len(known) > len(first) and (shown is None or {*first} <= {*shown}):
-            which = "lowest" if measure in lower else "highest"
-            leaders.setdefault(first, []).append(f"{which} {spoken(measure)} {_at(there[0], taken)} ({value})")
+        if shown is None or {*first} <= {*shown}:
+            which = "same" if 1 < len(known) == len(first) else "lowest" if measure in lower else "highest"
+            what = f"{which} {spoken(measure)} {_at(there[0], taken)} ({amount(kinds[measure], best)})"
+            leaders.setdefault(first, []).append(what)
     said = [
         f"{several(names)} {'has' if len(names) == 1 else 'have'} the {listed(what)}" for names, what in leaders.items()
     ]
-    return f"{'; '.join(said)}." if said else ""
+    # The best of those that were asked for, which may not be all there are.
+    return f"Of {len(systems):,} systems, {'; '.join(said)}." if said else ""
+
+
+def _of_one(rows: Sequence[Row], kinds: Mapping[str, CellKind], taken: str) -> str:
+    """The values of the only system."""
+    said = [
+        f"the {spoken(row['measure'])} of {row['system']} {_at(row, taken)} is "
+        f"{amount(kinds[row['measure']], row['value'])}{_around(row, kinds[row['measure']])}"
+        for row in rows
+    ]
+    return f"T{listed(said)[1:]}." if said else ""
 
 
 def of_columns(table: Table, labels: Sequence[str], lower: Collection[str], **known: Any) -> str:
@@ -354,8 +371,10 @@ def _around(row: Row, kind: CellKind) -> str:
 # === what else is asked ===============================================================================================
 
 
-def of_documents(table: Table) -> str:
-    """Which document has most to do with a difference. None beside several pairs."""
+def of_documents(table: Table, noun: str) -> str:
+    """Which of the documents listed has most to do with a difference; `noun` is the word for them. None beside several
+    pairs.
+    """
     rows = [row for row in rows_of(table) if row["share"] is not None]
     if not rows or len({(row["measure"], row["system_a"], row["system_b"], row["test_set"]) for row in rows}) > 1:
         return ""
@@ -363,7 +382,8 @@ def of_documents(table: Table) -> str:
     first = max(rows, key=lambda row: abs(row["contribution"]))
     between = f"{first['system_a']} and {first['system_b']} in {spoken(first['measure'])} on {first['test_set']}"
     moves = "widens" if first["share"] > 0 else "narrows"
-    return f"{first['document']} {moves} the difference between {between} most, by {gap(kind, first['contribution'])}."
+    by = gap(kind, first["contribution"])
+    return f"Of the {noun} listed, {first['document']} {moves} the difference between {between} most, by {by}."
 
 
 def of_power(summary: Table, wanted: float, noun: str) -> str:

@@ -25,7 +25,7 @@ def scored(w: eh.Warehouse) -> eh.Result:
 
 def test_a_result_prints_as_its_table(scored: eh.Result) -> None:
     assert str(scored).splitlines()[:5] == [
-        "GE has the highest F1 on TST3 (56.0) and highest recall on TST3 (57.8).",
+        "Of 2 systems, GE has the highest F1 on TST3 (56.0) and highest recall on TST3 (57.8).",
         "system      F1   recall",
         "───────────────────────",
         "GE       56.01    57.83",

@@ -175,7 +175,7 @@ def test_a_study_goes_on_and_ends_with_the_status(
 
 @pytest.mark.long
 def test_markdown_begins_with_a_sign(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for bound, sign in ((50, "✅ **met"), (98, "❌ **not met"), (89, "❔ **undecided")):
+    for bound, sign in ((50, "✅ **Met:"), (98, "❌ **Not met:"), (89, "❔ **Undecided:")):
         asked = f"expect score accuracy for new on nightly at least {bound}% interval"
         cli.main(["query", asked, "--db", str(path), "--format", "markdown"])
         assert capsys.readouterr().out.startswith(sign)

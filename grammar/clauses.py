@@ -23,8 +23,16 @@ QUESTIONS: dict[str, type[nodes.Question]] = {kind.words.split()[0]: kind for ki
 STATEMENTS: dict[str, type[nodes.AnyStatement]] = {kind.words.split()[0]: kind for kind in get_args(nodes.AnyStatement)}
 """All statements, by their first word."""
 
+CALLED: dict[str, str] = {synonym: word for word, kind in STATEMENTS.items() for synonym in kind.synonyms}
+"""The first words of statements, by their synonyms."""
+
+
+def first_word(word: str) -> str:
+    """The first word of a statement for one as typed, which may be a synonym."""
+    return CALLED.get(word, word)
+
+
 ELSEWHERE = {
-    "leaderboard": "rank",
     "ranking": "rank",
     "significance": "compare",
     "significant": "compare",
@@ -52,9 +60,7 @@ ELSEWHERE = {
     "assert": "expect",
     "check": "expect",
     "latex": "table",
-    "agreement": "agree",
     "kappa": "agree",
-    "variance": "spread",
     "reliability": "spread",
     "reproduce": "replicate",
     "query": "sql",
@@ -139,6 +145,11 @@ def required_fields(kind: type[nodes.StatementNode]) -> frozenset[str]:
     later = (name for name, default in zip(names[without:], defaults, strict=True) if default is NODEFAULT)
     return frozenset((*names[:without], *later))
 
+
+OPENING = frozenset({"task", "systems", "test_sets", "source", "by", "where"})
+"""The fields of the clauses that may follow the first word of a question that names no measures: those whose keywords
+are no names.
+"""
 
 CLAUSES = (
     Clause(
@@ -454,7 +465,8 @@ def question_word(words: Sequence[str]) -> str:
     at = 1 if words and words[0] in ABOUT_QUESTIONS else 0
     while at and at < len(words) and words[at] in _EXPECTED:
         at += 1
-    return words[at] if len(words) > at and words[at] in QUESTIONS else ""
+    word = first_word(words[at]) if len(words) > at else ""
+    return word if word in QUESTIONS else ""
 
 
 def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
@@ -463,6 +475,7 @@ def clauses_begun(words: Sequence[str]) -> list[Clause | None]:
     `words` holds the keywords of the statement in their places, and an empty text for everything else.
     """
     word_of_question = question_word(words)
+    words = [first_word(word) for word in words]
     question = QUESTIONS.get(word_of_question)
     # The first word of a question may also be the first word of a clause.
     head = words.index(word_of_question) if question else 0

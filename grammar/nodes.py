@@ -310,19 +310,25 @@ _TWO_TEST_SETS = {"source": Needed("two test sets", "from TST3 to TST4")}
 
 
 class StatementNode(Node, frozen=True, kw_only=True):
-    """The parts that every statement has. `spoken` contains the synonyms in which its clauses were written, such as
-    permutations.
+    """The parts that every statement has. `spoken` contains the synonyms in which it and its clauses were written, such
+    as leaderboard and permutations.
 
-    `words` are the keywords at its beginning; the first is its name. `names` is the kind of the names outside its
-    clauses, for completion and messages (completion.py lists the kinds). For each field that a clause must fill,
-    `needs` contains the message for a missing clause.
+    `words` are the keywords at its beginning; the first is its name, for which `synonyms` may stand. `names` is the
+    kind of the names outside its clauses, for completion and messages (completion.py lists the kinds). For each field
+    that a clause must fill, `needs` contains the message for a missing clause.
     """
 
     words: ClassVar[str]
+    synonyms: ClassVar[tuple[str, ...]] = ()
     names: ClassVar[str] = ""
     needs: ClassVar[Mapping[str, Needed]] = {}
 
     spoken: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """Its keywords, or the synonym that was used."""
+        return next((word for word in self.spoken if word in self.synonyms), self.words)
 
     @property
     def uses_level(self) -> bool:
@@ -337,11 +343,13 @@ class Answerable(StatementNode, frozen=True, kw_only=True):
 
 
 class Measured(Answerable, frozen=True):
-    """A question about measures, which follow its first word."""
+    """A question about measures, which follow its first word. Without any, it is about the main measure of its test
+    sets.
+    """
 
     names: ClassVar[str] = "measure"
 
-    measures: tuple[MeasureCall | Mean, ...]
+    measures: tuple[MeasureCall | Mean, ...] = ()
 
 
 class Score(Measured, frozen=True):
@@ -426,6 +434,7 @@ class Group(Tested, frozen=True):
 
 class Rank(Tested, frozen=True):
     words: ClassVar[str] = "rank"
+    synonyms: ClassVar[tuple[str, ...]] = ("leaderboard",)
     done: ClassVar[str] = "ranked"
     of_equality: ClassVar[bool] = True
 
@@ -480,13 +489,14 @@ class Power(Tested, frozen=True):
 
 class Generality(Answerable, frozen=True):
     words: ClassVar[str] = "generality"
+    synonyms: ClassVar[tuple[str, ...]] = ("prevalence",)
 
     test_sets: TestSets | None = None
     by: tuple[Attribute, ...] = ()
     where: Condition | None = None
 
 
-class Change(Measured, frozen=True):
+class Change(Measured, frozen=True, kw_only=True):
     words: ClassVar[str] = "change"
     needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
 
@@ -503,6 +513,7 @@ class Replicate(Tested, frozen=True, kw_only=True):
     """`replicate F for all from TST3 to TST4`: which differences on one test set carry over to the other."""
 
     words: ClassVar[str] = "replicate"
+    synonyms: ClassVar[tuple[str, ...]] = ("confirm",)
     done: ClassVar[str] = "replicated"
     needs: ClassVar[Mapping[str, Needed]] = _TWO_TEST_SETS
 
@@ -511,7 +522,7 @@ class Replicate(Tested, frozen=True, kw_only=True):
     against: Name | BaselineCall | Variable | None = None
 
 
-class Project(Measured, frozen=True):
+class Project(Measured, frozen=True, kw_only=True):
     words: ClassVar[str] = "project"
     needs: ClassVar[Mapping[str, Needed]] = {
         "source": Needed("a test set", "from TST3"),
@@ -541,6 +552,7 @@ class Agree(Answerable, frozen=True):
     """`agree on news by document.source`: how well annotators agree, and what their disagreement does to F."""
 
     words: ClassVar[str] = "agree"
+    synonyms: ClassVar[tuple[str, ...]] = ("agreement",)
 
     test_sets: TestSets | None = None
     by: tuple[Attribute, ...] = ()
@@ -567,6 +579,7 @@ class Spread(Measured, frozen=True):
     """`spread accuracy for all on qa`: how much documents and replicates vary, and what more of each would gain."""
 
     words: ClassVar[str] = "spread"
+    synonyms: ClassVar[tuple[str, ...]] = ("variance",)
 
     task: Name | None = None
     systems: Systems | None = None
@@ -593,10 +606,11 @@ class Documents(Measured, frozen=True):
     runs_apart: bool = False
 
 
-class Differ(Measured, frozen=True):
+class Differ(Measured, frozen=True, kw_only=True):
     """`differ F for GE, UMASS on TST3 by document.source`: where a difference comes from."""
 
     words: ClassVar[str] = "differ"
+    synonyms: ClassVar[tuple[str, ...]] = ("slices",)
     needs: ClassVar[Mapping[str, Needed]] = {"by": Needed("an attribute", "by document.source")}
 
     by: tuple[Attribute, ...]
@@ -621,6 +635,7 @@ class Curve(Measured, frozen=True):
     """`curve precision, recall for GE, UMASS on TST3`: measures at every threshold of confidence."""
 
     words: ClassVar[str] = "curve"
+    synonyms: ClassVar[tuple[str, ...]] = ("thresholds",)
 
     task: Name | None = None
     systems: Systems | None = None

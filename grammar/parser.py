@@ -25,15 +25,18 @@ def parse(text: str) -> tuple[nodes.AnyStatement, ...]:
     from evalhouse.grammar.parsing.building import statement_of
     from evalhouse.grammar.parsing.lark_parser import parser
     from evalhouse.grammar.parsing.reading import check_depth, check_text
+    from evalhouse.grammar.parsing.versus import AmbiguousVersusError
 
     check_text(text)
     try:
         pieces: Any = parser().parse(text)
+        statements = tuple(statement_of(piece, text) for piece in pieces)
+    except AmbiguousVersusError as error:
+        raise error.within(text) from None
     except UnexpectedInput:
         from evalhouse.grammar.editing.mistakes import explain_mistake
 
         raise explain_mistake(text) from None
-    statements = tuple(statement_of(piece, text) for piece in pieces)
     for statement in statements:
         check_depth(statement)
     return statements

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from evalhouse.grammar import nodes
-from evalhouse.grammar.clauses import CLAUSES, Clause, Shape
+from evalhouse.grammar.clauses import CLAUSES, OPENING, Clause, Shape
 from evalhouse.grammar.lexicon import (
     FUNCTIONS,
     MOST_DIGITS,
@@ -121,16 +121,20 @@ def _statement(node: nodes.Node) -> str:
         case nodes.AboutQuestion(question=question):
             return _join_parts(node.words, _text(question), *_clauses(node))
         case nodes.Measured(measures=measures):
-            return _join_parts(node.words, _list(measures), *_clauses(node))
+            return _join_parts(node.typed, *([_list(measures)] if measures else []), *_clauses(node))
         case nodes.StatementNode():
-            return _join_parts(node.words, *_clauses(node))
+            return _join_parts(node.typed, *_clauses(node))
     raise TypeError(f"{type(node).__name__} is not a node of the language")
 
 
 def _clauses(node: nodes.StatementNode) -> list[str]:
     """The clauses that were written, in the order of the table."""
-    values = ((clause, getattr(node, clause.field, None)) for clause in CLAUSES)
-    return [written for clause, value in values if value and (written := _clause(clause, value, node))]
+    values = [(clause, value) for clause in CLAUSES if (value := getattr(node, clause.field, None))]
+    if isinstance(node, nodes.Measured) and not node.measures and values:
+        # What follows the first word must not be read as a measure.
+        values.sort(key=lambda written: written[0].field not in OPENING)
+        _matching(values[0][0].field in OPENING, values[0][0].words, "a clause that can stand behind the first word")
+    return [written for clause, value in values if (written := _clause(clause, value, node))]
 
 
 def _clause(clause: Clause, value: Any, node: nodes.StatementNode) -> str:

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from lark import Token
 from msgspec import Struct
 
-from evalhouse.grammar.clauses import CLAUSES, STATEMENTS, Clause, clauses_begun, continues, question_word
+from evalhouse.grammar.clauses import (
+    CALLED,
+    CLAUSES,
+    STATEMENTS,
+    Clause,
+    clauses_begun,
+    continues,
+    first_word,
+    question_word,
+)
 from evalhouse.grammar.editing.highlighting import tokens
 from evalhouse.grammar.lexicon import FUNCTIONS, keyword
 from evalhouse.grammar.parsing.reading import END, read, this_statement
@@ -49,7 +58,7 @@ class Place(Struct, frozen=True):
 
 def place_after(tokens: Sequence[Token]) -> Place:
     """The place after these tokens of one statement."""
-    words = [keyword(token.type) for token in tokens]
+    words = [first_word(keyword(token.type)) for token in tokens]
     statement = words[0] if words and words[0] in STATEMENTS else ""
     question = question_word(words)
     begun = clauses_begun(words)
@@ -143,15 +152,16 @@ def _start_of_last_word(text: str) -> int:
     return at
 
 
-_SYNONYMS = {"micro", *(word for clause in CLAUSES for word in clause.synonyms)}
+_SYNONYMS = {"micro", *CALLED, *(word for clause in CLAUSES for word in clause.synonyms)}
 
 
 def _keywords(accepted: frozenset[str], place: Place, typed: str) -> tuple[str, ...]:
-    """The keywords that may follow. If a comma is possible, `and` is not offered, and `vs` only between systems that
-    are held against one. Synonyms are offered only after the user has begun to type them.
+    """The keywords that may follow. If a comma is possible, `and` is not offered, `vs` only between systems that are
+    held against one, and `except` only after systems. Synonyms are offered only after the user has begun to type them.
     """
     passed_over = {"and", "vs"} if "COMMA" in accepted else set()
     passed_over -= {"vs"} if place.takes_versus else set()
+    passed_over |= {"except"} if place.kind == "measure" else set()
     passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
     keywords: list[str] = []
     for word in filter(None, map(keyword, accepted)):

@@ -9,10 +9,19 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from lark import Token
+from lark import Token, UnexpectedInput
 from msgspec import Struct
 
-from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, ELSEWHERE, EXPECTATIONS, QUESTIONS, STATEMENTS
+from evalhouse.grammar.clauses import (
+    ABOUT_QUESTIONS,
+    CALLED,
+    CLAUSES,
+    ELSEWHERE,
+    EXPECTATIONS,
+    QUESTIONS,
+    STATEMENTS,
+    first_word,
+)
 from evalhouse.grammar.editing.completion import Place, place_after
 from evalhouse.grammar.editing.hints import near
 from evalhouse.grammar.editing.rewording import reworded
@@ -20,6 +29,7 @@ from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quote
 from evalhouse.grammar.nodes import AROUND_A_MEASURE
 from evalhouse.grammar.parsing.building import span_of
+from evalhouse.grammar.parsing.lark_parser import parser
 from evalhouse.grammar.parsing.reading import END, read, this_statement
 
 MOST_NAMED = 5
@@ -241,7 +251,7 @@ def _extra(stop: Stop) -> QueryError:
     if date := _DATE.match(f"{stop.before}{stop.rest}"):
         hint = f"a date is written in quotes: {quote(date.group())}"
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (hint,))
-    if "COMMA" in stop.accepted and not _is_sign(word):
+    if "COMMA" in stop.accepted and _a_comma_makes_it_right(stop):
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (_no_comma(stop),))
     if _is_word(word) and stop.place.question:
         return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, _clauses_of(statement))
@@ -258,6 +268,15 @@ def _test_sets_apart(stop: Stop) -> tuple[str, ...]:
         return ()
     line = " ".join((stop.until + stop.rest[together.end() :].partition(";")[0]).split())
     return (f"each test set by itself: {line}",)
+
+
+def _a_comma_makes_it_right(stop: Stop) -> bool:
+    """Whether the statement could be read with a comma before the word."""
+    try:
+        parser().parse(f"{stop.until.rstrip()}, {stop.rest.partition(';')[0]}")
+    except (UnexpectedInput, QueryError, RecursionError):
+        return False
+    return True
 
 
 def _no_comma(stop: Stop) -> str:
@@ -361,9 +380,9 @@ def _guess_meaning(word: str, statements: Iterable[str]) -> tuple[str, ...]:
     called = ELSEWHERE.get(word.lower(), "")
     if called.partition(" ")[0] in statements:
         return (f"did you mean {called}?",)
-    near_words = near(word, [*statements, *ELSEWHERE], at_most=1)
+    near_words = near(word, [*statements, *CALLED, *ELSEWHERE], at_most=1)
     called = "".join(ELSEWHERE.get(found, found) for found in near_words)
-    return (f"did you mean {called}?",) if called.partition(" ")[0] in statements else ()
+    return (f"did you mean {called}?",) if first_word(called.partition(" ")[0]) in statements else ()
 
 
 def _did_you_mean(word: str, among: Iterable[str]) -> tuple[str, ...]:
@@ -372,10 +391,6 @@ def _did_you_mean(word: str, among: Iterable[str]) -> tuple[str, ...]:
 
 def _is_word(text: str) -> bool:
     return text[0].isalnum() or text[0] == "_"
-
-
-def _is_sign(text: str) -> bool:
-    return not _is_word(text) and text[0] not in '"$'
 
 
 def _in_quotes(stop: Stop) -> tuple[str, ...]:

@@ -29,13 +29,7 @@ def _of(typed: str, means: str) -> Rewording:
 
 REWORDINGS = (
     # statements
-    _of(r"^\s*(?:leaderboard|ranking)\b", "rank"),
-    _of(r"^\s*slices\b", "differ"),
-    _of(r"^\s*variance\b", "spread"),
-    _of(r"^\s*prevalence\b", "generality"),
-    _of(r"^\s*confirm\b", "replicate"),
-    _of(r"^\s*agreement\b", "agree"),
-    _of(r"^\s*thresholds\b", "curve"),
+    _of(r"^\s*ranking\b", "rank"),
     _of(r"^\s*(?:sample\s+size|how\s+many)(?:\s+(?:documents|samples|items))?(?:\s+for)?\b", "power"),
     _of(r"^\s*plot\s+(?!(?:score|compare|group|rank|table|power|generality|change|replicate|project|audit|agree|"
         r"coverage|spread|documents|differ|curve)\b)", "plot score "),

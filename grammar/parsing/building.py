@@ -16,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar import nodes
-from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names
+from evalhouse.grammar.clauses import ABOUT_QUESTIONS, CLAUSES, QUESTIONS, Clause, Shape, field_names, first_word
 from evalhouse.grammar.errors import NOWHERE, QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import FUNCTIONS, normalize, number_value, unquote
 from evalhouse.grammar.parsing.versus import Versus, meaning, versus_of
+from evalhouse.grammar.printer import to_text
 
 
 class WrittenClause(Struct, frozen=True):
@@ -37,10 +38,11 @@ class Draft(Struct, frozen=True):
     """A question as written. Its clauses are not yet assigned to the fields of its node."""
 
     word: str
-    measures: tuple[nodes.MeasureCall | nodes.Mean, ...] | None
+    first: First | None
     clauses: tuple[WrittenClause, ...]
     span: Span
     keyword: Span
+    synonym: str = ""
 
 
 class Preceded(Struct, frozen=True):
@@ -52,11 +54,27 @@ class Preceded(Struct, frozen=True):
     keyword: Span
 
 
-class Measures(Struct, frozen=True):
-    """The list of measures at the head of a question."""
+class First(Struct, frozen=True):
+    """The list in first place of a question: its measures or, where these are left out, its systems."""
 
-    items: tuple[nodes.MeasureCall | nodes.Mean, ...]
+    pieces: tuple[Any, ...]
     span: Span
+
+    @property
+    def can_only_be_systems(self) -> bool:
+        """Whether `vs` sets several against one. Two that it joins are just listed, like measures."""
+        return len(self.pieces) > 3 and "VS" in _words(self.pieces)
+
+    @property
+    def measures(self) -> tuple[nodes.MeasureCall | nodes.Mean, ...] | None:
+        """The list as measures; None where it has what is none."""
+        items = _without_tokens(self.pieces)
+        are_measures = all(isinstance(item, nodes.MeasureCall | nodes.Mean) for item in items)
+        return items if are_measures and "EXCEPT" not in _words(self.pieces) else None
+
+    def systems(self) -> nodes.Systems | Versus:
+        """The list as systems. Raises QueryError."""
+        return _system_list([_as_system(piece) for piece in self.pieces])
 
 
 Parsed = Any
@@ -93,6 +111,29 @@ def _systems(pieces: Sequence[Parsed]) -> nodes.Systems:
     split = next((at for at, piece in enumerate(pieces) if _words([piece]) == ("EXCEPT",)), len(pieces))
     items, excepted = _without_tokens(pieces[:split]), _without_tokens(pieces[split:])
     return nodes.Systems(items, excepted, span=_whole(pieces))
+
+
+def _system_list(pieces: Sequence[Parsed]) -> nodes.Systems | Versus:
+    at = [place for place, piece in enumerate(pieces) if _words([piece]) == ("VS",)]
+    if not at:
+        return _systems(pieces)
+    ends = zip([-1, *at], [*at, len(pieces)], strict=True)
+    parts = [_systems(pieces[before + 1 : end]) for before, end in ends]
+    return versus_of(parts, span_of(pieces[at[0]]), _whole(pieces))
+
+
+def _as_system(piece: Parsed) -> Parsed:
+    """What is written as a measure as the system that it names; other pieces as they are. Raises QueryError for what
+    can only be a measure.
+    """
+    match piece:
+        case nodes.Mean():
+            raise QueryError(f"{to_text(piece)} is a measure; systems come after for", piece.span)
+        case nodes.MeasureCall(name=name, parameters=()):
+            return nodes.Name(name, span=piece.span)
+        case nodes.MeasureCall(name=name, parameters=parameters):
+            return nodes.BaselineCall(name, parameters, span=piece.span)
+    return piece
 
 
 def _clause(pieces: Sequence[Parsed], **values: Any) -> WrittenClause:
@@ -156,10 +197,11 @@ class Builder(Transformer[Token, Any]):
     # --- questions and what stands before them ---
 
     def _question(self, pieces: list[Parsed]) -> Draft:
-        word = str(pieces[0]).lower()
-        measures = next((piece.items for piece in pieces if isinstance(piece, Measures)), None)
+        typed = str(pieces[0]).lower()
+        word = first_word(typed)
+        first = next((piece for piece in pieces if isinstance(piece, First)), None)
         clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
-        return Draft(word, measures, clauses, _whole(pieces), span_of(pieces[0]))
+        return Draft(word, first, clauses, _whole(pieces), span_of(pieces[0]), typed if typed != word else "")
 
     def _about_question(self, pieces: list[Parsed]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))
@@ -209,12 +251,7 @@ class Builder(Transformer[Token, Any]):
         return _clause(pieces, over=" ".join(str(piece).lower() for piece in pieces))
 
     def system_list(self, pieces: list[Parsed]) -> nodes.Systems | Versus:
-        at = [place for place, piece in enumerate(pieces) if _words([piece]) == ("VS",)]
-        if not at:
-            return _systems(pieces)
-        ends = zip([-1, *at], [*at, len(pieces)], strict=True)
-        parts = [_systems(pieces[before + 1 : end]) for before, end in ends]
-        return versus_of(parts, span_of(pieces[at[0]]), _whole(pieces))
+        return _system_list(pieces)
 
     def test_set_list(self, pieces: list[Parsed]) -> nodes.TestSets:
         return nodes.TestSets(_without_tokens(pieces), span=_whole(pieces))
@@ -266,8 +303,8 @@ class Builder(Transformer[Token, Any]):
 
     # --- measures ---
 
-    def measures(self, pieces: list[Parsed]) -> Measures:
-        return Measures(_without_tokens(pieces), _whole(pieces))
+    def measures(self, pieces: list[Parsed]) -> First:
+        return First(tuple(pieces), _whole(pieces))
 
     def plain(self, pieces: list[Parsed]) -> nodes.MeasureCall:
         name, *parameters = _without_tokens(pieces)
@@ -400,12 +437,29 @@ def _statement_about(piece: Preceded, text: str) -> nodes.AnyStatement:
 
 def _question_of(draft: Draft, clauses: dict[str, WrittenClause]) -> nodes.Question:
     kind = QUESTIONS[draft.word]
+    first = draft.first
+    measures = None
+    if first is not None and ("systems" in clauses or not first.can_only_be_systems):
+        measures = first.measures
+    if first is not None and measures is None:
+        clauses = {**clauses, "systems": _systems_in_first_place(first, clauses)}
     clauses = _without_versus(kind, clauses)
     _check(kind, clauses, draft.span)
     values = _values(clauses)
-    if draft.measures is not None:
-        values["measures"] = draft.measures
+    if measures is not None:
+        values["measures"] = measures
+    if draft.synonym:
+        values["spoken"] = (draft.synonym, *values.get("spoken", ()))
     return kind(**values, span=draft.span)
+
+
+def _systems_in_first_place(first: First, clauses: Mapping[str, WrittenClause]) -> WrittenClause:
+    """The list in first place as systems. Raises QueryError where systems are named after `for`, too."""
+    if "systems" in clauses:
+        wrong = next(item for item in _without_tokens(first.pieces) if not isinstance(item, nodes.MeasureCall))
+        raise QueryError(f"expected a measure before for, not {to_text(wrong)}", wrong.span)
+    systems = first.systems()
+    return WrittenClause({"systems": systems}, first.span, first.span)
 
 
 def _by_field(draft: Draft, text: str) -> dict[str, WrittenClause]:

@@ -44,23 +44,39 @@ def versus_of(parts: Sequence[nodes.Systems], word: Span, span: Span) -> Versus:
     match [item for part in behind for item in part.items]:
         case [nodes.Name() | nodes.BaselineCall() | nodes.Variable() as against]:
             return Versus(nodes.Systems(before.items, excepted, span=span), against, word, span)
-    raise QueryError("vs joins two systems, or several with one behind it", span, tuple(_readings(parts, excepted)))
+    raise AmbiguousVersusError(span, tuple(_readings(parts, excepted)))
+
+
+class AmbiguousVersusError(QueryError):
+    """A list with `vs` that can be read in several ways. Each of the `readings` says which, and is a list to type."""
+
+    def __init__(self, span: Span, readings: tuple[tuple[str, str], ...], text: str = "") -> None:
+        alone = ";" not in text.strip().rstrip(";")
+        before, behind = (text[: span.start], text[span.end :].strip().rstrip(";")) if alone else ("", "")
+        lines = (f"{which}: {before}{listed} {behind}" for which, listed in readings)
+        said = tuple(" ".join(line.split()) for line in lines)
+        super().__init__("vs joins two systems, or several with one behind it", span, said)
+        self.readings = readings
+
+    def within(self, text: str) -> AmbiguousVersusError:
+        """The same error whose readings are lines to type, where the text is one statement."""
+        return AmbiguousVersusError(self.span, self.readings, text)
 
 
 def _readings(
     parts: Sequence[nodes.Systems], excepted: tuple[nodes.Name | nodes.Pattern | nodes.Variable, ...]
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     """The lists that may be meant, as they are typed: all systems, and each of them against one."""
     before, *behind = ([*part.items] for part in parts)
     others = [item for part in behind for item in part]
     everyone = [*before, *others]
     if not any(isinstance(item, nodes.All) for item in everyone):
-        yield f"all of them: for {to_text(nodes.Systems(tuple(everyone), excepted))}"
+        yield "all of them", to_text(nodes.Systems(tuple(everyone), excepted))
     compared, one = (everyone[:-1], everyone[-1:]) if len(behind) > 1 else (others, before)
     match one:
         case [nodes.Name() | nodes.BaselineCall() | nodes.Variable() as against]:
             others_than = to_text(nodes.Systems(tuple(compared), excepted))
-            yield f"each against one: for {others_than} against {to_text(against)}"
+            yield "each against one", f"{others_than} against {to_text(against)}"
 
 
 def meaning(versus: Versus, kind: type[nodes.StatementNode]) -> Meant:

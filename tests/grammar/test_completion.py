@@ -9,8 +9,8 @@ from evalhouse.grammar.parser import expect_next
 
 FOLLOWS: list[tuple[str, str, str]] = [
     ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
-    ("score ", "macro, mean, weighted", "measure"),
-    ("score F", "macro, mean, weighted", "measure"),
+    ("score ", "all, by, for, macro, mean, of, on, weighted, where", "measure, variable"),
+    ("score F", "all, by, for, macro, mean, of, on, weighted, where", "measure, variable"),
     (
         "score F ",
         "as of, by, corrected by, exchange by, for, interval, level, limit, "

@@ -74,7 +74,7 @@ def test_where_a_name_may_stand_every_keyword_that_may_stand_too_is_reserved() -
 
 
 def test_every_statement_word_begins_a_rule_of_the_grammar() -> None:
-    assert set(re.findall(r"^([a-z]+): +([A-Z]+)\b", LANGUAGE, re.MULTILINE)) >= {
+    assert set(re.findall(r"^([a-z]+): +\(?([A-Z]+)\b", LANGUAGE, re.MULTILINE)) >= {
         (word, word.upper()) for word in STATEMENTS
     }
 

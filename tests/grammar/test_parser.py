@@ -176,8 +176,8 @@ GOLDENS: list[tuple[str, AnyStatement]] = [
         "project precision from TST3 assuming fallout exponent 0.45 to generality 1%, $g",
         Project(
             measures("precision"),
-            Name("TST3"),
-            (number("0.01"), Variable("g")),
+            source=Name("TST3"),
+            generalities=(number("0.01"), Variable("g")),
             exponent=number("0.45"),
         ),
     ),

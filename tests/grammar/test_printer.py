@@ -169,9 +169,17 @@ compares = st.builds(
     spending=st.sampled_from([None, "obrien", "pocock"]),
     in_order=perhaps(attributes),
 )
+without_measures = {"systems": systems, "test_sets": perhaps(test_sets), "over": overs, **filtered}
 question_kinds = (
     scores,
     compares,
+    st.builds(nodes.Score, order=perhaps(orders), limit=perhaps(amounts), **without_measures),
+    st.builds(
+        nodes.Compare, against=perhaps(names | baselines | variables), margin=perhaps(differences), **without_measures
+    ),
+    st.builds(
+        nodes.Rank, spoken=st.sampled_from([(), ("leaderboard",)]), shuffles=perhaps(amounts), **without_measures
+    ),
     st.builds(nodes.Group, measures, over=overs, replicates=perhaps(attributes), **tested),
     st.builds(nodes.Rank, measures, replicates=perhaps(attributes), by_mean_rank=st.booleans(), over=overs, **tested),
     st.builds(
@@ -215,8 +223,8 @@ question_kinds = (
     st.builds(
         nodes.Change,
         measures,
-        names | variables,
-        names | variables,
+        source=names | variables,
+        target=names | variables,
         trim=perhaps(amounts),
         runs_apart=st.booleans(),
         **asked,
@@ -225,14 +233,14 @@ question_kinds = (
     st.builds(
         nodes.Project,
         measures,
-        names | variables,
-        some(amounts),
+        source=names | variables,
+        generalities=some(amounts),
         exponent=perhaps(amounts),
         runs_apart=st.booleans(),
         **asked,
         **filtered,
     ),
-    st.builds(nodes.Project, measures, names | variables, stream=names | variables, **asked, **filtered),
+    st.builds(nodes.Project, measures, source=names | variables, stream=names | variables, **asked, **filtered),
     st.builds(nodes.Audit, perhaps(systems), perhaps(test_sets), **past),
     st.builds(
         nodes.Agree,
@@ -272,7 +280,7 @@ question_kinds = (
     st.builds(
         nodes.Differ,
         measures,
-        some(attributes),
+        by=some(attributes),
         against=perhaps(names | baselines | variables),
         test_sets=perhaps(test_sets),
         replicates=perhaps(attributes),
@@ -432,7 +440,7 @@ F = nodes.MeasureCall("F")
 @pytest.mark.parametrize(
     "node",
     [
-        nodes.Score(()),
+        nodes.Score(interval="bca"),
         nodes.Systems(()),
         nodes.And((nodes.IsMissing(nodes.Attribute("unit")),)),
         nodes.In(nodes.Attribute("unit"), ()),

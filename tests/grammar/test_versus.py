@@ -93,24 +93,28 @@ def test_what_can_be_read_in_two_ways_shows_both(data: st.DataObject, word: str,
             parse(question(word, typed))
         place = refused.value.span
         assert question(word, typed)[place.start : place.end] == typed
-        of_all, of_one = (hint.partition(": for ")[2] for hint in refused.value.hints)
-        assert parse(question(word, of_all)) == parse(question(word, f"{first}, {second}, {third}"))
-        assert parse(question(word, of_one)) == parse(question(word, f"{each} against {one}"))
+        of_all, of_one = (hint.partition(": ")[2] for hint in refused.value.hints)
+        assert parse(of_all) == parse(question(word, f"{first}, {second}, {third}"))
+        assert parse(of_one) == parse(question(word, f"{each} against {one}"))
 
 
 @pytest.mark.parametrize(
     ("listed", "hints"),
     [
-        ("GE vs all", ("each against one: for all against GE",)),
-        ("GE vs U*", ("all of them: for GE, U*", "each against one: for U* against GE")),
-        ("GE, SRI vs A, B", ("all of them: for GE, SRI, A, B",)),
-        ("all vs A vs B", ("each against one: for all, A against B",)),
+        ("GE vs all", ("each against one: all against GE",)),
+        ("GE vs U*", ("all of them: GE, U*", "each against one: U* against GE")),
+        ("GE, SRI vs A, B", ("all of them: GE, SRI, A, B",)),
+        ("all vs A vs B", ("each against one: all, A against B",)),
     ],
 )
-def test_several_behind_are_a_mistake(listed: str, hints: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("before", ["compare F for ", "compare "])
+def test_several_behind_are_a_mistake_and_each_reading_is_a_line_to_type(
+    before: str, listed: str, hints: tuple[str, ...]
+) -> None:
     with pytest.raises(QueryError) as refused:
-        parse(f"compare F for {listed} on T")
-    assert refused.value.hints == hints
+        parse(f"{before}{listed} on T")
+    assert refused.value.hints == tuple(hint.replace(": ", f": {before}") + " on T" for hint in hints)
+    assert all(parse(hint.partition(": ")[2]) for hint in refused.value.hints)
 
 
 def test_vs_beside_against_is_a_mistake() -> None:

@@ -156,9 +156,9 @@ def in_full(words: Sequence[str]) -> list[str]:
 
 
 def _begins_statement(word: str) -> bool:
-    from evalhouse.grammar.clauses import STATEMENTS
+    from evalhouse.grammar.clauses import STATEMENTS, first_word
 
-    return word.casefold() in STATEMENTS
+    return first_word(word.casefold()) in STATEMENTS
 
 
 def check_command(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -135,4 +135,5 @@ COUNTS = Kind(
     apart="unit_id",
     in_units=True,
     unanswered=UNANSWERED,
+    shown_first=("BLEU",),
 )

@@ -141,23 +141,25 @@ class Observed(Struct, frozen=True):
 
     `noun` is the name of one observation, in the singular: topic. `cluster` is the attribute that dependent documents
     share; tests exchange documents with the same value together. It is PLAIN_NOUN if each document is exchanged by
-    itself.
+    itself. `main` is the measure that a question is about where it names none.
     """
 
     noun: str = ""
     cluster: str = ""
+    main: str = ""
 
     def or_else(self, other: Observed) -> Observed:
         """This declaration, with empty parts filled in from the other."""
-        return Observed(self.noun or other.noun, self.cluster or other.cluster)
+        return Observed(self.noun or other.noun, self.cluster or other.cluster, self.main or other.main)
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The settings of `load --set` that declare it."""
-        return tuple((key, text) for key, text in (("noun", self.noun), ("cluster", self.cluster)) if text)
+        said = (("noun", self.noun), ("cluster", self.cluster), ("main", self.main))
+        return tuple((key, text) for key, text in said if text)
 
     def __bool__(self) -> bool:
-        return bool(self.noun or self.cluster)
+        return bool(self.settings)
 
 
 def plural(noun: str) -> str:

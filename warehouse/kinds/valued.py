@@ -141,6 +141,7 @@ PUBLISHED = Kind(
     decided_by=("published",),
     dimensions=("system",),
     by_document=False,
+    shown_first=("F(beta=1)", "accuracy"),
     figure="published figure",
     figures_are="as printed",
     offered="as printed",

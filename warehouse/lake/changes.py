@@ -210,7 +210,7 @@ def _move(working: Working, shift: int) -> None:
     database.run(
         Sql(
             "insert into main.observed select coalesce(moved.now, mine.test_set_id), task, noun, cluster, by_setting, "
-            f"(import_id + {shift})::integer from theirs.mine_observed as mine "
+            f"(import_id + {shift})::integer, main from theirs.mine_observed as mine "
             "left join theirs.moved_test_set as moved on moved.was = mine.test_set_id"
         )
     )

@@ -710,14 +710,14 @@ def flags(database: Database, table: str) -> str:
 
 # === declarations about documents =====================================================================================
 # The noun for one document, and the cluster, which is the attribute whose documents tests exchange together. Readers
-# declare both for their format; the settings `noun` and `cluster` declare them for one load.
+# declare both for their format; the settings `noun` and `cluster` declare them for one load. The setting `main`
+# declares the measure that a question is about where it names none.
 
-SETTINGS = ("noun", "cluster")
+SETTINGS = ("noun", "cluster", "main")
 """The settings that `--set` takes in addition to the fields of facts."""
 
-Said = tuple[int, str | None, str | None, str | None, bool]
-"""Test set, task, noun, cluster, and whether a setting declared them: a row of the table `observed` without its import.
-"""
+Said = tuple[int, str | None, Observed, bool]
+"""Test set, task, what is declared, and whether a setting declared it."""
 
 
 class Declaring(Struct, frozen=True):
@@ -738,7 +738,7 @@ class Declaring(Struct, frozen=True):
             return []
         test_sets = sorted(set(part.staging.database.rows(Sql("select test_set_id from placed"))))
         return [
-            (test_set, task, observed.noun or None, observed.cluster or None, by_setting)
+            (test_set, task, observed, by_setting)
             for (test_set,) in test_sets
             for task in self._tasks(form)
             for observed, by_setting in (
@@ -765,7 +765,7 @@ class Declaring(Struct, frozen=True):
         """The settings for a form. If a reader has two kinds of documents, the noun that is set does not apply to the
         kind whose noun is made of its parts, such as topic-document pair.
         """
-        return Observed("" if form.name in self.reader.observed_in else self.settings.noun, self.settings.cluster)
+        return replace(self.settings, noun="") if form.name in self.reader.observed_in else self.settings
 
     def _tasks(self, form: FactForm) -> list[str | None]:
         """The tasks of the rows of a form; None stands for all tasks, if a file has only attributes."""
@@ -791,18 +791,22 @@ def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], De
         if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:
             raise staging.refusal(complaint("name", f"the value set for {key}", text or None))
     cluster = settings.get("cluster", "").removeprefix(f"{PLAIN_NOUN}.")
-    return fields, Declaring(reader, Observed(settings.get("noun", ""), cluster))
+    return fields, Declaring(reader, Observed(**{**settings, "cluster": cluster}))
 
 
 def knows_declaration(database: Database, said: Iterable[Said]) -> bool:
     """Whether all of this was already declared in the same words."""
-    known = {(old.test_set, old.kind, old.noun, old.cluster, old.by_setting) for old in declarations(database)}
-    return all((of, task or "", noun or "", cluster or "", by) in known for of, task, noun, cluster, by in said)
+    known = {(old.test_set, old.kind, old.observed, old.by_setting) for old in declarations(database)}
+    return all((test_set, task or "", observed, by) in known for test_set, task, observed, by in said)
 
 
 def store_declarations(database: Database, said: Iterable[Said], import_id: int) -> None:
     """Stores the declarations of an import, each one once."""
-    if rows := [values((*row, import_id)) for row in dict.fromkeys(said)]:
+    rows = [
+        values((test_set, task, one.noun or None, one.cluster or None, by_setting, import_id, one.main or None))
+        for test_set, task, one, by_setting in dict.fromkeys(said)
+    ]
+    if rows:
         database.run("insert into observed values " + join(", ", rows))
 
 
@@ -814,7 +818,11 @@ def forget_declarations(database: Database, import_id: int) -> None:
 
 def notes_on_declarations(database: Database, said: Iterable[Said]) -> list[str]:
     """A note for each test set in which no document has the attribute that was set as the cluster."""
-    clusters = dict.fromkeys((row[0], row[3]) for row in said if row[4] and row[3] not in (None, PLAIN_NOUN))
+    clusters = dict.fromkeys(
+        (test_set, observed.cluster)
+        for test_set, _, observed, by_setting in said
+        if by_setting and observed.cluster not in ("", PLAIN_NOUN)
+    )
     lines = []
     for test_set, cluster in clusters:
         having = "select d.id from document d join document_attribute a on a.document_id = d.id where a.name = "

@@ -291,6 +291,10 @@ class Scope(Struct, frozen=True):
         of_lists = find_measure(bare, RANKINGS.name)
         if cutoff is not None and of_lists is not None:
             return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"write {of_lists.name}",))
+        if name.casefold() in map(str.casefold, self.catalog.systems):
+            return QueryError(
+                f"'{name}' is a system, not a measure", measure.span, (f"systems come after for: for {name}",)
+            )
         near = hints(measure.name, self.known_measures(test_set), "measures")
         return QueryError(f"unknown measure '{name}'", measure.span, (f"write {spoken}",) if spoken else near)
 

@@ -32,6 +32,10 @@ class Offer(Struct, frozen=True):
     """The measures that are shown instead of the default ones, if some were named."""
     labels: Labels = ""
     """What classes documents have, where its rows are of classes."""
+    declared: str = ""
+    """The main measure that a load declared."""
+    right: str = ""
+    """What the values that say whether an answer is right are called."""
 
     @property
     def of(self) -> str:
@@ -39,14 +43,30 @@ class Offer(Struct, frozen=True):
         return f" of {self.kind.name}" if self.several else ""
 
     @property
+    def main(self) -> str:
+        """The measure that a question is about where it names none: the declared one, else the one that its field
+        quotes, else the only one. Empty if there are several, and none of them is the main one.
+        """
+        if self.declared:
+            return self.declared
+        return next(iter(self._quoted), self.measures[0] if len(self.measures) == 1 else "")
+
+    @property
     def first(self) -> tuple[str, ...]:
-        """The measures that are shown by default."""
+        """The measures that are shown by default, the main one before others."""
         if self.wanted:
             return self.wanted
+        shown = self._quoted if len(self._quoted) > 1 else self.measures[:MOST_SHOWN]
+        return tuple(dict.fromkeys((self.main, *shown)))[:MOST_SHOWN] if self.main else tuple(shown)
+
+    @property
+    def _quoted(self) -> tuple[str, ...]:
+        """The measures that the field of these rows quotes, the main one first; none if it depends on the data."""
         if of_labels := dict(self.kind.shown_of_labels).get(self.labels):
             return of_labels
-        wanted = [name for name in self.kind.shown_first if name.partition("@")[0] in self.measures]
-        return tuple(wanted or self.measures[:MOST_SHOWN])
+        shown = map(typed_name, self.kind.shown_first)
+        there = tuple(name for name in shown if name.partition("@")[0] in self.measures)
+        return there or ((self.right,) if self.right in self.measures else ())
 
     def measured(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """The measures that were chosen, or the default ones."""
@@ -75,9 +95,25 @@ def offers(catalog: Catalog, test_set: KnownTestSet, named: Iterable[str] = ()) 
             len(found) > 1,
             tuple(name for name, measure in wanted if is_measured(measure, scope, task, test_set)),
             catalog.labels_of(test_set.id) if task.shown_of_labels else "",
+            _typed_among(catalog.observed(task.name, test_set.id).main, measures),
+            typed_name(scope.right_or_wrong(test_set) or "") if task.by_measure else "",
         )
         for task, measures in found
     )
+
+
+def _typed_among(declared: str, measures: tuple[str, ...]) -> str:
+    """A declared measure as it is typed. What is not among the measures may be one with parameters, as it stands."""
+    typed = typed_name(declared)
+    return typed if typed in measures else declared
+
+
+def main_offer(scope: Scope, test_set: KnownTestSet, kind: str = "") -> Offer | None:
+    """What is asked first about a test set: ranked lists before the decisions that were made of them, the others as
+    pages have them; of one kind, if it is named. None if there is nothing.
+    """
+    there = [offer for offer in offers(scope.catalog, test_set) if kind in ("", offer.kind.name)]
+    return min(there, key=lambda offer: not offer.kind.of_lists, default=None)
 
 
 def measure_of(text: str) -> n.MeasureCall | n.Mean:

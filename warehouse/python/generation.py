@@ -51,10 +51,15 @@ _ARRAY: Described = (
     "measures",
     "Any",
     "str or sequence of str, or array",
-    "Measures as in the language, such as `F1`. Or the values of a second system, where `data` are those of a first: "
-    "arrays, or mappings from documents.",
+    "Measures as in the language, such as `F1`; without them, the main one. Or the values of a second system, where "
+    "`data` are those of a first: arrays, or mappings from documents.",
 )
-_MEASURES = ("measures", "NameOrNames", "str or sequence of str", "Measures as in the language, such as `F1`.")
+_MEASURES = (
+    "measures",
+    "NameOrNames | None",
+    "str or sequence of str, optional",
+    "Measures as in the language, such as `F1`; without them, the main measure of the test sets.",
+)
 
 _OF_DATA = (
     (
@@ -197,14 +202,13 @@ def _meaning(argument: KeywordArgument) -> str:
 
 def _signature(word: str, first: list[str], listed: list[Described]) -> str:
     lines = [f"{name}," for name in first]
-    after_star = False
     for name, hint, *_ in listed:
         if not hint:
             lines.append("*,")
         else:
-            default = " = False" if hint == "bool" else " = None" if after_star and hint.endswith("None") else ""
+            is_optional = hint.endswith("None") or name == _ARRAY[0]
+            default = " = False" if hint == "bool" else " = None" if is_optional else ""
             lines.append(f"{name}: {hint}{default},")
-        after_star = after_star or name.startswith("*")
     inner = "".join(f"    {line}\n" for line in lines)
     return f"def {word}(\n{inner}) -> PrintedResult:\n"
 

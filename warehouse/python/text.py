@@ -351,12 +351,15 @@ def statement_text(word: str, given: Mapping[str, Any]) -> str:
     Raises TypeError for a value whose type is not accepted, and QueryError for a value that cannot be written.
     """
     parts = [QUESTIONS[word].words]
-    if takes_measures(word):
+    names_measures = takes_measures(word) and given["measures"] is not None
+    if names_measures:
         parts.append(measures(given["measures"]))
     clauses = [
         (CLAUSES.index(argument.clause), argument.write(given[argument.name])) for argument in arguments_of(word)
     ]
     systems = _systems(given) if takes_systems(word) else ""
+    if takes_measures(word) and not names_measures:
+        systems = systems or "for all"  # what follows the first word would be read as a measure
     parts += [text for place, text in clauses if place < _BEFORE_SYSTEMS]
     parts += [systems, *(text for place, text in clauses if place > _BEFORE_SYSTEMS)]
     return " ".join(filter(None, parts))

@@ -709,7 +709,7 @@ def _of_arrays(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same question, where two arrays stand in the place of data and measures: about the values of two systems."""
     from evalhouse.warehouse.python.frames import TWO, two_arrays
 
-    if isinstance(given["measures"], str):
+    if given["measures"] is None or isinstance(given["measures"], str):
         return given
     table = in_full(lambda: two_arrays(given["data"], given["measures"]))
     return (
@@ -727,8 +727,8 @@ def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
     data, measure = given["data"], given["measures"]
     systems = [name for name in (*given.get("systems", ()), given.get("against")) if isinstance(name, str)]
-    names = [name.strip() for name in measure.split(",")] if isinstance(measure, str) else list(measure)
-    if all(find_measure(name, NUMBERS.name) for name in names):
+    names = [name.strip() for name in measure.split(",")] if isinstance(measure, str) else list(measure or ())
+    if names and all(find_measure(name, NUMBERS.name) for name in names):
         numbers = with_true_numbers(data, (given["map"] or {}).get(TRUTH))
         if numbers is not None:
             return numbers, {"as_": NUMBERS.name}

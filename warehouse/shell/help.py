@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from evalhouse.grammar.clauses import CLAUSES, ELSEWHERE, STATEMENTS
+from evalhouse.grammar.clauses import CALLED, CLAUSES, ELSEWHERE, STATEMENTS, first_word
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.lexicon import FUNCTIONS
 from evalhouse.warehouse.kinds import IMPORTED, KINDS
@@ -75,7 +75,7 @@ def topic(text: str, catalog: Catalog) -> str | None:
 def words(catalog: Catalog) -> list[str]:
     """All words that have help, except the names in the warehouse."""
     clauses = [word for clause in CLAUSES for word in (clause.words, *clause.synonyms)]
-    known = [*STATEMENTS, *clauses, *KINDS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
+    known = [*STATEMENTS, *CALLED, *clauses, *KINDS, *WORD_MEANINGS, *READERS, *FUNCTIONS, *catalog.definitions]
     tables: tuple[Iterable[Explained], ...] = (MEASURES, TESTS, ADJUSTMENTS, FORMATS)
     also = [name for measure in MEASURES for name in measure.also]
     also += [
@@ -100,13 +100,16 @@ def unknown(word: str, catalog: Catalog) -> str:
 
 
 def _statement(word: str, catalog: Catalog) -> Iterator[str]:
-    first_word = word.split()[0]
-    usage = statement_usage(first_word)
-    if usage is None or word not in (first_word, " ".join(usage.written.split()[:2]).casefold()):
+    word = first_word(word)
+    first = word.split()[0]
+    usage = statement_usage(first)
+    if usage is None or word not in (first, " ".join(usage.written.split()[:2]).casefold()):
         return
-    clauses = [clause for clause in CLAUSES if first_word in clause.statements]
+    clauses = [clause for clause in CLAUSES if first in clause.statements]
     yield f"{usage.written}{' [CLAUSE …]' if clauses else ''}"
     yield f"  {usage.meaning}"
+    if synonyms := STATEMENTS[first].synonyms:
+        yield f"  also written {' or '.join(synonyms)}"
     if clauses:
         yield ""
         forms = [(clause.usage, clause.meaning) for clause in clauses]

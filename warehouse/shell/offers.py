@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from evalhouse.grammar.clauses import CLAUSES
+from evalhouse.grammar.clauses import CLAUSES, first_word
 from evalhouse.grammar.lexicon import FUNCTIONS, is_bare_name, is_bare_word, quote
 from evalhouse.grammar.parser import expect_next
 from evalhouse.grammar.printer import to_text
@@ -133,7 +133,7 @@ WORD_MEANINGS: Mapping[str, str] = {
 
 def statement_usage(word: str) -> Usage | None:
     """The usage of the statement with this first word; None for any other word."""
-    answered = (statement.usage for statement in statements() if statement.word == word)
+    answered = (statement.usage for statement in statements() if statement.word == first_word(word))
     return next(answered, _CHANGING.get(word))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from evalhouse.grammar import nodes as n
+from evalhouse.warehouse.plans.left_out import completed
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.path import Engine, Statement, execute
 from evalhouse.warehouse.process.lazy import Lazy, lazy
@@ -52,7 +53,7 @@ def resolve(node: n.AnyStatement, scope: Scope) -> Planned:
     statement that has no plan.
     """
     statement = statement_of(type(node))
-    return Planned(statement, statement.resolve(node, scope))
+    return Planned(statement, statement.resolve(completed(node, scope), scope))
 
 
 def answer(planned: Planned, engine: Engine) -> Result:

@@ -43,10 +43,11 @@ class Declaration(Struct, frozen=True):
     kind: str
     noun: str
     cluster: str
+    main: str
 
     @property
     def observed(self) -> Observed:
-        return Observed(self.noun, self.cluster)
+        return Observed(self.noun, self.cluster, self.main)
 
     def is_about(self, task: str, test_set: int) -> bool:
         return self.test_set == test_set and self.kind in ("", task)
@@ -54,11 +55,11 @@ class Declaration(Struct, frozen=True):
 
 def declarations(database: Database) -> tuple[Declaration, ...]:
     """All declarations by loads; the one that counts most is the last."""
-    rows = database.rows(Sql("select by_setting, import_id, test_set_id, task, noun, cluster from observed"))
-    latest: dict[tuple[bool, int, str, str, str], int] = {}
+    rows = database.rows(Sql("select by_setting, import_id, test_set_id, task, noun, cluster, main from observed"))
+    latest: dict[tuple[bool, int, str, str, str, str], int] = {}
     for by_setting, number, test_set, *words in rows:
-        task, noun, cluster = (word or "" for word in words)
-        said = (by_setting, test_set, task, noun, cluster)
+        task, noun, cluster, main = (word or "" for word in words)
+        said = (by_setting, test_set, task, noun, cluster, main)
         latest[said] = max(number, latest.get(said, 0))
     # A setting counts more than a reader's declaration, and a later load more than an earlier one.
     ordered = sorted((said[0], number, said) for said, number in latest.items())
@@ -640,7 +641,7 @@ class Catalog:
         """
         declared = declared_in(self._declarations, task, test_set)
         if declared.cluster and not self.has_attribute(test_set, declared.cluster):
-            return Observed(declared.noun)
+            return Observed(declared.noun, main=declared.main)
         return declared
 
     def has_attribute(self, test_set: int, attribute: str) -> bool:

@@ -36,9 +36,10 @@ create table observed (
     noun varchar,
     cluster varchar,
     by_setting boolean not null,
-    import_id integer not null
+    import_id integer not null,
+    main varchar
 );
-comment on table observed is 'What a load declared about the documents of a test set: what a document is called, and which attribute groups the documents that tests exchange together. Without a task, it holds for all kinds of rows. Settings take precedence over readers, and later loads over earlier ones.';
+comment on table observed is 'What a load declared about the documents of a test set: what a document is called, which attribute groups the documents that tests exchange together, and which measure a question is about that names none. Without a task, it holds for all kinds of rows. Settings take precedence over readers, and later loads over earlier ones.';
 
 create table column_role (
     test_set_id integer not null, heading varchar not null, role varchar not null, import_id integer not null

@@ -226,6 +226,11 @@ STEPS = {
         "1 and 5% is 0.05. For all other measures that are names in the data the name decides.';"
     ),
     11: Sql(
+        "alter table observed add column main varchar; "
+        "comment on table observed is 'What a load declared about the documents of a test set: what a document is "
+        "called, which attribute groups the documents that tests exchange together, and which measure a question is "
+        "about that names none. Without a task, it holds for all kinds of rows. Settings take precedence over readers, "
+        "and later loads over earlier ones.'; "
         "alter table score add column same_place integer; alter table score add column overlapping integer; "
         "alter table score add column same_type integer; alter table score add column unpaired integer; "
         "comment on table score is 'Score tuples of extraction: one row per system, document and unit. The counts from "

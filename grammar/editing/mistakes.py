@@ -24,7 +24,7 @@ from evalhouse.grammar.clauses import (
 )
 from evalhouse.grammar.editing.completion import Place, place_after
 from evalhouse.grammar.editing.hints import near
-from evalhouse.grammar.editing.rewording import reworded
+from evalhouse.grammar.editing.rewording import reworded, separated
 from evalhouse.grammar.errors import QueryError, Span, UnfinishedError
 from evalhouse.grammar.lexicon import RESERVED, WHOLE_NUMBER, keyword, quote
 from evalhouse.grammar.nodes import AROUND_A_MEASURE
@@ -252,7 +252,7 @@ def _extra(stop: Stop) -> QueryError:
         hint = f"a date is written in quotes: {quote(date.group())}"
         return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (hint,))
     if "COMMA" in stop.accepted and _a_comma_makes_it_right(stop):
-        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, (_no_comma(stop),))
+        return QueryError(f"unexpected '{_short(word)}'{after}", stop.span, _no_comma(stop))
     if _is_word(word) and stop.place.question:
         return QueryError(f"unknown clause '{_short(word)}' in {statement}", stop.span, _clauses_of(statement))
     return QueryError(f"unexpected '{_short(word)}'{after}", stop.span)
@@ -271,7 +271,9 @@ def _test_sets_apart(stop: Stop) -> tuple[str, ...]:
 
 
 def _a_comma_makes_it_right(stop: Stop) -> bool:
-    """Whether the statement could be read with a comma before the word."""
+    """Whether the statement could be read with a comma before the word, or with several."""
+    if any(separated(stop.until + stop.rest)):
+        return True
     try:
         parser().parse(f"{stop.until.rstrip()}, {stop.rest.partition(';')[0]}")
     except (UnexpectedInput, QueryError, RecursionError):
@@ -279,13 +281,14 @@ def _a_comma_makes_it_right(stop: Stop) -> bool:
     return True
 
 
-def _no_comma(stop: Stop) -> str:
+def _no_comma(stop: Stop) -> tuple[str, ...]:
     """What may be missing between two names: a comma or, after a measure, the word before the systems."""
+    lines = tuple(f"write {line}" for line in separated(stop.until + stop.rest))
     if stop.place.kind != "measure" or not _is_word(stop.word):
-        return "a list is separated by commas"
+        return lines or ("a list is separated by commas",)
     if re.search(r"\bvs\b", stop.rest, re.IGNORECASE):
-        return f"systems come after for: for {_short(stop.word)} vs …"
-    return "measures are separated by commas, and systems come after for"
+        return lines or (f"systems come after for: for {_short(stop.word)} vs …",)
+    return (*lines, "measures are separated by commas, and systems come after for")
 
 
 def _misfit(stop: Stop) -> QueryError:

@@ -131,18 +131,18 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ),
     ("forget import 3 as of 2", "unexpected 'as' after '3'", "as", ()),
     # names and lists
-    ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("a list is separated by commas",)),
+    ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("write score F for GE, UMASS",)),
     (
         "compare F tern-1b vs heron-7b on units",
         "unexpected 'tern-1b' after 'F'",
         "tern-1b",
-        ("systems come after for: for tern-1b vs …",),
+        ("write compare F for tern-1b vs heron-7b on units",),
     ),
     (
         "score F tern-1b on units",
         "unexpected 'tern-1b' after 'F'",
         "tern-1b",
-        ("measures are separated by commas, and systems come after for",),
+        ("write score F, tern-1b on units", "measures are separated by commas, and systems come after for"),
     ),
     (
         "score F for on TST3",

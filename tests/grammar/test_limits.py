@@ -24,7 +24,7 @@ HOSTILE = {
     "a sum of 150": ("define measure x = " + "+".join(["a"] * 150), "more than 100 operations nested or in a row"),
     "a product of 150": ("define measure x = " + "*".join(["a"] * 150), "more than 100 operations nested or in a row"),
     "60 KB of one word": ("x" * 60_000, "unknown statement '" + "x" * 39 + "…'"),
-    "60 KB of words": ("score F a " + "b " * 30_000, "unexpected 'a' after 'F'"),
+    "60 KB of words": ("score F a " + "b " * 30_000, "unknown clause 'a' in score"),
     "60 KB of an unfinished name": ("score " + "x-" * 30_000, "unexpected '-' after '" + ("x-" * 20)[:39] + "…'"),
     "60 KB of quotes": ('"' * 60_001, "the quote opened here is not closed"),
     "a surrogate": ("score \ud800", "unknown sign U+D800"),

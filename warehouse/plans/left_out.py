@@ -6,6 +6,7 @@ systems, and of no measures, are the systems: `compare GE, UMASS on TST3`. Nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import listing
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.kinds import Kind
 from evalhouse.warehouse.plans.names import Scope
 from evalhouse.warehouse.plans.offers import Offer, main_offer, measure_of, typed_name
 from evalhouse.warehouse.plans.systems import ALLREL
@@ -29,10 +31,77 @@ def completed(statement: Any, scope: Scope) -> Any:
     if isinstance(statement, n.AboutQuestion):
         question = completed(statement.question, scope)
         return statement if question is statement.question else replace(statement, question=question)
+    if isinstance(statement, n.Measured) and (wrong := _of_test_sets(statement, scope)):
+        raise wrong
+    statement = _with_attributes(statement, scope, lambda: _nouns(statement, scope))
     if not isinstance(statement, n.Measured):
         return statement
     named = _with_systems(statement, scope)
     return named if named.measures else replace(named, measures=(_main_measure(named, scope),))
+
+
+# === attributes without what they are of ==============================================================================
+# `by subject` is `by document.subject` where documents have such an attribute, and `by topic` is `by document` where
+# documents are called so.
+
+_DOCUMENTS = frozenset({"topic", "query", "question", "sample", "item", "segment", "sentence", "message", "example"})
+"""What documents are called in some field, which a reader need not have declared."""
+
+_UNITS = frozenset({"slot", "class", "type", "entity", "category"})
+"""What units are called in some field."""
+
+_KNOWN = frozenset({"document", "unit", "label", "confidence", "system", "annotator"})
+
+
+def _with_attributes(node: Any, scope: Scope, nouns: Callable[[], frozenset[str]], field: str = "") -> Any:
+    """A node whose attributes say what they are of, where that can only be one thing. `nouns` are what the documents
+    that are asked about are called.
+    """
+    if isinstance(node, n.Attribute):
+        return _attribute(node, scope, nouns, of_systems=field == "replicates")
+    if isinstance(node, tuple):
+        items = tuple(_with_attributes(item, scope, nouns, field) for item in node)
+        return node if all(new is old for new, old in zip(items, node, strict=True)) else items
+    if not isinstance(node, n.Node):
+        return node
+    fields = {name: getattr(node, name) for name in node.__struct_fields__}
+    changed = {
+        name: new for name, value in fields.items() if (new := _with_attributes(value, scope, nouns, name)) is not value
+    }
+    return replace(node, **changed) if changed else node
+
+
+def _attribute(node: n.Attribute, scope: Scope, nouns: Callable[[], frozenset[str]], of_systems: bool) -> n.Attribute:
+    word = node.of.casefold()
+    if node.name or word in _KNOWN:
+        return node
+    of_document, of_system = (word in map(str.casefold, scope.catalog.attributes[of]) for of in ("document", "system"))
+    if of_systems or (of_system and not of_document):
+        return n.Attribute("system", node.of, span=node.span) if of_system else node
+    if word in nouns() or (word in _DOCUMENTS and not of_document):
+        return n.Attribute("document", span=node.span)
+    if of_document:
+        return node if of_system else n.Attribute("document", node.of, span=node.span)
+    return n.Attribute("unit", span=node.span) if word in _UNITS else node
+
+
+def _nouns(statement: Any, scope: Scope) -> frozenset[str]:
+    """What the documents that a question is about are called."""
+    there = [test_set for test_set, _ in scope.test_sets(_on(statement))]
+    measures = getattr(statement, "measures", ())
+    return frozenset(
+        scope.catalog.observed(kind.name, test_set.id).noun.casefold()
+        for test_set in there
+        for kind in _kinds(measures, test_set, scope)[:1]
+    )
+
+
+def _kinds(measures: Sequence[n.MeasureCall | n.Mean], test_set: KnownTestSet, scope: Scope) -> list[Kind]:
+    """The kinds of the rows of a test set that have these measures; none if they are unknown."""
+    try:
+        return scope.stored_with(measures, test_set)
+    except QueryError:
+        return []
 
 
 # === systems in the place of measures =================================================================================
@@ -44,12 +113,34 @@ def _with_systems(statement: n.Measured, scope: Scope) -> n.Measured:
     if len(calls) < len(statement.measures) or not any(_is_system(call, scope) for call in calls):
         return statement
     there = [test_set for test_set, _ in scope.test_sets(_on(statement))]
-    if any(_is_measure(call, test_set, scope) for call in calls for test_set in there):
-        return statement
+    measures = [call for call in calls if any(_is_measure(call, test_set, scope) for test_set in there)]
     systems: Any = getattr(statement, "systems", None) or n.Systems((), span=calls[0].span)
-    items = (*map(_as_system, calls), *systems.items)
-    written: dict[str, Any] = {"measures": (), "systems": replace(systems, items=items)}
-    return replace(statement, **written)
+    items = (*(_as_system(call) for call in calls if call not in measures), *systems.items)
+    written: dict[str, Any] = {"measures": tuple(measures), "systems": replace(systems, items=items)}
+    meant = replace(statement, **written)
+    if measures and len(measures) < len(calls):
+        wrong = next(call for call in calls if call not in measures)
+        raise QueryError(f"'{wrong.name}' is no measure here", wrong.span, (f"write {to_text(meant)}",))
+    return statement if measures else meant
+
+
+def _of_test_sets(statement: n.Measured, scope: Scope) -> QueryError | None:
+    """The error for test sets in the place of measures, with the line to type; None where there are none."""
+    calls = [measure for measure in statement.measures if isinstance(measure, n.MeasureCall)]
+    known = {name.casefold() for t in scope.catalog.test_sets for name in (t.name, t.full_name)}
+    if not calls or len(calls) < len(statement.measures) or not all(call.name.casefold() in known for call in calls):
+        return None
+    if _on(statement) is not None or any(
+        _is_measure(call, t, scope) for call in calls for t in scope.catalog.test_sets
+    ):
+        return None
+    on = n.TestSets(tuple(n.Name(call.name) for call in calls))
+    written: dict[str, Any] = {"measures": (), "test_sets": on}
+    if "test_sets" not in statement.__struct_fields__:
+        return None
+    return QueryError(
+        f"'{calls[0].name}' is a test set", calls[0].span, (f"write {to_text(replace(statement, **written))}",)
+    )
 
 
 def _is_system(call: n.MeasureCall, scope: Scope) -> bool:

@@ -7,6 +7,7 @@ born.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -56,12 +57,39 @@ SPOKEN: Mapping[str, str] = {
     "f-score": "F1",
     "f1-score": "F1",
     "f-measure": "F1",
+    "f1_score": "F1",
     "matthews": "MCC",
+    "matthews_corrcoef": "MCC",
     "phi": "MCC",
+    "cohen_kappa_score": "kappa",
+    "cohen_kappa": "kappa",
+    "roc_auc": "auc",
+    "roc_auc_score": "auc",
+    "balanced_accuracy_score": "balanced-accuracy",
+    "accuracy_score": "accuracy",
+    "precision_score": "precision",
+    "recall_score": "recall",
+    "sacrebleu": "BLEU",
+    "bleu-score": "BLEU",
     "sensitivity": "recall",
     "ppv": "precision",
 }
 """Names of measures in other tools."""
+
+
+_AVERAGED = re.compile(
+    r"(?P<word>macro|micro|weighted)[-_](?P<of>.+)|(?P<of_>.+?)[-_](?P<word_>macro|micro|weighted)", re.I
+)
+
+
+def in_our_words(name: str) -> str:
+    """A measure that another tool calls so: matthews_corrcoef, f1_macro, P/R/F. Empty if it is none."""
+    if averaged := _AVERAGED.fullmatch(name):
+        word, of = averaged["word"] or averaged["word_"], averaged["of"] or averaged["of_"]
+        return f"{word.casefold()}({in_our_words(of) or of})"
+    if "/" in name:
+        return ", ".join(name.split("/"))
+    return SPOKEN.get(name.casefold(), "")
 
 
 OF_CLASSES = "F1 is the share of documents with the right class, overgeneration that with a wrong one"
@@ -283,7 +311,7 @@ class Scope(Struct, frozen=True):
             return QueryError(f"{here} has no counts for {lacking.name}", measure.span, said)
         if made_of := definition_of(measure.name, self.catalog.definitions):
             return QueryError(f"{name} is computed from counts that no test set has", measure.span, (made_of,))
-        spoken = SPOKEN.get(measure.name.casefold())
+        spoken = in_our_words(measure.name)
         of_lists = find_measure(measure.name, RANKINGS.name)
         if of_lists is not None and self.catalog.has_rows(RANKINGS.name, test_set.id):
             spoken = f"{of_lists.name}@10"
@@ -291,10 +319,6 @@ class Scope(Struct, frozen=True):
         of_lists = find_measure(bare, RANKINGS.name)
         if cutoff is not None and of_lists is not None:
             return QueryError(f"{of_lists.name} takes no cutoff", measure.span, (f"write {of_lists.name}",))
-        if name.casefold() in map(str.casefold, self.catalog.systems):
-            return QueryError(
-                f"'{name}' is a system, not a measure", measure.span, (f"systems come after for: for {name}",)
-            )
         near = hints(measure.name, self.known_measures(test_set), "measures")
         return QueryError(f"unknown measure '{name}'", measure.span, (f"write {spoken}",) if spoken else near)
 

@@ -232,7 +232,7 @@ def _recognizes(start: Start) -> Recognition | str | None:
         if len(differing) == 1 and differing[0][0] in REFERENCES and differing[0][1] not in REFERENCES:
             return Recognition("its name: it is the reference of files beside it", Role.PART)
         if len(differing) == 1 and differing[0][1] in REFERENCES and differing[0][0] not in REFERENCES:
-            return f"its name, beside the reference {other}"
+            return Recognition(f"its name, beside the reference {other}", evidence=Evidence.BESIDE)
     return None
 
 

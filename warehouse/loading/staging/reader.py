@@ -91,6 +91,8 @@ class Evidence(IntEnum):
     """Columns that have the names of a fact's fields."""
     SHAPE = 4
     """The number of columns, and which of them hold numbers."""
+    BESIDE = 5
+    """The name of another file in the folder alone: any text could stand there."""
 
 
 class Recognition(Struct, frozen=True):

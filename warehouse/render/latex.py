@@ -97,10 +97,15 @@ def latex(result: Result, style: Style) -> str:
         lines = [*_floating(drawn, caption), *([r"\par\smallskip"] if below else []), *below, r"\end{table}"]
         first += [r"% \usepackage{booktabs,array,adjustbox}"]
     if result.sentence:
-        lines = [rf"\noindent {breakable(result.sentence)}", "", *lines]
+        lines = [paragraph(result.sentence), *lines]
     if any(_BEYOND_LATIN.search(line) for line in lines):
         first.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*first, *lines]) + "\n\n"
+
+
+def paragraph(text: str) -> str:
+    """A paragraph, with wide spaces rather than a long name beyond the end of the line."""
+    return rf"{{\sloppy\noindent {breakable(text)}\par}}"
 
 
 def _lines(*texts: str) -> int:

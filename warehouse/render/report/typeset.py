@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from html.entities import codepoint2name
 
-from evalhouse.warehouse.render.latex import breakable, longtable, typeset
+from evalhouse.warehouse.render.latex import breakable, longtable, paragraph, typeset
 from evalhouse.warehouse.render.markup import bullet_list, escape_markup, grid, grids, markdown_word
 from evalhouse.warehouse.render.panels import Rectangle
 from evalhouse.warehouse.render.paper import on_paper
@@ -90,7 +90,7 @@ def _answer_lines(statement: ReportedStatement, name: str, style: Style, picture
     if result is None:
         return [*parts, latex_lines("\n".join(map(clean, statement.error.split("\n"))))] if statement.error else parts
     if result.sentence:
-        parts.append(rf"\noindent {typeset(result.sentence)}\par")
+        parts.append(paragraph(result.sentence))
     if result.chart is not None:
         from evalhouse.warehouse.render.vegalite import pdf
 
@@ -102,7 +102,7 @@ def _answer_lines(statement: ReportedStatement, name: str, style: Style, picture
             if rectangle.title:
                 parts.append(rf"\textit{{{typeset(rectangle.title)}}}\nopagebreak")
             parts.append(_table(rectangle))
-    parts += [rf"{{\footnotesize {typeset(note)}\par}}" for note in notes(result)]
+    parts += [rf"{{\footnotesize\raggedright {breakable(note)}\par}}" for note in notes(result)]
     return [*parts, rf"{{\raggedright\scriptsize Signature: \texttt{{{breakable(result.signature)}}}\par}}"]
 
 

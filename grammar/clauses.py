@@ -432,7 +432,13 @@ CLAUSES = (
         'as of "2026-11-01"',
     ),
     Clause("title", "title", '"TEXT"', "the text above the picture", 'title "Recall on MUC-4"'),
-    Clause("width", "width", "LENGTH", "the width of a picture in a file, in mm, cm, in, pt or px", "width 80mm"),
+    Clause(
+        "width",
+        "width",
+        "LENGTH|page|column",
+        "the width of a picture in a file (mm, cm, in, pt, px); of a table in LaTeX, a column or whole pages",
+        "width 80mm",
+    ),
     Clause("font", "font", '"NAME"', "the font of a picture in a file", 'font "Times New Roman"'),
     Clause("to", "to", '"FILE"', "the file to write; its ending decides the format", 'to "scores.csv"'),
 )

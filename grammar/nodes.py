@@ -465,6 +465,7 @@ class PaperTable(Tested, frozen=True):
     columns: tuple[Renamed, ...] = ()
     caption: Text | Variable | None = None
     label: Text | Variable | None = None
+    width: Name | Number | None = None
 
     @property
     def uses_level(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evalhouse.grammar.errors import EvalhouseError
 from evalhouse.warehouse.render import Style, render
 from evalhouse.warehouse.render.latex import latex
 from evalhouse.warehouse.render.paper import LINE, on_paper
@@ -95,17 +96,63 @@ def too_large(log: str) -> list[str]:
 
 @pytest.mark.long
 @needs_latex
-@pytest.mark.parametrize("paper", ["", "[a4paper]"])
+@pytest.mark.parametrize("paper", ["", "[a4paper]", "[twocolumn]"])
 def test_no_table_is_wider_than_the_text_or_taller_than_a_page(tmp_path: Path, paper: str) -> None:
     assert too_large(compiled(answers(), tmp_path, paper)) == []
 
 
-@pytest.mark.long
+PAPER_TABLES = (
+    "table F, recall, precision, error, overgeneration, undergeneration for all on TST3 interval",
+    "table F, recall, precision for all on TST3, TST4 interval",
+    "table F for GE, UMASS, SRI on TST3 against GE exact adjust holm",
+)
+
+
 @needs_latex
-def test_floats_fit_one_of_two_columns_of_text(tmp_path: Path) -> None:
-    floats = [result for result in answers() if "longtable" not in latex(result, Style())]
-    assert len(floats) > len(answers()) / 2
-    assert too_large(compiled(floats, tmp_path, "[twocolumn]")) == []
+@pytest.mark.parametrize("paper", ["", "[twocolumn]"])
+def test_seventeen_systems_by_six_measures_with_intervals_are_one_float(
+    sample: Session, tmp_path: Path, paper: str
+) -> None:
+    results = [sample.run(statement) for statement in PAPER_TABLES]
+    drawn = [latex(result, Style()) for result in results]
+    assert [tex.count(r"\begin{tabular}") for tex in drawn] == [1, 1, 1]
+    assert [r"\begin{table*}" in tex for tex in drawn] == [True, True, False]
+    assert too_large(compiled(results, tmp_path, paper)) == []
+
+
+@needs_latex
+@pytest.mark.parametrize("paper", ["", "[twocolumn]"])
+def test_a_table_taller_than_a_page_continues_with_every_row(sample: Session, tmp_path: Path, paper: str) -> None:
+    result = sample.run("score F for GE, UMASS on TST3 by document")
+    drawn = latex(result, Style())
+    rows = [row for part in re.findall(r"(?s)\\midrule\n(.*?)\\bottomrule", drawn) for row in part.splitlines()]
+    assert len(set(rows)) == len(rows) == len(result.rows) == 200
+    assert drawn.count("(continued)") == drawn.count(r"\begin{table") - 1 > 1
+    assert too_large(compiled([result], tmp_path, paper)) == []
+
+
+@needs_latex
+@pytest.mark.long
+def test_very_many_floats_are_printed(sample: Session, tmp_path: Path) -> None:
+    result = sample.run('sql "select * from scores limit 1500"')
+    assert too_large(compiled([result], tmp_path, "[twocolumn]")) == []
+
+
+def test_the_width_of_a_table_is_a_column_or_pages(sample: Session) -> None:
+    wide = "table F, recall, precision for all on TST3, TST4 interval"
+    assert r"\begin{table}" in latex(sample.run(f"{wide} width column"), Style())
+    assert r"\begin{longtable}" in latex(sample.run(f"{wide} width page"), Style())
+    with pytest.raises(EvalhouseError, match="as wide as a column"):
+        sample.run(f"{wide} width 80mm")
+
+
+@pytest.mark.parametrize("form", ["latex", "typst", "markdown"])
+def test_papers_write_an_index_and_how_large_the_test_sets_are(sample: Session, form: str) -> None:
+    drawn = str(render(sample.run("table F, recall for GE, UMASS on TST3, TST4"), form, Style()))
+    assert ("F$_1$" if form == "latex" else "F₁") in drawn
+    assert "F(beta=1)" not in drawn.partition("\n")[2]
+    assert "100 messages on each" in drawn or form == "markdown"
+    assert drawn.index("Of 2 systems") < drawn.index("recall &" if form == "latex" else "system")
 
 
 @pytest.mark.long
@@ -147,9 +194,9 @@ def test_panels_have_every_column_and_few_enough_characters() -> None:
 
 def test_a_float_is_scaled_and_a_longtable_has_smaller_type(sample: Session) -> None:
     begins = {
-        "score recall for all on TST3": (r"\begin{adjustbox}{max width=\linewidth}", r"\begin{tabular}{lr}"),
-        "score F for GE, UMASS on TST3 by document": ("{", r"\setlength{\LTcapwidth}{\linewidth}"),
-        "score recall, precision, F, overgeneration, error for GE on TST3 by document": (
+        "table recall for all on TST3": (r"\begin{adjustbox}{max width=\linewidth}", r"\begin{tabular}{lr}"),
+        "table F for all on TST3 width page": ("{", r"\setlength{\LTcapwidth}{\linewidth}"),
+        "table recall, precision, F for all on TST3, TST4 width page": (
             r"{\footnotesize\setlength{\tabcolsep}{4pt}",
             r"\setlength{\LTcapwidth}{\linewidth}",
         ),

@@ -244,6 +244,8 @@ class Grid(Struct, frozen=True):
     digits: int | None = None
     label: str = ""
     """The label for references to the table."""
+    width: Literal["", "column", "page"] = ""
+    """Whether a paper sets it in a column of text, or over pages; empty where that follows from its size."""
     legend: tuple[str, ...] = ()
     """The text below the table: what the marks mean, and how they were computed."""
 

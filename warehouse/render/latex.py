@@ -1,15 +1,19 @@
 """The LaTeX format: booktabs tables that are never wider than the text, with every character printed as it is.
 
 A table is a float, and adjustbox scales it down if it is wider than the line. A very wide one is divided into panels,
-one below the other. A table taller than a page becomes a longtable, which cannot be scaled: its type is chosen by the
-number of its characters. This module measures nothing.
+one below the other, and one taller than a page into several floats, so that it can be set in one column of text and in
+two. Only who asks for it gets a longtable, which cannot be scaled: its type is chosen by the number of its characters.
+This module measures nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import ceil
+
+from msgspec import Struct, field
 
 from evalhouse.warehouse.render.panels import Figure, Rectangle, spans
 from evalhouse.warehouse.render.paper import (
@@ -19,9 +23,9 @@ from evalhouse.warehouse.render.paper import (
     heading_is_broken,
     is_broken,
     on_paper,
+    printed,
     short_enough,
 )
-from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
 from evalhouse.warehouse.render.style import UNDEFINED, Style, clean, width
 from evalhouse.warehouse.results import UNEVEN, Result
 
@@ -48,7 +52,7 @@ _LATEX = {
     "−": "$-$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
-    **{chr(0x2080 + digit): rf"\textsubscript{{{digit}}}" for digit in range(10)},
+    **{chr(0x2080 + digit): f"$_{digit}$" for digit in range(10)},
 }
 _BEYOND_LATIN = re.compile("[^\u0000-\u017f–—‘’“”…]")
 """Letters that pdfLaTeX can print only with packages for their script."""
@@ -65,8 +69,22 @@ _SIGNS = {UNEVEN: rf"\,{_LATEX[UNEVEN]}"}
 CHARACTER = 0.55
 """The ems that a float, which can be scaled, gives each character of a line of broken text."""
 
+ACROSS = 105
+"""The most characters of a panel that is scaled to the line."""
+
+COLUMN = 48
+"""One of two columns of text has room for a panel of so many characters in \\footnotesize. A wider one is set across
+both.
+"""
+
 TALLEST = 38
 """A float has at most so many lines, with its caption and notes."""
+
+LEAST_ROOM = 10
+"""A float has room for so many lines, however long its caption is."""
+
+MOST_FLOATS = 12
+"""So many floats may wait for their page."""
 
 SIZES = (
     (0.68, ""),
@@ -81,23 +99,33 @@ Length = Callable[[int], str]
 
 
 def latex(result: Result, style: Style) -> str:
-    """The sentence, and a `table`, or longtables if it would be taller than a page, with the caption and the notes. The
-    signature is a comment at the top.
+    """The sentence, and a table with its caption and notes: a float, or several that continue it if it would be taller
+    than a page. `width page` asks for a longtable instead. The signature is a comment at the top.
     """
-    drawn = [on_paper(rectangle) for rectangle in unbounded_rectangles(result, style)]
-    notes = notes_below(result)
-    caption = rf"\caption{{{breakable(result.caption)}}}" if result.caption else ""
+    shown = printed(result, style)
+    extent = result.grid.width if result.grid else ""
+    drawn = [on_paper(rectangle, LINE if extent == "page" else ACROSS) for rectangle in shown.rectangles]
+    caption = rf"\caption{{{breakable(shown.caption)}}}" if shown.caption else ""
     caption += rf"\label{{{result.grid.label}}}" if result.grid and result.grid.label else ""
-    below = [rf"{{\footnotesize\raggedright {breakable(note)}\par}}" for note in notes]
+    below = [rf"{{\footnotesize\raggedright {breakable(note)}\par}}" for note in shown.notes]
     first = [f"% {clean(result.signature)}"]
-    if sum(_height(panel) for panels in drawn for panel in panels) + _lines(result.caption, *notes) > TALLEST:
+    if extent == "page":
         lines = [*_over_pages(drawn, caption), *below]
-        first += [r"% \usepackage{booktabs,array,longtable}", r"% with two columns of text: \onecolumn before it"]
+        first += [r"% \usepackage{booktabs,array,longtable}"]
+        first += [r"% with two columns of text: \onecolumn before it, \twocolumn after it"]
     else:
-        lines = [*_floating(drawn, caption), *([r"\par\smallskip"] if below else []), *below, r"\end{table}"]
+        panels = [panel for of_rectangle in drawn for panel in of_rectangle]
+        # Where the class has one column of text, both are the same.
+        starred = extent != "column" and any(panel.width > COLUMN for panel in panels)
+        line = LINE if starred else COLUMN
+        floats = _floats(drawn, _lines(line, shown.caption))
+        beside = _lines(line, *shown.notes) <= floats[-1].room
+        environment = "table*" if starred else "table"
+        lines = _draw_floats(floats, environment, caption, below if beside else ())
+        lines += [] if beside else below
         first += [r"% \usepackage{booktabs,array,adjustbox}"]
-    if result.sentence:
-        lines = [paragraph(result.sentence), *lines]
+    if shown.sentence:
+        lines = [paragraph(shown.sentence), *lines]
     if any(_BEYOND_LATIN.search(line) for line in lines):
         first.insert(1, "% for LuaLaTeX or XeLaTeX: pdfLaTeX lacks some letters of these names")
     return "\n".join([*first, *lines]) + "\n\n"
@@ -108,39 +136,88 @@ def paragraph(text: str) -> str:
     return rf"{{\sloppy\noindent {breakable(text)}\par}}"
 
 
-def _lines(*texts: str) -> int:
-    """About how many lines texts take below each other, each beginning a line."""
-    return sum(ceil(width(text) / LINE) for text in texts)
+def _lines(line: int, *texts: str) -> int:
+    """About how many lines texts take below each other, each beginning a line of so many characters."""
+    return sum(ceil(width(text) / line) for text in texts)
 
 
-def _height(panel: Rectangle) -> int:
-    """About how many lines a table takes. Lines that are broken between words are not full."""
-    broken = [place for place in range(len(panel.headings)) if is_broken(panel, place)]
-    rows = (max([1, *(ceil(1.3 * width(row[place]) / panel.limits[place]) for place in broken)]) for row in panel.rows)
-    return 3 + any("\n" in heading for heading in panel.headings) + sum(rows)
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
-def _floating(drawn: Sequence[Sequence[Rectangle]], caption: str) -> list[str]:
-    """A float with the tables one below the other. The caller ends it after the notes."""
-    lines = [r"\begin{table}[htbp]", r"\centering"]
-    lines += [caption] if caption else []
-    first = True
+class Float(Struct):
+    """The tables of a float, filled while they are divided, and for how many lines it has room."""
+
+    room: int
+    lines: list[str] = field(default_factory=list)
+
+
+def _floats(drawn: Sequence[Sequence[Rectangle]], caption: int) -> list[Float]:
+    """Floats with the tables one below the other, each with room for a caption of so many lines. A table is divided
+    between its rows only if a page has not enough room for it.
+    """
+    room = max(TALLEST - caption, LEAST_ROOM)
+    floats = [Float(room)]
     for of_rectangle in drawn:
         for panel in of_rectangle:
-            lines += [] if first else [r"\par\medskip"]
-            first = False
             title = panel.title if panel is of_rectangle[0] else ""
-            lines += [rf"\textit{{{breakable(title)}}}\par\smallskip"] if title else []
-            lines += [
-                r"\begin{adjustbox}{max width=\linewidth}",
-                rf"\begin{{tabular}}{{{_columns(panel, _in_ems)}}}",
-                *_head(panel, _in_ems),
-                *rows_of(panel),
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{adjustbox}",
-            ]
+            above = 3 + any("\n" in heading for heading in panel.headings) + bool(title)
+            heights, rows = _row_heights(panel), rows_of(panel)
+            start = 0
+            while True:
+                if above + sum(heights[start:]) > floats[-1].room < room:
+                    floats.append(Float(room))
+                end = start + _fitting(heights[start:], floats[-1].room - above)
+                floats[-1].lines += [r"\par\medskip"] if floats[-1].lines else []
+                floats[-1].lines += [rf"\textit{{{breakable(title)}}}\par\smallskip"] if title and not start else []
+                floats[-1].lines += _tabular(panel, rows[start:end])
+                floats[-1].room -= above + sum(heights[start:end])
+                start = end
+                if start >= len(rows):
+                    break
+    return floats
+
+
+def _fitting(heights: Sequence[int], room: int) -> int:
+    """How many of the rows fit: at least one."""
+    return max(1, sum(height <= room for height in accumulate(heights)))
+
+
+def _row_heights(panel: Rectangle) -> list[int]:
+    """About how many lines each row of a table takes. Lines that are broken between words are not full."""
+    broken = [place for place in range(len(panel.headings)) if is_broken(panel, place)]
+    return [max([1, *(ceil(1.3 * width(row[place]) / panel.limits[place]) for place in broken)]) for row in panel.rows]
+
+
+def _tabular(panel: Rectangle, rows: Sequence[str]) -> list[str]:
+    """Some rows of a table below its headings, scaled down to the line."""
+    return [
+        r"\begin{adjustbox}{max width=\linewidth}",
+        rf"\begin{{tabular}}{{{_columns(panel, _in_ems)}}}",
+        *_head(panel, _in_ems),
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{adjustbox}",
+    ]
+
+
+def _draw_floats(floats: Sequence[Float], environment: str, caption: str, below: Sequence[str]) -> list[str]:
+    """The floats, the first with the caption and the last with the notes. The others continue its number."""
+    lines = []
+    for number, one in enumerate(floats):
+        # LaTeX keeps few floats in mind, so it is told to print them.
+        lines += [r"\clearpage"] if number and not number % MOST_FLOATS else []
+        lines += [rf"\begin{{{environment}}}[htbp]", r"\centering"]
+        if caption:
+            lines.append(r"\addtocounter{table}{-1}\caption{(continued)}" if number else caption)
+        lines += one.lines
+        if below and number == len(floats) - 1:
+            lines += [r"\par\smallskip", *below]
+        lines.append(rf"\end{{{environment}}}")
     return lines
+
+
+# --- longtables -------------------------------------------------------------------------------------------------------
 
 
 def _over_pages(drawn: Sequence[Sequence[Rectangle]], caption: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from evalhouse.warehouse.render.panels import Figure, Rectangle
-from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.paper import printed
 from evalhouse.warehouse.render.style import Style, clean, width
 from evalhouse.warehouse.results import Met, Result
 
@@ -22,18 +22,19 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&$#]")
 def markdown(result: Result, style: Style) -> str:
     """The sentence or the caption, tables with aligned columns, the notes as a list, and how all was found."""
     sign = f"{OUTCOMES[result.outcome]} " if result.outcome else ""
-    headline = f"{sign}**{escape_markup(result.headline)}**" if result.headline else ""
+    shown = printed(result, style)
+    headline = f"{sign}**{escape_markup(shown.sentence or shown.caption)}**" if result.headline else ""
     foot = (
         f"Signature: {markdown_word(clean(result.signature))}" if style.signature else f"*{escape_markup(result.foot)}*"
     )
-    blocks = (headline, *grids(result, style), bullet_list(notes_below(result)), foot if result.signed else "")
+    blocks = (headline, *grids(shown.rectangles), bullet_list(shown.notes), foot if result.signed else "")
     return "\n\n".join(filter(None, blocks)) + "\n\n"
 
 
-def grids(result: Result, style: Style) -> list[str]:
+def grids(rectangles: Sequence[Rectangle]) -> list[str]:
     """The tables of a result, each below its title if there are several."""
     blocks: list[str] = []
-    for rectangle in unbounded_rectangles(result, style):
+    for rectangle in rectangles:
         if rectangle.title:
             blocks.append(f"*{escape_markup(rectangle.title)}*")
         blocks.append(grid(rectangle))

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import sys
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.warehouse.render.panels import Rectangle, panels, spans
-from evalhouse.warehouse.render.rectangle import narrow
-from evalhouse.warehouse.render.style import width
+from evalhouse.warehouse.render.rectangle import narrow, notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.style import Style, width
+from evalhouse.warehouse.results import Result
 
 LINE = 84
 """The most characters of a panel, with GAP between two columns: as many digits as a line of \\scriptsize has in the
@@ -42,7 +44,44 @@ takes a larger share than the second number is cut into pieces as long as the fi
 LONGEST_PART = 36
 """A longer part of a word is cut in any case: a line of text has room for so many of the widest letters."""
 
+_F = re.compile(r"\bF\(beta=([0-9]+)(?:\)|, (?=[^)]*\)))")
+_INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
 _BEHIND_SIGNS = re.compile(r"(?<=[-=,;:/()_])(?<!\d,)(?=.)")
+
+
+class Printed(Struct, frozen=True):
+    """What a paper prints of a result, with measures as papers write them."""
+
+    sentence: str
+    caption: str
+    rectangles: tuple[Rectangle, ...]
+    notes: tuple[str, ...]
+
+
+def printed(result: Result, style: Style) -> Printed:
+    """The texts and the rectangles of a result, with F₁ for F(beta=1)."""
+    return Printed(
+        with_index(result.sentence),
+        with_index(result.caption),
+        tuple(map(_with_indices, unbounded_rectangles(result, style))),
+        tuple(map(with_index, notes_below(result))),
+    )
+
+
+def _with_indices(rectangle: Rectangle) -> Rectangle:
+    # Figures are numbers, and their texts stand beside them.
+    return replace(
+        rectangle,
+        title=with_index(rectangle.title),
+        headings=tuple(map(with_index, rectangle.headings)),
+        rows=tuple(tuple(map(with_index, row)) for row in rectangle.rows),
+    )
+
+
+def with_index(text: str) -> str:
+    """F₁ for F(beta=1), and F₁(match=exact) for F(beta=1, match=exact)."""
+    return _F.sub(lambda found: f"F{found[1].translate(_INDICES)}{'' if found[0].endswith(')') else '('}", text)
 
 
 def on_paper(rectangle: Rectangle, line: int = LINE) -> list[Rectangle]:

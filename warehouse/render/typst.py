@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from evalhouse.warehouse.render.panels import Figure, Rectangle, spans
-from evalhouse.warehouse.render.paper import LINE, is_broken, on_paper, short_enough
-from evalhouse.warehouse.render.rectangle import notes_below, unbounded_rectangles
+from evalhouse.warehouse.render.paper import LINE, is_broken, on_paper, printed, short_enough
 from evalhouse.warehouse.render.style import Style, clean
 from evalhouse.warehouse.results import Result
 
@@ -26,19 +25,20 @@ MAY_BREAK = r"\u{200b}"
 
 def typst(result: Result, style: Style) -> str:
     """A figure that may continue over pages, with its notes below. The signature is a comment at the top."""
-    sentence = [f"#block({text(result.sentence)})"] if result.sentence else []
+    shown = printed(result, style)
+    sentence = [f"#block({text(shown.sentence)})"] if shown.sentence else []
     lines = [f"// {clean(result.signature)}", *sentence, "#[", "#show figure: set block(breakable: true)", "#figure("]
-    if result.caption:
-        lines.append(f"  caption: figure.caption(position: top, {text(result.caption)}),")
+    if shown.caption:
+        lines.append(f"  caption: figure.caption(position: top, {text(shown.caption)}),")
     lines += ["  kind: table,", "  supplement: [Table],", "  {"]
-    for rectangle in unbounded_rectangles(result, style):
+    for rectangle in shown.rectangles:
         for number, panel in enumerate(on_paper(rectangle)):
             if rectangle.title and not number:
                 lines.append(f"    block(emph({text(rectangle.title)}))")
             lines += [f"    {line}" for line in _table(panel)]
     label = f" <{result.grid.label}>" if result.grid and result.grid.label else ""
     lines += ["  },", f"){label}"]
-    lines += [f"#block(text(size: 0.85em, {text(note)}))" for note in notes_below(result)]
+    lines += [f"#block(text(size: 0.85em, {text(note)}))" for note in shown.notes]
     return "\n".join([*lines, "]"]) + "\n\n"
 
 

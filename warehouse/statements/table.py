@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,13 +24,16 @@ from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.entries import are_named
 from evalhouse.warehouse.plans.labels import (
+    Size,
     headed,
     lacking_test_sets,
     lower_measures,
     missing_caption,
     noun_of,
     on,
+    sizes,
     some,
+    title,
     unit_of,
 )
 from evalhouse.warehouse.plans.names import Scope, one_line
@@ -86,6 +89,7 @@ class PaperTablePlan(Struct, frozen=True):
     shown: Mapping[str, str]
     caption: str
     label: str
+    width: Literal["", "column", "page"]
     digits: int | None
     average: str
     """What the last columns are called, with the averages over test sets; empty where they were not asked for."""
@@ -150,6 +154,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         shown=_shown_names(statement, score.entries, scope),
         caption=_text(statement.caption, "a caption"),
         label=_label(statement.label),
+        width=_width(statement.width),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
         average=_average(statement, score.entries, averaged),
         over=over_of(statement),
@@ -341,6 +346,23 @@ def _label(node: n.Text | n.Variable | None) -> str:
     return label
 
 
+def _width(node: n.Name | n.Number | None) -> Literal["", "column", "page"]:
+    """Whether LaTeX sets the table in a column of text, or over pages."""
+    if node is None:
+        return ""
+    match node.text if isinstance(node, n.Name) else "":
+        case "column":
+            return "column"
+        case "page":
+            return "page"
+        case _:
+            raise QueryError(
+                "a table is as wide as a column of text or as the page",
+                node.span,
+                ("write width column or width page", "pictures have a length as their width, but a table has none"),
+            )
+
+
 # --- compiling --------------------------------------------------------------------------------------------------------
 
 
@@ -432,6 +454,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
             about_measures=False,
             sentence=sentence,
         ),
+        caption=title(what, plan.entries, "" if plan.caption else _size(plan, rows)),
         signature=_signature(plan.text, scored, compared, ranked, of_average),
         grid=_grid(plan, rows, order, scored, _legend(plan, rows, scored, compared, ranked, of_average)),
         uneven=uneven,
@@ -659,17 +682,37 @@ def _columns(plan: PaperTablePlan, rows: TableRows) -> tuple[Column, ...]:
     )
 
 
+def _counts(entry: p.Entry, rows: TableRows) -> set[Cell]:
+    """On how many documents the values on a test set rest."""
+    return {row["documents"] for row in rows.records() if row["test_set"] == entry.test_set.name}
+
+
+def _count(entry: p.Entry, rows: TableRows) -> int | None:
+    """The same, if all values rest on as many."""
+    counts = _counts(entry, rows)
+    count = counts.pop() if len(counts) == 1 else None
+    return int(count) if count is not None else None
+
+
+def _size(plan: PaperTablePlan, rows: TableRows) -> str:
+    """How large the test sets are, as far as it is the same for all systems."""
+    counts = [(entry, _count(entry, rows)) for entry in plan.entries]
+    known = [(entry.test_set.name, Size.of(entry, count)) for entry, count in counts if count is not None]
+    if len(known) == len(counts):
+        return sizes(known)
+    return ", ".join(f"{size.said('')} on {name}" for name, size in known)
+
+
 def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], scored: Result, legend: Iterable[str]) -> Grid:
     systems = [str(name) for name in order]
     noun = noun_of(plan.entries)
     headings, counted = [], {test_set for test_set, _ in scored.uneven}
     for entry in plan.entries:
         name = entry.test_set.name
-        counts = {row["documents"] for row in rows.records() if row["test_set"] == name}
-        count = counts.pop() if len(counts) == 1 and name not in counted else None
-        if counts:
+        count = None if name in counted else _count(entry, rows)
+        if len(_counts(entry, rows)) > 1:
             counted.add(name)
-        remarks = [quantity(int(count), entry.units.noun)] if count is not None else []
+        remarks = [quantity(count, entry.units.noun)] if count is not None else []
         shown = replace(entry, test_set=replace(entry.test_set, name=plan.shown.get(name, name)))
         headings.append((name, headed(shown, plan.entries, *remarks)))
     if plan.average:
@@ -690,6 +733,7 @@ def _grid(plan: PaperTablePlan, rows: TableRows, order: Sequence[Cell], scored: 
         letters=tuple(letters) if plan.compared is not None and not plan.against else (),
         digits=plan.digits,
         label=plan.label,
+        width=plan.width,
         legend=tuple(legend),
     )
 

@@ -9,8 +9,7 @@ from html.entities import codepoint2name
 from evalhouse.warehouse.render.latex import breakable, longtable, paragraph, typeset
 from evalhouse.warehouse.render.markup import bullet_list, escape_markup, grid, grids, markdown_word
 from evalhouse.warehouse.render.panels import Rectangle
-from evalhouse.warehouse.render.paper import on_paper
-from evalhouse.warehouse.render.rectangle import unbounded_rectangles
+from evalhouse.warehouse.render.paper import on_paper, printed
 from evalhouse.warehouse.render.report.prose import (
     SOURCES,
     MarkdownText,
@@ -98,7 +97,7 @@ def _answer_lines(statement: ReportedStatement, name: str, style: Style, picture
         pictures[picture] = pdf(result.chart)
         parts.append(rf"\drawing{{{picture}}}")
     else:
-        for rectangle in unbounded_rectangles(result, style):
+        for rectangle in printed(result, style).rectangles:
             if rectangle.title:
                 parts.append(rf"\textit{{{typeset(rectangle.title)}}}\nopagebreak")
             parts.append(_table(rectangle))
@@ -192,7 +191,7 @@ def _markdown_statement(
         pictures[picture] = svg(result.chart).encode()
         parts.append(f"![{escape_markup(describe_chart(result.chart))}]({picture})")
     else:
-        parts += grids(result, style)
+        parts += grids(printed(result, style).rectangles)
     below = bullet_list(notes(result))
     return [*parts, *([below] if below else []), f"Signature: {markdown_word(clean(result.signature))}"]
 

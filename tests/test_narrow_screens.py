@@ -174,3 +174,18 @@ def test_a_mark_stays_below_what_it_marks() -> None:
     text = f"error: {'word ' * 30}\n{quoted}\n{' ' * 16}^\n  a hint"
     drawn = folded(text, 80)
     assert f"{quoted}\n{' ' * 16}^\n  a hint" in drawn
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_triangle_too_wide_for_the_screen_is_divided_into_blocks(sample: Session, columns: int) -> None:
+    result = sample.run("compare F for all on TST3 shuffles 99")
+    shown = drawn(result, columns)
+    assert all(width(line) <= columns for line in shown.splitlines())
+    assert len(re.findall(r"(?<=[ *?])(?:<?\.\d\d|1\.0)(?=[ *?\n])", shown)) == len(result.rows) == 136
+    assert shown.startswith("Of 136 comparisons in F1 on TST3,")
+
+
+def test_measures_that_can_be_asked_for_are_shown_first(sample: Session) -> None:
+    having_data = [bool(row["test_sets"]) for row in sample.run("show measures").rows]
+    assert having_data == sorted(having_data, reverse=True)
+    assert len(set(having_data)) == 2

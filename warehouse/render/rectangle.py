@@ -165,7 +165,7 @@ NARROWEST = 20
 def rectangles(result: Result, style: Style) -> list[Rectangle]:
     """The rectangles of a result that fit into a width. To make them fit, the function breaks texts, moves columns
     together, shortens names and leaves out columns, in this order; if nothing helps, it shows rows as records. A
-    summary is a rectangle of its own.
+    triangle is divided into blocks before it becomes a list of pairs. A summary is a rectangle of its own.
     """
     if result.grid:
         # Without colours, nothing is bold, so signs replace it.
@@ -177,6 +177,9 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
             triangles = [_pack_triangle(triangle) for triangle in drawn]
             if all(triangle.width <= style.width for triangle in triangles):
                 return triangles
+        blocks = [block for triangle in drawn for block in _blocks(triangle, style.width)]
+        if all(block.width <= style.width for block in blocks):
+            return blocks
     return _draw_tables(result, style, whole=False)
 
 
@@ -466,6 +469,16 @@ def _pack_triangle(triangle: Rectangle) -> Rectangle:
     limits = tuple(widths(headings, rows))
     numeric = (*triangle.numeric[:LEVELS_FROM], False)
     return replace(triangle, headings=headings, rows=rows, numeric=numeric, limits=limits)
+
+
+def _blocks(triangle: Rectangle, width: int) -> list[Rectangle]:
+    """The same triangle as blocks of columns that fit, one below the other, each with the systems that have p-values in
+    it.
+    """
+    parts = panels(triangle, lambda part: _pack_triangle(part).width <= width, SHORTEST)
+    filled = [replace(part, rows=tuple(row for row in part.rows if any(row[LEVELS_FROM:]))) for part in parts[1:]]
+    blocks = [_pack_triangle(part) for part in (*parts[:1], *filled)]
+    return [replace(block, title=block.title if place == 0 else "") for place, block in enumerate(blocks)]
 
 
 def _short_level(level: Cell, digits: int) -> str:

@@ -171,7 +171,9 @@ def _measures(scope: Scope) -> Table:
                 test_sets=_test_set_names(scope, [having]),
                 source=None,
             )
-    return rows.table(columns)
+    # What can be asked here stands first.
+    place = rows.names.index("test_sets")
+    return Table(columns, tuple(sorted(rows.rows, key=lambda row: not row[place])))
 
 
 def _counted_on(scope: Scope) -> Mapping[tuple[Kind, CountNames], list[KnownTestSet]]:

@@ -17,7 +17,7 @@
 #                   the table of docs/reliability.md; make soak ACCEPT=--accept puts it there
 # make fuzz         more examples of each property; statements and files with mistakes in them, many thousands; the
 #                   parser under atheris
-# make pictures     the pictures of the documentation
+# make pictures     the pictures of the documentation, for light pages and for dark ones
 # make docs         the site of the documentation in build/docs, and the manual page in build/man
 # make release      the source distribution and the wheel in build/release, built twice, checked and tried
 # Each target sets up .venv as far as it needs, once; `make clean` starts over. A few tests: make test TESTS=tests/shell
@@ -118,8 +118,7 @@ soak: .venv/installed-test built
 	timeout 1800 $(BIN)/python -m pytest --soak -o faulthandler_timeout=0 -n 4 --dist worksteal --durations=20 $(ACCEPT) $(TESTS)
 
 pictures: .venv/installed-test built
-	cd docs/pictures && for study in *.study; do \
-		../../$(BIN)/evalhouse run $$study --sample --force --quiet --allow-files > /dev/null || exit 1; done
+	$(BIN)/python docs/drawings.py
 	$(BIN)/python docs/pictures/schema.py
 
 docs: .venv/installed-dev built

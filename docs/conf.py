@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, String, Text
+from sphinx.transforms import SphinxTransform
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -90,6 +92,25 @@ class Statements(Lexer):
             yield at, Text, text[at:]
 
 
+class DarkPictures(SphinxTransform):
+    """Beside each picture of which there is a dark one, puts that one; a page shows the one in its colours."""
+
+    default_priority = 500  # before Sphinx collects the files
+
+    def apply(self, **options: Any) -> None:
+        """The theme hides `only-dark` on a light page, and `only-light` on a dark one."""
+        folder = (PAGES / self.env.docname).parent
+        for picture in list(self.document.findall(nodes.image)):
+            light = Path(picture["uri"])
+            dark = light.with_stem(f"{light.stem}-dark")
+            if (folder / dark).exists():
+                twin = picture.deepcopy()
+                twin["uri"] = str(dark)
+                picture["classes"].append("only-light")
+                twin["classes"].append("only-dark")
+                picture.parent.insert(picture.parent.index(picture) + 1, twin)
+
+
 def _linked(app: Any, name: str, source: list[str]) -> None:
     """Redirects links into the repository to the pages that include the files."""
     for file, page in ELSEWHERE.items():
@@ -126,5 +147,6 @@ def _paragraphs(text: str) -> tuple[str, str]:
 def setup(app: Any) -> None:
     """Registers with Sphinx what these pages need."""
     app.add_lexer("evalhouse", Statements)
+    app.add_transform(DarkPictures)
     app.connect("source-read", _linked)
     app.connect("build-finished", _write_for_models)

@@ -22,6 +22,7 @@ from math import sqrt
 from pathlib import Path
 
 import duckdb
+from drawings import PICTURES, Picture
 
 from evalhouse.grammar.clauses import CLAUSES, QUESTIONS, STATEMENTS
 from evalhouse.grammar.lexicon import FUNCTIONS, RESERVED
@@ -211,6 +212,33 @@ def measured(name: str, table: int = 1) -> str:
     if sets := re.search(r"--sets (\d+)", command):
         source += f"; the standard error of a share of 5% or 95% is {100 * sqrt(0.05 * 0.95 / int(sets[1])):.1f} points"
     return f"{tables[table - 1]}\n{source}."
+
+
+def pictures(*names: str) -> str:
+    """Pictures on a page of the language, each below the statement that draws it."""
+    found = {picture.name: picture for picture in PICTURES}
+    return "\n\n".join(
+        f"`{picture.statement}` draws this picture{_source(picture, '../')}:\n\n{_image(picture, '../')}"
+        for picture in (found[name] for name in names)
+    )
+
+
+def gallery() -> str:
+    """A section a picture, with the statement that draws it."""
+    return "\n\n".join(
+        f"## {picture.heading}\n\n{picture.shows.removesuffix('.')}{_source(picture)}.\n\n{_image(picture)}\n\n"
+        f"```evalhouse\n{picture.statement}\n```"
+        for picture in PICTURES
+    )
+
+
+def _image(picture: Picture, up: str = "") -> str:
+    return f"![{picture.shows}]({up}pictures/{picture.name}.svg)"
+
+
+def _source(picture: Picture, up: str = "") -> str:
+    """Which data a picture shows, if they are not the sample data."""
+    return f" ([{picture.source}]({up}{picture.page}.md))" if picture.source else ""
 
 
 def schema_tables(previous: str) -> str:

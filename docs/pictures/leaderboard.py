@@ -2,7 +2,8 @@
 
     python docs/pictures/leaderboard.py
 
-writes leaderboard.png beside this file. It needs chromium, chromedriver, and the extras web and test.
+writes leaderboard.png and leaderboard-dark.png beside this file. It needs chromium, chromedriver, and the extras web
+and test.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ def main() -> None:
     server.start()
     try:
         with chromium() as browser:
-            prefers(browser, prefers_color_scheme="light")
             sized(browser, 1100)
-            browser.get(server.url + "test-set/TST3")
-            area = {"x": 0, "y": 0, "width": 1100, "height": 890, "scale": 1}
-            drawn = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": area, "captureBeyondViewport": True})
+            for scheme, name in (("light", "leaderboard.png"), ("dark", "leaderboard-dark.png")):
+                prefers(browser, prefers_color_scheme=scheme)
+                browser.get(server.url + "test-set/TST3")
+                area = {"x": 0, "y": 0, "width": 1100, "height": 890, "scale": 1}
+                drawn = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": area, "captureBeyondViewport": True})
+                Path(__file__).with_name(name).write_bytes(base64.b64decode(drawn["data"]))
     finally:
         server.stop()
-    Path(__file__).with_name("leaderboard.png").write_bytes(base64.b64decode(drawn["data"]))
 
 
 if __name__ == "__main__":

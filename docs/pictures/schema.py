@@ -2,8 +2,9 @@
 
     python docs/pictures/schema.py
 
-writes schema.svg beside this file. The tables that others refer to are in a row at the top, each with a vertical line
-below it. The other tables are at the left, with a dot on the line of each table that they refer to.
+writes schema.svg and schema-dark.svg beside this file. The tables that others refer to are in a row at the top, each
+with a vertical line below it. The other tables are at the left, with a dot on the line of each table that they refer
+to.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ Tables = dict[str, list[str]]
 """The columns of each table."""
 
 LEFT, WIDTH, STEP, LINE = 16, 292, 86, 15
-INK, PALE, EDGE, POINT = "#1f2328", "#59636e", "#8c959f", "#0b62b8"
+PAPER, BOX, INK, PALE, EDGE, POINT = "#ffffff", "#f6f8fa", "#1f2328", "#59636e", "#8c959f", "#0b62b8"
+DARK = {PAPER: "#14181d", BOX: "#1d232a", INK: "#e6e9ed", PALE: "#a3acb6", EDGE: "#69727d", POINT: "#56b4e9"}
+"""For each colour the one that replaces it on a dark page."""
+
 LETTERS = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
@@ -84,7 +88,7 @@ def drawing(known: Tables) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
         f'font-family="{LETTERS}" role="img" aria-label="The tables of a warehouse and what points to what">\n'
-        f'<rect width="{wide}" height="{high}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<rect width="{wide}" height="{high}" fill="{PAPER}"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 
@@ -94,7 +98,7 @@ def _height(lines: list[str]) -> int:
 
 def _box(name: str, x: float, y: float, width: float, lines: list[str]) -> Iterator[str]:
     """A table: its name and its columns."""
-    yield (f'<rect x="{x}" y="{y}" width="{width}" height="{_height(lines)}" rx="4" fill="#f6f8fa" stroke="{EDGE}"/>')
+    yield (f'<rect x="{x}" y="{y}" width="{width}" height="{_height(lines)}" rx="4" fill="{BOX}" stroke="{EDGE}"/>')
     yield f'<text x="{x + 7}" y="{y + LINE + 1}" fill="{INK}" font-weight="bold" font-size="13">{name}</text>'
     for at, line in enumerate(lines, start=2):
         yield _text(line, x + 7, y + LINE * at)
@@ -114,4 +118,8 @@ def _dot(x: float, y: float, table: str, target: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("schema.svg").write_text(drawing(tables()), encoding="utf-8")
+    light = dark = drawing(tables())
+    for colour, replacement in DARK.items():
+        dark = dark.replace(f'"{colour}"', f'"{replacement}"')
+    Path(__file__).with_name("schema.svg").write_text(light, encoding="utf-8")
+    Path(__file__).with_name("schema-dark.svg").write_text(dark, encoding="utf-8")

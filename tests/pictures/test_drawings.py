@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from docs.drawings import DOCS, PICTURES, Picture
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.charts import Chart
 from evalhouse.warehouse.charts.intervals import ranking
@@ -165,38 +164,17 @@ def test_a_file_that_is_there_is_kept_unless_forced(session: Session, tmp_path: 
     assert [each.name for each in tmp_path.iterdir()] == ["a.svg"]
 
 
-PICTURES = [
-    path
-    for path in sorted((ROOT / "docs" / "pictures").glob("*.svg"))
-    if not path.with_suffix(".py").exists() and path.name != "looks.svg"
-]
-"""Those that statements draw; scripts draw the others, that of looks its benchmark."""
-
-
-STUDIES = sorted((ROOT / "docs" / "pictures").glob("*.study"))
-
-
-def drawn_by(study: Path) -> list[Path]:
-    return [path for path in PICTURES if path.name in study.read_text(encoding="utf-8")]
-
-
-def test_each_picture_of_the_documentation_is_drawn_by_one_study() -> None:
-    assert sorted(path for study in STUDIES for path in drawn_by(study)) == PICTURES
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_the_pictures_of_the_documentation_say_what_the_program_draws(study: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("drawn", PICTURES, ids=lambda drawn: drawn.name)
+def test_the_pictures_of_the_documentation_say_what_the_program_draws(drawn: Picture, tmp_path: Path) -> None:
     """`make pictures` makes them; what they say is compared, as other versions of vl-convert may place it otherwise."""
-    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "examples")
-    folder = tmp_path / study.parent.name
-    folder.mkdir()
-    shutil.copy(study, folder)
-    command = [sys.executable, str(ROOT / "cli.py"), "run", study.name, "--allow-files"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    for path in drawn_by(study):
-        drawn = texts((folder / path.name).read_text(encoding="utf-8"))
-        assert drawn == texts(path.read_text(encoding="utf-8")), path.name
+    drawn.draw(tmp_path)
+    light, dark = sorted(tmp_path.iterdir(), reverse=True)
+    assert (light.name, dark.name) == (f"{drawn.name}.svg", f"{drawn.name}-dark.svg")
+    for file in (light, dark):
+        kept = DOCS / "pictures" / file.name
+        assert texts(file.read_text(encoding="utf-8")) == texts(kept.read_text(encoding="utf-8"))
+    assert 'fill="white"' not in dark.read_text(encoding="utf-8")
 
 
 POINTS = 96 / 25.4

@@ -135,12 +135,11 @@ def test_transcripts_are_true(
         assert replayed == text
 
 
-def test_the_readme_shows_no_error_that_is_not_meant() -> None:
+def test_the_readme_shows_no_error_and_takes_a_few_minutes_to_read() -> None:
     """A transcript that fails would be true, too."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    outputs = re.findall(r"^error: .*(?:\n(?!\$|```).*)*", "\n".join(CONSOLE.findall(text)), re.MULTILINE)
-    assert len(outputs) == 1
-    assert "did you mean UMASS?" in outputs[0]
+    assert not re.search(r"^error: ", text, re.MULTILINE)
+    assert len(text.split()) <= 900
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

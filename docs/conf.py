@@ -37,6 +37,7 @@ html_title = f"evalhouse {release}"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_search_scorer = str(PAGES / "search_scorer.js")
 # Transcripts have 100 columns and must not be cut.
 html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}
 
@@ -60,6 +61,20 @@ ELSEWHERE = {
     "../sample_data/README.md": "sample-data.md",
 }
 """Link targets in the repository, and the page of the site that includes each."""
+
+REACHABLE = {
+    # The captions of the contents.
+    'role="heading">': 'role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Contents of the site">',
+    '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="Contents of this page">',
+    # What scrolls sideways is reached by keyboard.
+    "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper colwidths-auto docutils container">': (
+        '<div class="table-wrapper colwidths-auto docutils container" tabindex="0">'
+    ),
+    '<div id="search-results"></div>': '<h1>Search</h1>\n<div id="search-results"></div>',
+}
+"""What Sphinx and the theme write, and what is written instead for those who read by keyboard or by ear."""
 
 _KINDS = {
     "keyword": Keyword,
@@ -119,6 +134,17 @@ def _linked(app: Any, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"^```lark$", "```none", source[0], flags=re.MULTILINE)
 
 
+def _make_reachable(app: Any, error: Exception | None) -> None:
+    """Puts into the written pages what Sphinx and the theme leave out. A page that was not written again has it."""
+    if error is not None or app.builder.name != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for written, instead in REACHABLE.items():
+            text = text.replace(instead, written).replace(written, instead)
+        page.write_text(text, encoding="utf-8")
+
+
 def _write_for_models(app: Any, error: Exception | None) -> None:
     """Writes `llms.txt`, a list of all pages with their topics, and `llms-full.txt`, all pages as one text
     (https://llmstxt.org).
@@ -149,4 +175,5 @@ def setup(app: Any) -> None:
     app.add_lexer("evalhouse", Statements)
     app.add_transform(DarkPictures)
     app.connect("source-read", _linked)
+    app.connect("build-finished", _make_reachable)
     app.connect("build-finished", _write_for_models)

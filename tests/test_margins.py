@@ -409,7 +409,7 @@ def test_a_percentage_of_what_is_no_share_is_refused_with_both_lines(opened: Ope
         ):
             with pytest.raises(QueryError) as raised:
                 session.run(statement)
-            assert raised.value.message == "dollars is no share, so 5% of it is not a number"
+            assert raised.value.message == "dollars is not a share, so 5% of it is not a number"
             *hints, declaration = raised.value.hints
             assert [hint.split(",")[0] for hint in hints] == ways
             assert declaration == "if dollars is a share, load its file once more with --share dollars"
@@ -452,7 +452,7 @@ def test_the_second_is_called_b_or_by_its_name_and_a_variable_keeps_its_percent(
 def test_a_part_needs_values_that_can_be_multiplied() -> None:
     with Session.open() as session, pytest.raises(QueryError) as raised:
         session.run("compare MCC for GE, UMASS on TST3 margin 5% of B")
-    assert raised.value.message == "a margin of 5% of UMASS needs a ratio of sums, and MCC is none"
+    assert raised.value.message == "a margin of 5% of UMASS needs a ratio of sums, and MCC is not one"
 
 
 # === the test and the interval beside it ==============================================================================

@@ -183,8 +183,8 @@ def test_a_file_without_the_column_that_named_the_documents_is_refused(
     load_text("model,question_id,question,acc\na,1,Why?,1\na,2,How?,0\n", "table", "one.csv", fields=ON)
     other = "model,question,acc\nb,Why?,1\nb,How?,0\n"
     assert refused(database, tmp_path / "two.csv", other) == (
-        "import 1 named the documents of T by question_id, which is no column here, and 2 of 2 names in question are "
-        "not known; --map document=question takes them for names of other documents"
+        "import 1 named the documents of T by question_id, which is not a column here, and 2 of 2 names in question "
+        "are not known; --map document=question takes them for names of other documents"
     )
     load_text(other, "table", "two.csv", fields=ON, columns={"document": "question"})
     assert {document for _, _, document, *_ in facts(database)["values"]} == {"1", "2", "Why?", "How?"}

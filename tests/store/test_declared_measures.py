@@ -165,7 +165,7 @@ def test_what_is_stored_with_other_values_is_no_share(database: Database, load_t
     with pytest.raises(DataError) as refused:
         load_text(UPTIMES, "values", shares=("uptime",))
     [fault] = refused.value.faults
-    stored = "uptime is no share: import 1 stored 97.5, which is not between 0 and 1"
+    stored = "uptime is not a share: import 1 stored 97.5, which is not between 0 and 1"
     assert fault.message == f"{stored}; leave --share uptime out"
     assert shares(database) == frozenset()
     assert database.rows(Sql("select count(*) from value")) == [(2,)]

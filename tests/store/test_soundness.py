@@ -261,7 +261,7 @@ def test_what_a_newer_version_made_is_not_upgraded(tmp_path: Path) -> None:
     with create(path) as database:
         database.run(Sql(f"update meta set value = '{SCHEMA_VERSION + 1}'"))
     before = path.read_bytes()
-    said = f"has schema version {SCHEMA_VERSION + 1}, from which nothing leads to {SCHEMA_VERSION}"
+    said = f"has schema version {SCHEMA_VERSION + 1}, which cannot be upgraded to {SCHEMA_VERSION}"
     with pytest.raises(WarehouseError, match=said):
         upgrade(path)
     assert path.read_bytes() == before

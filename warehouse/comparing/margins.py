@@ -201,7 +201,7 @@ def _check_multiplied(comparison: Comparison) -> None:
         if not part.sums.is_ratio:
             amount = format_margin(margin, [comparison.entry])
             raise QueryError(
-                f"a margin of {amount} needs a ratio of sums, and {comparison.statistic.label} is none",
+                f"a margin of {amount} needs a ratio of sums, and {comparison.statistic.label} is not one",
                 hints=("write a margin in the unit of the measure",),
             )
 

@@ -666,7 +666,7 @@ def check_shares(database: Database, source: str, shares: Collection[str]) -> No
         + values(shares)
         + " and v.value not between 0 and 1 group by v.measure order by v.measure"
     )
-    said = "{} is no share: import {} stored {:g}, which is not between 0 and 1; leave --share {} out"
+    said = "{} is not a share: import {} stored {:g}, which is not between 0 and 1; leave --share {} out"
     if faults := [Fault(source, None, said.format(measure, number, one, measure)) for measure, one, number in beyond]:
         raise DataError(tuple(faults))
 

@@ -499,8 +499,8 @@ _DIFFERENCES = {"margin": "a margin", "detect": "a difference to detect"}
 def difference_after(
     word: Literal["margin", "detect"], node: n.Number | n.Variable | n.Part, entries: Sequence[p.Entry], scope: Scope
 ) -> p.Margin:
-    """A difference that matters: above 0, and no larger than values can differ. Of what is no share a percentage says
-    nothing by itself: it may be meant of the second system's value, or be a number.
+    """A difference that matters: above 0, and no larger than values can differ. Of what is not a share a percentage
+    says nothing by itself: it may be meant of the second system's value, or be a number.
     """
     what = _DIFFERENCES[word]
     if isinstance(node, n.Part):
@@ -525,7 +525,7 @@ def difference_after(
 
 
 def check_percentage(word: str, node: n.Number | n.Variable, entries: Sequence[p.Entry], other: str = "") -> None:
-    """Raises QueryError for a percentage of what is no share; `other` is how a part of a value would be written, {}
+    """Raises QueryError for a percentage of what is not a share; `other` is how a part of a value would be written, {}
     being the percentage.
     """
     if not isinstance(node, n.Number) or not node.percent:
@@ -537,7 +537,7 @@ def check_percentage(word: str, node: n.Number | n.Variable, entries: Sequence[p
                 ways = (f"write {other.format(percentage)}, a part of the second system's value",) if other else ()
                 declare = f"if {statistic.label} is a share, load its file once more with --share {statistic.label}"
                 raise QueryError(
-                    f"{statistic.label} is no share, so {percentage} of it is not a number",
+                    f"{statistic.label} is not a share, so {percentage} of it is not a number",
                     node.span,
                     (
                         *ways,

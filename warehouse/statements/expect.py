@@ -143,7 +143,7 @@ def _asking_again(plan: ExpectPlan) -> Iterator[str]:
     how = plan.question.how
     margin = ""
     if how.margin is not None:
-        margin = "; neither takes a margin, for which the number of documents is to be settled before"
+        margin = "; neither takes a margin: with one, settle the number of documents before you ask"
     yield (
         "asking again after adding documents is another look, and with each the chance of a wrong answer grows; "
         f"anytime and planned N keep the level {how.level} over all looks{margin}"

@@ -578,7 +578,8 @@ def _doubts(entry: p.Entry, judge: str, of: Corrected) -> Mapping[str, bool]:
         ),
         f"{labelled} {'is' if of.labelled == 1 else 'are'} too few for an interval": of.error is None,
         f"the labelled {units} do not vary, so there is no interval": not of.error,
-        f"{judge} is not positively correlated with people on the labelled {units}, so it is no help": of.weight == 0,
+        f"{judge} is not positively correlated with people on the labelled {units}, so it does not help": of.weight
+        == 0,
         f"{judge} is right on all {labelled}, too few to tell how often it is wrong, so "
         "there is no interval": of.unseen,
         f"{judge} is right on all {labelled}; the interval does not cover how rarely it is wrong": of.exact,

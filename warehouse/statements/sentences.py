@@ -57,7 +57,7 @@ def _places(number: float) -> int:
 
 
 def _figure(number: float, sign: str = "") -> str:
-    """A number that is no share: 2.31; 12,346."""
+    """A number that is not a share: 2.31; 12,346."""
     text = f"{number:{sign},.0f}" if abs(number) >= 1000 else f"{number:{sign}.4g}"
     return text.replace("-", "−")
 

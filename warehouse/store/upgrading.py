@@ -272,7 +272,7 @@ def upgrade(path: Path, tell: Tell = nobody) -> tuple[int, int]:
     with replacing_any(path, tell=tell) as database:
         version = schema_version(database.rows, path)
         if not version.isdecimal() or not min(STEPS) <= int(version) <= SCHEMA_VERSION:
-            raise WarehouseError(f"{path} has schema version {version}, from which nothing leads to {SCHEMA_VERSION}")
+            raise WarehouseError(f"{path} has schema version {version}, which cannot be upgraded to {SCHEMA_VERSION}")
         had = int(version)
         damaged = fingerprints.wrong(database) if had >= FINGERPRINTS_SINCE else ()
         if damaged:

@@ -275,5 +275,5 @@ def _at(staging: Staging, whole: bytes, raws: Mapping[str, bytes], said: str) ->
         raws = {inner: bytes(of) for inner, of in _OBJECT.decode(raw).items()} if raw.startswith(b"{") else {}
     if not raw.startswith(b"["):
         keys = ", ".join(quote_cell(there)[1:-1] for there in list(raws)[:20])
-        raise staging.refusal(f"--records {said}: this is no list" + (f"; its keys are {keys}" if keys else ""))
+        raise staging.refusal(f"--records {said}: this is not a list" + (f"; its keys are {keys}" if keys else ""))
     return _ARRAY.decode(raw)

@@ -335,7 +335,7 @@ class Survey:
         if stored < names:
             before, number = next(iter(one.known.documents.items()))
             raise UnclearError(
-                f"import {number} named the documents of {_listed(one.test_sets)} by {before}, which is no column "
+                f"import {number} named the documents of {_listed(one.test_sets)} by {before}, which is not a column "
                 f"here, and {_share(names - stored, names)} in {heading} {'are' if names - stored > 1 else 'is'} not "
                 f"known; --map document={heading} takes them for names of other documents"
             )

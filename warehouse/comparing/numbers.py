@@ -29,7 +29,14 @@ from evalhouse.warehouse.measures.forms import (
 )
 from evalhouse.warehouse.measures.numbers import EE, XX, XY, YY, N, X, Y
 from evalhouse.warehouse.significance.arrays import Floats, Integers, to_fixed_point
-from evalhouse.warehouse.significance.rank_correlation import Codes, ExchangedNumbers, codes_of, kendall, spearman
+from evalhouse.warehouse.significance.rank_correlation import (
+    Candidates,
+    Codes,
+    ExchangedNumbers,
+    codes_of,
+    kendall,
+    spearman,
+)
 from evalhouse.warehouse.significance.sums import Columns, Sums, Valuation
 
 MOST_PLACES = 9
@@ -114,6 +121,16 @@ def on_one_scale(one: Floats, other: Floats) -> bool:
     return bool(common >= 0.5 * max(high - low, high_of_other - low_of_other))
 
 
+def z_scores(predictions: Floats) -> Floats:
+    """Predictions of shape (systems, documents), each system's less their mean and over their standard deviation; 0 for
+    a system that predicts the same everywhere.
+    """
+    centred = predictions - predictions.mean(axis=1, keepdims=True)
+    deviation = centred.std(axis=1, keepdims=True)
+    constant = np.ptp(predictions, axis=1, keepdims=True) == 0
+    return np.asarray(np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation)))
+
+
 def sums_of_moments(numbers: Predicted, of: OfMoments) -> Sums:
     """The sums of a function of moments over each exchange unit. A sum that floating point would not hold has a column
     for its higher and one for its lower part.
@@ -194,8 +211,8 @@ def value(of: OfNumbers, truths: Floats, predictions: Floats) -> float | None:
     if isinstance(of, OfMoments):
         return to_float(sums_of_moments(numbers, of).exactly(0))
     associate = kendall if isinstance(of, OfRanks) and of.by_pairs else spearman
-    codes = codes_of(predictions)[:, None]
-    return to_float(associate(codes_of(truths), codes, np.ones(codes.shape), False).exactly(0))
+    candidates = Candidates(codes_of(truths), codes_of(predictions)[None], np.arange(truths.size))
+    return to_float(associate(candidates, np.ones((1, truths.size, 1)), False).exactly(0)) if truths.size else None
 
 
 def _in_units(moments: Floats, numbers: Predicted) -> Floats:

@@ -343,3 +343,30 @@ def test_whole_numbers_are_numbers_for_a_correlation() -> None:
     (found,) = eh.score(stars, ["spearman", "mae"]).rows
     assert found["spearman"] == pytest.approx(stats.spearmanr(stars["gold"], stars["a"])[0])
     assert found["mae"] == 0.25
+
+
+# === systems on different scales ======================================================================================
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+def test_standardized_predictions_are_exchanged_as_z_scores(name: str, tmp_path: Path) -> None:
+    """A system on another scale has the p that it has on the scale of the z-scores, and the same value."""
+    wide = [100 * number - 7 for number in SECOND]
+    rows = [f"p{n},{t},{a},{b}" for n, (t, a, b) in enumerate(zip(TRUTHS, FIRST, wide, strict=True))]
+    session = asking(tmp_path, "\n".join(["id,gold,first,second", *rows, ""]))
+    plain = session.run(f"compare {name} for first, second on sts")
+    scaled = session.run(f"compare {name}(standardized=yes) for first, second on sts")
+    (as_they_are,), (found,) = plain.rows, scaled.rows
+    said = "on different scales, and exchanges mix them"
+    assert any(said in note and f"{name}(standardized=yes) exchanges z-scores" in note for note in plain.notes)
+    assert not any(said in note for note in scaled.notes)
+    assert found["measure"] == f"{name}(standardized=yes)"
+    for side in ("value_a", "value_b"):
+        assert found[side] == pytest.approx(as_they_are[side], abs=1e-12)
+    z_scores = [list(stats.zscore(numbers)) for numbers in (FIRST, SECOND)]
+    assert found["p"] == pytest.approx(brute_force(name, *z_scores), abs=1e-12)
+
+
+def test_errors_are_of_predictions_as_they_are(tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="standardized"):
+        asking(tmp_path).run("compare rmse(standardized=yes) for first, second on sts")

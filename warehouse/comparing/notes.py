@@ -21,7 +21,8 @@ from evalhouse.warehouse.comparing.procedures import paired_sums
 from evalhouse.warehouse.comparing.some_runs import missing_note_of_runs
 from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
-from evalhouse.warehouse.measures.numbers import PREDICTION
+from evalhouse.warehouse.measures import OfNumbers
+from evalhouse.warehouse.measures.numbers import PREDICTION, STANDARDIZED
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, missing_caption, noun_of, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
@@ -632,7 +633,10 @@ def _without_value(comparison: Comparison, sums: Sums) -> int:
 
 def _of_scales(comparison: Comparison) -> Iterator[str]:
     """Which systems predict numbers on different scales, which exchanges mix up."""
+    computation = comparison.statistic.computation
     if PREDICTION not in comparison.observations.counts:  # what is compared over test sets has none of its own
+        return
+    if not isinstance(computation, OfNumbers) or computation.standardized:
         return
     predictions = comparison.observations.counts[PREDICTION]
     pairs = dict.fromkeys((min(pair), max(pair)) for pair in comparison.pairs)
@@ -640,7 +644,10 @@ def _of_scales(comparison: Comparison) -> Iterator[str]:
     if apart and comparison.how.test.exchanges:
         names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
         where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-        yield f"{where}: the predictions of {some(names)} are on different scales, and exchanges mix them"
+        measure = comparison.statistic.measure
+        remedy = f"; {measure.name}({STANDARDIZED.name}=yes) exchanges z-scores"
+        more = remedy if STANDARDIZED in measure.parameters else ""
+        yield f"{where}: the predictions of {some(names)} are on different scales, and exchanges mix them{more}"
 
 
 def _of_blocks(comparison: Comparison) -> Iterator[str]:

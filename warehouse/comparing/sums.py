@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from evalhouse.warehouse.comparing.numbers import Predicted, sums_of_moments, sums_of_ranks
+from evalhouse.warehouse.comparing.numbers import Predicted, sums_of_moments, sums_of_ranks, z_scores
 from evalhouse.warehouse.comparing.observations import Observations
 from evalhouse.warehouse.kinds import NUMBERS
 from evalhouse.warehouse.measures import Function, OfNumbers, OverUnits, Probabilities, Ranking, Ratio, Statistic
@@ -138,6 +138,8 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
 def _of_numbers(observations: Observations, of: OfNumbers, known: Booleans) -> Sums:
     """The sums of predicted numbers beside the true ones."""
     truths, predictions = (observations.counts[column].astype(np.float64) for column in NUMBERS.counts)
+    if of.standardized:
+        predictions = z_scores(predictions)
     numbers = Predicted.of(truths, predictions, observations.cluster)
     match of:
         case OfMoments():

@@ -649,8 +649,12 @@ MOMENTS = (
 """The sums that functions are of. True numbers and predictions may each be less a constant, but not the errors."""
 
 
-class OfNumbers(Struct, frozen=True):
-    """How a measure follows from the true and the predicted numbers of all documents."""
+class OfNumbers(Struct, frozen=True, kw_only=True):
+    """How a measure follows from the true and the predicted numbers of all documents. `standardized` says that a
+    system's predictions are exchanged as its z-scores, which changes the value of no correlation.
+    """
+
+    standardized: bool = False
 
 
 class MeanDistance(OfNumbers, frozen=True):

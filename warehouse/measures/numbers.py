@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from msgspec.structs import replace
+
 from evalhouse.warehouse.measures.forms import (
     MOMENTS,
     Call,
@@ -23,7 +25,7 @@ from evalhouse.warehouse.measures.forms import (
     OfRanks,
     Operation,
 )
-from evalhouse.warehouse.measures.measure import Measure
+from evalhouse.warehouse.measures.measure import Measure, Parameter
 
 TRUTH, PREDICTION = COLUMNS = ("truth", "prediction")
 """What is stored of a document."""
@@ -44,13 +46,29 @@ def _scatter(both: str, one: str, other: str) -> Expression:
     return Operation(_times(Count(N), Count(both)), "-", _times(Count(one), Count(other)))
 
 
+STANDARDIZED = Parameter(
+    "standardized",
+    "no",
+    "whether an exchange takes predictions as z-scores, each system's less their mean and over their standard "
+    "deviation; that changes no value, only what two systems' exchanges mix",
+    ("no", "yes"),
+    also={"standardized": {"true": "yes", "false": "no"}},
+)
+"""How the predictions of systems on different scales are made comparable before they are exchanged."""
+
+
 def _measure(name: str, meaning: str, source: str, of: OfNumbers, **more: object) -> Measure:
     formula: Callable[..., OfNumbers] = lambda: of  # noqa: E731
     return Measure(name, "numbers", meaning, source, formula, **more)  # type: ignore[arg-type]
 
 
+def _correlation(name: str, meaning: str, source: str, of: OfNumbers, also: tuple[str, ...]) -> Measure:
+    formula: Callable[..., OfNumbers] = lambda standardized: replace(of, standardized=standardized == "yes")  # noqa: E731
+    return Measure(name, "numbers", meaning, source, formula, (STANDARDIZED,), within=CORRELATION, also=also)
+
+
 NUMBERS = (
-    _measure(
+    _correlation(
         "pearson",
         "Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²)",
         "Pearson 1895; scipy.stats.pearsonr",
@@ -59,23 +77,20 @@ NUMBERS = (
                 Operation(_scatter(XY, X, Y), "/", Call("sqrt", (_times(_scatter(XX, X, X), _scatter(YY, Y, Y)),)))
             )
         ),
-        within=CORRELATION,
         also=("pearsonr", "pearson_r"),
     ),
-    _measure(
+    _correlation(
         "spearman",
         "pearson of the ranks, those of equal numbers being their mean",
         "Spearman 1904; scipy.stats.spearmanr",
         OfRanks(by_pairs=False),
-        within=CORRELATION,
         also=("spearmanr", "spearman_rho"),
     ),
-    _measure(
+    _correlation(
         "kendall",
         "(concordant − discordant) / √(pairs that x orders · pairs that y orders), tau-b",
         "Kendall 1945; scipy.stats.kendalltau",
         OfRanks(by_pairs=True),
-        within=CORRELATION,
         also=("kendalltau", "kendall_tau"),
     ),
     _measure(

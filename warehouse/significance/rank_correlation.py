@@ -404,7 +404,8 @@ class ExchangedNumbers(NamedTuple):
                 if systems not in known:
                     known[systems] = Candidates(self.truths, self.predictions[list(systems)], self.cluster)
                 samples = np.flatnonzero(which.reshape(-1) == place)
-                own = weights[np.array(systems)][..., samples]
+                everything = len(systems) == len(weights) and len(samples) == len(which)
+                own = weights if everything else weights[np.array(systems)][..., samples]
                 yield start + samples, own, self.associate(known[systems], own, slopes)
 
     def _weights(self, sums: Floats) -> Floats:

@@ -85,13 +85,10 @@ class Ordered:
     def __init__(self, codes: Codes) -> None:
         self.order = np.argsort(codes, kind="stable")
         self.back = np.argsort(self.order)
-        self.first, self.after = _ends(np.diff(codes[self.order], prepend=-1) > 0)
-        self.ends = np.append(np.unique(self.first), codes.size)
-
-    @property
-    def differs(self) -> bool:
-        """Whether no two numbers are equal."""
-        return self.ends.size > self.order.size
+        starts = np.diff(codes[self.order], prepend=-1) > 0
+        self.first, self.after = _ends(starts)
+        self.groups = np.split(self.order, np.flatnonzero(starts)[1:])
+        """The places of numbers that are equal, in order."""
 
     def sums(self, weights: Floats) -> Floats:
         """For each number in order the sum of the weights before it, and that of all; of shape (numbers + 1,
@@ -102,30 +99,44 @@ class Ordered:
             np.add(before, weights[place], out=total)
         return sums
 
-    def ranks(self, sums: Floats) -> Floats:
-        """For each number, in order, the weight of lower ones less that of higher ones, given the sums: twice its
-        rank, that of equal numbers being their mean, less the mean of all.
-        """
-        if self.differs:
-            ranks = sums[:-1] + sums[1:]
-        else:
-            ranks = sums[self.first]
-            ranks += sums[self.after]
-        ranks -= sums[-1]
-        return ranks
-
     def lower_less_higher(self, weights: Floats) -> Floats:
-        """The same for numbers and weights as they come."""
-        return self.ranks(self.sums(weights))[self.back]
+        """For each number the weight of lower ones less that of higher ones: twice its rank, that of equal numbers
+        being their mean, less the mean of all.
+        """
+        sums = self.sums(weights)
+        ranks = sums[self.first]
+        ranks += sums[self.after]
+        ranks -= sums[-1]
+        return np.asarray(ranks[self.back])
 
-    def sizes(self, sums: Floats) -> Floats:
-        """The weights of different numbers, of shape (different numbers, samples), given the sums."""
-        at_ends = sums[self.ends]
-        return np.asarray(at_ends[1:] - at_ends[:-1])
+    def products(self, weights: Floats, others: Floats) -> Floats:
+        """The sum of such ranks times those of another order, so often as the weight says, of shape (samples,). The
+        `others`, of the first numbers and again of the next, add up to 0. It goes from number to number, so that all
+        that it needs of one stays in the processor's first cache.
+        """
+        lower, upto, product = (np.zeros(weights.shape[1]) for _ in range(3))
+        total, many = np.zeros(weights.shape[1]), len(others)
+        for group in self.groups:
+            first, *more = group.tolist()
+            np.add(lower, weights[first], out=upto)
+            np.multiply(weights[first], others[first % many], out=product)
+            for place in more:
+                upto += weights[place]
+                product += weights[place] * others[place % many]
+            lower += upto
+            product *= lower
+            total += product
+            lower, upto = upto, lower
+        return total
 
-    def weights(self, weights: Floats) -> Floats:
-        """The same without the sums, in any order."""
-        return weights if self.differs else self.sizes(self.sums(weights))
+    def powers(self, weights: Floats, power: int) -> Floats:
+        """The weights of the different numbers to a power, added up; of shape (samples,)."""
+        added = np.einsum(",".join(["dj"] * power) + "->j", *[weights] * power)
+        for group in self.groups:
+            if len(group) > 1:
+                equal = weights[group]
+                added += equal.sum(axis=0) ** power - (equal**power).sum(axis=0)
+        return np.asarray(added)
 
     def equals(self, weights: Floats) -> Floats:
         """For each number the weight of those that equal it, of the shape of the weights."""
@@ -215,13 +226,12 @@ def spearman(candidates: Candidates, weights: Floats, slopes: bool = False) -> A
     of_documents = candidates.of_documents(weights)
     shape, samples = of_documents.shape, weights.shape[2]
     flat, totals = of_documents.reshape(-1, samples), _once_if_alike(of_documents.sum(axis=0))
-    of_truths, of_predictions = by_truth.sums(totals), by_prediction.sums(flat)
-    x, order = by_truth.ranks(of_truths)[by_truth.back], by_prediction.order
-    together = np.einsum("dj,dj,dj->j", flat[order], x[order % len(x)], by_prediction.ranks(of_predictions))
+    x, every = by_truth.lower_less_higher(totals), totals.sum(axis=0)
+    together = by_prediction.products(flat, x)
     # The squares of such ranks, so many times as each is there, add up to a third of this.
     first, second = (
-        np.broadcast_to((sizes.sum(axis=0) ** 3 - np.einsum("gj,gj,gj->j", sizes, sizes, sizes)) / 3, samples)
-        for sizes in (by_truth.sizes(of_truths), by_prediction.sizes(of_predictions))
+        np.broadcast_to((every**3 - powers) / 3, samples)
+        for powers in (by_truth.powers(totals, 3), by_prediction.powers(flat, 3))
     )
     if not slopes:
         return Association(together, first, second)
@@ -229,7 +239,7 @@ def spearman(candidates: Candidates, weights: Floats, slopes: bool = False) -> A
     # More of a document moves up what is above it, and down what is below.
     moved = by_truth.lower_less_higher((of_documents * y).sum(axis=0))
     moved = moved + by_prediction.lower_less_higher((of_documents * x).reshape(-1, samples)).reshape(shape)
-    every, *alike = totals.sum(axis=0), by_truth.equals(totals), by_prediction.equals(flat).reshape(shape)
+    alike = by_truth.equals(totals), by_prediction.equals(flat).reshape(shape)
     apart = (np.broadcast_to(every**2 - of**2, shape) for of in alike)
     return Association(together, first, second, candidates.of_units(x * y - moved, *apart))
 
@@ -240,9 +250,10 @@ def kendall(candidates: Candidates, weights: Floats, slopes: bool = False) -> As
     of_documents = candidates.of_documents(weights)
     shape, samples = of_documents.shape, weights.shape[2]
     flat, totals = of_documents.reshape(-1, samples), _once_if_alike(of_documents.sum(axis=0))
+    every = totals.sum(axis=0)
     first, second = (
-        np.broadcast_to((sizes.sum(axis=0) ** 2 - np.einsum("gj,gj->j", sizes, sizes)) / 2, samples)
-        for sizes in (by_truth.weights(totals), by_prediction.weights(flat))
+        np.broadcast_to((every**2 - powers) / 2, samples)
+        for powers in (by_truth.powers(totals, 2), by_prediction.powers(flat, 2))
     )
     if samples < FEW and not slopes:
         return Association(_concordant(candidates, flat), first, second)
@@ -252,7 +263,7 @@ def kendall(candidates: Candidates, weights: Floats, slopes: bool = False) -> As
         return Association(form(candidates.agreements, weights) / 2, first, second)
     by_weight = _products(_square(candidates.agreements), weights.reshape(-1, samples)).reshape(weights.shape)
     together = np.einsum("suj,suj->j", weights, by_weight) / 2
-    every, *alike = totals.sum(axis=0), by_truth.equals(totals), by_prediction.equals(flat).reshape(shape)
+    alike = by_truth.equals(totals), by_prediction.equals(flat).reshape(shape)
     apart = candidates.of_units(*(np.broadcast_to(every - of, shape) for of in alike))
     return Association(together, first, second, (by_weight, *apart))
 

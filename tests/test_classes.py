@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import isnan
 from pathlib import Path
@@ -247,3 +248,55 @@ def test_seeds_of_one_class_have_the_mean_accuracy_and_of_several_are_told_apart
 
 def test_readers_of_classes_are_readers() -> None:
     assert {*OF_LABELS} <= {reader.name for reader in READERS.values()}
+
+
+# === over test sets ===================================================================================================
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_test_sets_pooled_are_scored_as_concatenated(tmp_path: Path, seed: int) -> None:
+    """The classes of one test set need not be those of the other."""
+    draw = np.random.default_rng(seed)
+    test_sets = {"T": "vwx", "U": "wxyz"}
+    rows = {name: [(str(a), str(b)) for a, b in draw.choice(list(of), (25, 2))] for name, of in test_sets.items()}
+    with create(tmp_path / "w.duckdb") as database:
+        for name, pairs in rows.items():
+            path = write_csv(tmp_path / f"{name}.csv", "id y_true y_pred", [(k, *p) for k, p in enumerate(pairs)])
+            load(database, path, "sklearn", fields={"test_set": name, "system": "s"})
+    together = [pair for pairs in rows.values() for pair in pairs]
+    key, answers = zip(*together, strict=True)
+    wanted = reported(together)
+    for called, score in (("F1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+        for word in ("macro", "weighted"):
+            wanted[f"{word}({called})"] = silently(score, key, answers, average=word, zero_division=0)
+    with Session.open(tmp_path / "w.duckdb") as session:
+        (row,) = session.run(f"score {', '.join(wanted)} for s on T, U over test sets pooled").rows
+    assert {name: row[name] for name in wanted} == pytest.approx(wanted, abs=1e-12)
+
+
+def _macro_f(pairs: Pairs) -> float:
+    return silently(f1_score, *zip(*pairs, strict=True), average="macro", zero_division=0)
+
+
+def _reported(name: str, pairs: Pairs) -> float:
+    return reported(pairs)[name]
+
+
+def test_pooled_test_sets_exchange_all_documents(tmp_path: Path) -> None:
+    """As one test set of all documents, whose classes are those of both."""
+    rows = {"T": [("x", "x", "y"), ("y", "y", "x"), ("x", "x", "x")], "U": [("z", "z", "x"), ("y", "z", "y")]}
+    with create(tmp_path / "w.duckdb") as database:
+        for name, documents in rows.items():
+            for place, system in ((1, "a"), (2, "b")):
+                pairs = [(f"{name}{k}", row[0], row[place]) for k, row in enumerate(documents)]
+                path = write_csv(tmp_path / f"{name}{system}.csv", "id y_true y_pred", pairs)
+                load(database, path, "sklearn", fields={"test_set": name, "system": system})
+    together = [row for documents in rows.values() for row in documents]
+    with Session.open(tmp_path / "w.duckdb") as session:
+        names = "kappa, MCC, macro(F1)"
+        found = session.run(f"compare {names} for a, b on T, U over test sets pooled").rows
+        assert session.run(f"score {names} for a, b on T, U over test sets pooled interval").rows
+    for row in found:
+        measured = _macro_f if row["measure"] == "macro(F1)" else partial(_reported, str(row["measure"]))
+        assert row["value_a"] == pytest.approx(measured([row[:2] for row in together]), abs=1e-12)
+        assert row["p"] == pytest.approx(enumerated(together, measured), abs=1e-12)

@@ -260,10 +260,17 @@ def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine
         units = replace(units, replication=replace(units.grouped, common=scale))
     together = replace(of_test_sets[0], entry=replace(entries[0], statistics=statistics, units=units))
     found: dict[tuple[str, By], list[tuple[int, list[int | None]]]] = {}
+    by_unit: dict[tuple[str, By], dict[str, int | None]] = {}
     split = len(together.by)
     for valued in of_test_sets:
         names = {system.id: system.name for system in valued.entry.stored_systems}
-        factors = _factors_of_sums(valued.entry, scale // valued.entry.units.scale)
+        factor = scale // valued.entry.units.scale
+        factors = _factors_of_sums(valued.entry, factor)
+        for (system, *parts_of_by), of_units in valued._sums_by_unit(facts).items() if names else ():
+            so_far = by_unit.setdefault((names[system], tuple(parts_of_by)), {})  # type: ignore[index]
+            for count, total in of_units.items():
+                before = so_far.get(count, 0)
+                so_far[count] = None if total is None or before is None else before + total * factor
         for number, *rest in facts[valued.name("sums")] if names else ():
             sums = [None if total is None else total * by for total, by in zip(rest[split + 1 :], factors, strict=True)]
             found.setdefault((names[number], tuple(rest[:split])), []).append((rest[split], sums))
@@ -277,7 +284,7 @@ def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine
             for totals in zip(*(sums for _, sums in parts), strict=True)
         ]
         documents = sum(number for number, _ in parts)
-        lines.append(together._line_of_sums(systems[name], by, documents, added, {}, facts))
+        lines.append(together._line_of_sums(systems[name], by, documents, added, by_unit.get((name, by), {}), facts))
     return lines
 
 
@@ -287,7 +294,7 @@ def _factors_of_sums(entry: p.Entry, by: int) -> list[int]:
     """
     factors: list[int] = []
     for statistic in entry.statistics:
-        many = _count_sums(statistic)
+        many = 0 if statistic.by_unit else _count_sums(statistic)
         if not entry.kind.is_counted:
             factors += [by, 1]
         else:

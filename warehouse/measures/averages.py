@@ -102,6 +102,10 @@ class OverUnits(Struct, frozen=True, dict=True, kw_only=True):
         """The value for the sums of the forms, rounded once; None where it is undefined."""
         return to_float(self.exact(sums))
 
+    def over_units(self, units: Sequence[int]) -> Self:
+        """The same over other stored units."""
+        return replace(self, stored=tuple(units))
+
     def undefined(self, sums: Sequence[int]) -> int:
         """How many units count 0 because the measure is undefined there."""
         return 0
@@ -135,6 +139,14 @@ class UnitAverage(OverUnits, frozen=True, dict=True):
     def forms(self) -> tuple[Form, ...]:
         """The forms whose sums `value` takes, each once."""
         return tuple(dict.fromkeys(form for measure in self.units for form in self._forms(measure)))
+
+    def over_units(self, units: Sequence[int]) -> Self:
+        """The same over other stored units."""
+        one, measure = self.stored[0], self.units[0]
+        renamed = (
+            measure.renamed({of_unit(count, one): of_unit(count, unit) for count in self.counts}) for unit in units
+        )
+        return replace(self, units=tuple(renamed), stored=tuple(units))
 
     def over(self, scale: int) -> Self:
         """The same for sums that were multiplied by `scale`, which ratios do not see."""

@@ -112,6 +112,23 @@ def common_scale(entries: Sequence[p.Entry]) -> int:
     return lcm(*(entry.units.scale for entry in entries))
 
 
+def with_units_of_all(entries: Sequence[p.Entry]) -> tuple[p.Entry, ...]:
+    """The entries with averages over the units of all of them: a unit that a test set lacks adds nothing there."""
+    units = tuple(sorted({unit for entry in entries for unit in entry.averaged_units}))
+    return tuple(
+        replace(entry, statistics=tuple(_over_units(statistic, units) for statistic in entry.statistics))
+        for entry in entries
+    )
+
+
+def _over_units(statistic: Statistic, units: tuple[int, ...]) -> Statistic:
+    average = statistic.over_units
+    if average is None or not average.stored:
+        return statistic
+    of_one = statistic.of_one.over_units(units) if isinstance(statistic.of_one, OverUnits) else statistic.of_one
+    return replace(statistic, computation=average.over_units(units), of_one=of_one)
+
+
 def pooled_statistic(statistic: Statistic, entries: Sequence[p.Entry]) -> Statistic:
     """A statistic of the first of several test sets as one of the observations of all together."""
     scale, of_one = common_scale(entries), statistic.of_one or statistic.computation

@@ -16,6 +16,7 @@ from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.plans import plan as p
+from evalhouse.warehouse.plans.averages import with_units_of_all
 from evalhouse.warehouse.plans.conditions import dimension_of, filter_on
 from evalhouse.warehouse.plans.conventions import is_bounded
 from evalhouse.warehouse.plans.entries import (
@@ -640,6 +641,7 @@ def taken_together(
     if len(tasks) > 1:
         raise QueryError(f"the test sets are of several kinds: {', '.join(tasks)}", place, ("add of KIND",))
     if over.pooled:
+        entries = with_units_of_all(entries)
         for places in zip(*(entry.statistics for entry in entries), strict=False):
             _check_pooled(places, entries, statement)
     return tuple(sorted(entries, key=lambda entry: entry.test_set.name))
@@ -657,9 +659,6 @@ def _check_pooled(
         raise QueryError(f"{entries[0].kind.rows} have no documents that could be pooled", statement.span, way)
     if first.ordered:
         wrong = f"documents of test sets are put together by their sums, and {first.label} is not computed from sums"
-        raise QueryError(wrong, statement.measures[0].span, way)
-    if any(of.by_unit for of in of_test_sets):
-        wrong = f"{first.label} averages over the units of each test set, so documents of several are not put together"
         raise QueryError(wrong, statement.measures[0].span, way)
     if any((of.of_one or of.computation) != (first.of_one or first.computation) for of in of_test_sets):
         wrong = f"{first.label} is not computed alike on all these test sets, so their documents are not put together"

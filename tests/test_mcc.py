@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import matthews_corrcoef
 
@@ -43,6 +43,20 @@ def test_the_value_is_that_of_scikit_learn(cells: dict[str, int]) -> None:
     if a + b == 0 or a + c == 0 or d + b == 0 or d + c == 0:
         assert value is None
         return
+    assert value == pytest.approx(matthews_corrcoef(labels, answers), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
+@given(CELLS)
+def test_a_constant_system_may_count_0_as_in_scikit_learn(cells: dict[str, int]) -> None:
+    measure = find_measure("mcc", "filtering")
+    assert measure is not None
+    function = settle(measure, {"optional": "excluded", "constant": "zero"}).computation
+    assert isinstance(function, Function)
+    a, b, c, d = (cells[cell] for cell in "abcd")
+    assume(a + b + c + d)
+    labels, answers = [1] * a + [0] * b + [1] * c + [0] * d, [1] * a + [1] * b + [0] * c + [0] * d
+    value = function.value([cells[cell] for cell in function.columns])
     assert value == pytest.approx(matthews_corrcoef(labels, answers), abs=1e-12)
 
 

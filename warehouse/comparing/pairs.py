@@ -459,9 +459,12 @@ def _check_defined(comparison: Comparison) -> None:
         raise QueryError(f"the systems have no {entry.units.noun} of {entry.test_set.name} in common")
     without = [system.name for place, system in enumerate(systems) if comparison.exact_values[place] is None]
     if without:
+        hints = (f"leave them out: except {', '.join(without[:3])}",) if len(systems) > 2 else ()
+        if defined := comparison.statistic.defined_as:
+            hints = (*hints, f"{defined} has a value there")
         raise QueryError(
             f"{comparison.statistic.label} is undefined on {comparison.entry.test_set.name} for {some(without)}",
-            hints=(f"leave them out: except {', '.join(without[:3])}",) if len(systems) > 2 else (),
+            hints=hints,
         )
 
 

@@ -228,8 +228,23 @@ def _kappa(optional: str) -> Function:
     return Function(Operation(twice, "/", disagreed))
 
 
-def _mcc(optional: str) -> Function:
-    """hits·rejections − false alarms·misses over the root of the product of the four margins."""
+UNDEFINED, ZERO = "undefined", "zero"
+CONSTANT = Parameter(
+    "constant",
+    UNDEFINED,
+    "the value where all labels or all decisions are the same: none, or 0 as in scikit-learn",
+    (UNDEFINED, ZERO),
+    defining=ZERO,
+)
+
+_ALMOST_NOTHING = Constant(Fraction(1, 10**30))
+"""Below every product of margins that is not 0, also of averages over runs."""
+
+
+def _mcc(constant: str, optional: str) -> Function:
+    """hits·rejections − false alarms·misses over the root of the product of the four margins. Where a margin is 0 the
+    difference above it is 0, too.
+    """
     table = _TABLES[optional]
     margins = _product(
         table.hits + table.false_alarms,
@@ -237,6 +252,8 @@ def _mcc(optional: str) -> Function:
         table.rejections + table.false_alarms,
         table.rejections + table.misses,
     )
+    if constant == ZERO:
+        margins = Call("max", (margins, _ALMOST_NOTHING))
     return Function(Operation(_determinant(table), "/", Call("sqrt", (margins,))))
 
 
@@ -418,7 +435,7 @@ FILTERING = (
         f"(h·r − f·m) / √((h+f)·(h+m)·(r+f)·(r+m)) {_CELLS}",
         "Matthews 1975",
         _by_labelling(_mcc),
-        (POLICY,),
+        (CONSTANT, POLICY),
         within=(-1.0, 1.0),
     ),
     Measure(

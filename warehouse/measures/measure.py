@@ -51,6 +51,8 @@ class Parameter(Struct, frozen=True):
     """Words that expand to several values of the parameter, each with a note on what it does and which statements
     accept it.
     """
+    defining: str = ""
+    """The setting that gives the measure a value where it otherwise has none."""
     also: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Other names of the parameter in other tools, each with what its words mean here: judged_only=True is
     unjudged=removed. A name without words takes the values of the parameter.
@@ -255,6 +257,13 @@ class Statistic(Struct, frozen=True):
     def by_unit(self) -> bool:
         """Whether its rows are read unit by unit."""
         return self.over_units is not None and bool(self.over_units.stored)
+
+    @property
+    def defined_as(self) -> str:
+        """The same with a setting that gives it a value where it has none; empty where there is none."""
+        more = {of.name: of.defining for of in self.measure.parameters if of.defining}
+        settings = {**self.settings, **more}
+        return self.measure.label(settings) if settings != self.settings else ""
 
     @property
     def ordered(self) -> bool:

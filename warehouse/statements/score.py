@@ -690,7 +690,8 @@ def _why(statistic: Statistic) -> str:
             return "no unit counts, or a count it needs was not loaded"
         case Function(expression):
             roots = "takes an impossible root or logarithm, " if has_calls(expression) else ""
-            return f"it divides by 0, {roots}or a count it needs was not loaded"
+            defined = f"; {statistic.defined_as} has a value there" if statistic.defined_as else ""
+            return f"it divides by 0, {roots}or a count it needs was not loaded{defined}"
         case Ratio(denominator=denominator):
             under = " + ".join(column for column, _ in denominator)
             return f"{under} is 0, or a count it needs was not loaded"

@@ -50,6 +50,7 @@ def test_the_picture_has_every_table_and_all_that_check_follows(catalogue: duckd
     tables = {table for (table,) in catalogue.execute("select table_name from duckdb_tables()").fetchall()}
     assert set(re.findall(r'font-weight="bold" font-size="13">(\w+)<', drawn)) == tables
     pointers = {(table, target) for table, targets in POINTERS.items() for target in targets}
-    pointers |= {(table, "import") for table in (*FACT_TABLES, "observed", "column_role", "direction", "share")}
-    pointers |= {(table, "test_set") for table in ("observed", "column_role")}
+    of_test_sets = ("observed", "column_role", "test_set_group")
+    pointers |= {(table, "import") for table in (*FACT_TABLES, *of_test_sets, "direction", "share")}
+    pointers |= {(table, "test_set") for table in of_test_sets}
     assert set(re.findall(r"<title>(\w+)\.\w+_id points to (\w+)\.id</title>", drawn)) == pointers

@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalhouse.grammar.errors import QueryError
-from evalhouse.warehouse.loading.ingest import carry_out, load
+from evalhouse.warehouse.faults import DataError
+from evalhouse.warehouse.loading.ingest import CarriedOut, carry_out, forget, load
 from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, plan
 from evalhouse.warehouse.session.session import Session
+from evalhouse.warehouse.store.database import Database
 from tests.conftest import write_csv
 from tests.empty import create
 
@@ -280,6 +282,176 @@ def test_a_group_is_taken_together_as_its_printed_figure_says(tmp_path: Path, we
         assert averages == {row["system"]: row["accuracy"] for row in over_all.rows}
         shown = {row["test_set"]: row["parts"] for row in session.run("show test sets").rows}
         assert shown == {"farm": "2 test sets: farm_cows, farm_hens", "farm_cows": None, "farm_hens": None}
+        tested = session.run("table accuracy for all on farm against org/bob")
+        values = {row["system"]: row["value"] for row in tested.rows}
+        assert values == {row["system"]: row["accuracy"] for row in scored}
+        assert {row["source"] for row in tested.rows} == {"documents"}
+        [compared] = session.run("compare accuracy for org/ada, org/bob on farm").rows
+        assert tested.rows[0]["p"] == compared["p"]
+        assert tested.grid is not None
+        assert tested.grid.legend[0] == f"farm: {'pooled' if weighted else 'averaged'} over farm_cows, farm_hens"
+        with_parts = session.run("table accuracy for all on farm over test sets").rows
+        assert list(dict.fromkeys(row["test_set"] for row in with_parts)) == ["farm_cows", "farm_hens", "farm"]
+        assert {row["system"]: row["value"] for row in with_parts if row["test_set"] == "farm"} == averages
         with pytest.raises(QueryError, match="farm is a group") as refused:
             session.run("power accuracy for org/ada, org/bob on farm")
         assert refused.value.hints[0] == "write on farm_cows, farm_hens"
+
+
+def test_a_printed_figure_stands_beside_no_computed_one(tmp_path: Path) -> None:
+    """One that differs is in a note with what both ways give, and so is one of a system without documents."""
+    logs = harness(tmp_path / "logs", weighted=True)
+    [results] = (logs / "org__ada").glob("results_*.json")
+    said = json.loads(results.read_text(encoding="utf-8"))
+    figures = {"farm": {"acc,none": 0.5}}
+    of_ada = said | {"results": said["results"] | figures, "groups": figures}
+    results.write_text(json.dumps(of_ada), encoding="utf-8")
+    (logs / "org__cat").mkdir()
+    of_cat = said | {"results": figures, "groups": figures, "model_name": "org/cat"}
+    (logs / "org__cat" / results.name).write_text(json.dumps(of_cat), encoding="utf-8")
+    with create(tmp_path / "w.duckdb") as database:
+        request = LoadRequest([str(logs)], AUTO, {})
+        carry_out(database, request, plan(request, database, tmp_path))
+        session = Session(database)
+        for statement, column in (("score", "accuracy"), ("table", "value")):
+            result = session.run(f"{statement} accuracy for all on farm")
+            assert {row["system"]: row[column] for row in result.rows} == {"org/ada": 4 / 6, "org/bob": 2 / 6}
+            assert result.notes[:2] == (
+                "farm: neither pooling its test sets nor their mean gives all printed figures: "
+                "0.5000 of org/ada (pooled 0.6667, mean 0.7500)",
+                "farm: printed of systems without documents on all its test sets, and not beside what is computed: "
+                "accuracy of org/cat 0.5000",
+            )
+        assert len(session.run("score accuracy for org/ada, org/bob on farm").notes) == 1
+        printed = session.run("table accuracy of published for all on farm").rows
+        values = {row["system"]: row["value"] for row in printed}
+        assert values == pytest.approx({"org/ada": 0.5, "org/bob": 1 / 3, "org/cat": 0.5}, abs=1e-9)
+
+
+ANSWERS = {"cows": {"ada": "1101", "bob": "0101"}, "hens": {"ada": "110111", "bob": "010010"}, "pigs": {"ada": "10"}}
+"""By test set, the right and wrong answers of systems; bob lacks pigs."""
+
+
+def of_values(folder: Path, *test_sets: str) -> list[str]:
+    """A table of each test set's values."""
+    written = []
+    for test_set in test_sets:
+        answers = ANSWERS[test_set].items()
+        rows = [(test_set, system, k, "accuracy", mark) for system, marks in answers for k, mark in enumerate(marks)]
+        file = write_csv(folder / f"{test_set}.csv", "test_set system document measure value", rows)
+        written.append(str(file))
+    return written
+
+
+def brought(database: Database, folder: Path, files: Sequence[str], **fields: str) -> CarriedOut:
+    request = LoadRequest(files, "values", fields)
+    return carry_out(database, request, plan(request, database, folder))
+
+
+def test_a_setting_brings_a_group_that_is_pooled(tmp_path: Path) -> None:
+    with create(tmp_path / "w.duckdb") as database:
+        done = brought(database, tmp_path, of_values(tmp_path, "cows", "hens"), group="farm")
+        assert done.notes == ("farm is a group of 2 test sets: cows, hens; on farm pools their documents",)
+        session = Session(database)
+        shown = {row["test_set"]: row["parts"] for row in session.run("show test sets").rows}
+        assert shown == {"cows": None, "hens": None, "farm": "2 test sets: cows, hens"}
+        together = {
+            system: Fraction(sum(map(int, ANSWERS["cows"][system] + ANSWERS["hens"][system])), 10)
+            for system in ("ada", "bob")
+        }
+        scored = session.run("score accuracy for all on farm")
+        assert {row["system"]: row["accuracy"] for row in scored.rows} == {
+            system: float(value) for system, value in together.items()
+        }
+        assert "farm: its test sets are pooled" in scored.notes[0]
+        for asked in ("compare accuracy for ada, bob", "group accuracy for all", "rank accuracy for all"):
+            of_group = session.run(f"{asked} on farm").rows
+            spelled = session.run(f"{asked} on cows, hens over test sets pooled").rows
+            assert [{**row, "test_set": ""} for row in of_group] == [{**row, "test_set": ""} for row in spelled]
+        values = {row["system"]: row["value"] for row in session.run("table accuracy for all on farm").rows}
+        assert values == {system: float(value) for system, value in together.items()}
+        means = session.run("score accuracy for all on farm over test sets").rows
+        assert {row["system"]: row["accuracy"] for row in means} == pytest.approx(
+            {"ada": (3 / 4 + 5 / 6) / 2, "bob": (1 / 2 + 1 / 3) / 2}
+        )
+        # All test sets are these two: a group adds nothing, and leaves nothing out.
+        everywhere = session.run("score accuracy for all over test sets")
+        assert everywhere.rows == session.run("score accuracy for all on cows, hens over test sets").rows
+        assert everywhere.notes == ()
+        with pytest.raises(QueryError, match="farm is a group of 2 test sets, which are taken one by one here"):
+            session.run("documents accuracy for ada, bob on farm")
+
+
+def test_a_group_grows_and_who_lacks_a_part_is_named(tmp_path: Path) -> None:
+    with create(tmp_path / "w.duckdb") as database:
+        [cows, hens, pigs] = of_values(tmp_path, "cows", "hens", "pigs")
+        alone = brought(database, tmp_path, [cows], group="farm").notes
+        assert alone == ("farm is a group of 1 test set: cows; it can be asked about when there is another",)
+        with pytest.raises(QueryError, match="farm is a group of one test set so far"):
+            Session(database).run("score accuracy for all on farm")
+        brought(database, tmp_path, [hens], group="farm")
+        grown = brought(database, tmp_path, [pigs], group="farm").notes
+        assert grown == ("farm is a group of 3 test sets: cows, hens, pigs; on farm pools their documents",)
+        session = Session(database)
+        for statement, column in (("score", "accuracy"), ("table", "value")):
+            result = session.run(f"{statement} accuracy for all on farm")
+            assert {row["system"]: row[column] for row in result.rows} == {"ada": 9 / 12, "bob": None}
+            assert any("bob (not on pigs)" in note for note in result.notes)
+        for statement in ("compare accuracy for ada, bob", "rank accuracy for all", "group accuracy for all"):
+            with pytest.raises(QueryError) as refused:
+                session.run(f"{statement} on farm")
+            assert "not there: bob" in refused.value.hints
+        forget(database, 3)
+        assert [row["system"] for row in Session(database).run("rank accuracy for all on farm").rows] == ["ada", "bob"]
+
+
+def test_a_name_is_that_of_a_test_set_or_of_a_group(tmp_path: Path) -> None:
+    with create(tmp_path / "w.duckdb") as database:
+        [cows, hens, pigs] = of_values(tmp_path, "cows", "hens", "pigs")
+        brought(database, tmp_path, [cows, hens], group="farm")
+        with pytest.raises(DataError, match="cows is a test set with documents, so no group can be called that"):
+            brought(database, tmp_path, [pigs], group="cows")
+        with pytest.raises(DataError, match="farm is a group of test sets, as --set group of import 1 said"):
+            brought(database, tmp_path, [pigs], test_set="farm")
+        assert {row["system"] for row in Session(database).run("score accuracy for all on farm").rows} == {"ada", "bob"}
+
+
+def helm_run(folder: Path, subject: str, model: str, marks: str, groups: Sequence[str] | None) -> Path:
+    """A run of HELM on a subject of zoology; with the groups that its description names, if it has one."""
+    home = folder / f"zoology:subject={subject},model={model}"
+    home.mkdir(parents=True)
+    named = {"name": "exact_match", "split": "test"}
+    listed = [
+        {
+            "instance_id": f"id{place}",
+            "train_trial_index": 0,
+            "stats": [{"name": named, "count": 1, "sum": float(mark)}],
+        }
+        for place, mark in enumerate(marks)
+    ]
+    (home / "per_instance_stats.json").write_text(json.dumps(listed), encoding="utf-8")
+    if groups is not None:
+        spec = {"name": home.name, "adapter_spec": {"model": model}, "groups": groups}
+        (home / "run_spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    return home
+
+
+@pytest.mark.parametrize("groups", [None, ["zoology", "science"]])
+def test_subjects_of_helm_are_a_group_of_which_the_mean_is_taken(tmp_path: Path, groups: list[str] | None) -> None:
+    """So do the tables of HELM: each run counts once, however many instances it has."""
+    marks = {"cats": {"ada": "1101", "bob": "0101"}, "owls": {"ada": "10", "bob": "11"}}
+    for subject, of in marks.items():
+        for model, answers in of.items():
+            helm_run(tmp_path / "runs", subject, model, answers, groups)
+    with create(tmp_path / "w.duckdb") as database:
+        request = LoadRequest([str(tmp_path / "runs")], AUTO, {})
+        carry_out(database, request, plan(request, database, tmp_path))
+        session = Session(database)
+        for group in groups or ["zoology"]:
+            scored = session.run(f"score accuracy for all on {group}")
+            assert {row["system"]: row["accuracy"] for row in scored.rows} == {"ada": 0.625, "bob": 0.75}
+            [note, *_] = scored.notes
+            assert note.startswith(f"{group}: the mean over its 2 test sets")
+            assert note.endswith("accuracy pooled and as the mean: ada 0.6667 and 0.6250, bob 0.6667 and 0.7500")
+        # The groups of runs with one subject are no groups.
+        assert len([row for row in session.run("show test sets").rows if row["parts"]]) == len(groups or ["zoology"])

@@ -103,7 +103,7 @@ def loads(draw: st.DrawFn) -> Change:
     }[reader]
     lines = dict.fromkeys(rows.format(document) for document in documents)
     text = "\n".join([header, *(line.replace("RANK", str(place)) for place, line in enumerate(lines, 1)), ""])
-    fields = draw(st.sampled_from([(), (), (("noun", "question"),), (("noun", "pair"),)]))
+    fields = draw(st.sampled_from([(), (), (("noun", "question"),), (("noun", "pair"),), (("group", "G"),)]))
     has_documents = reader not in ("systems", "runs", "published")
     return Change(reader, text, fields if has_documents else (), draw(st.none() | st.booleans()), draw(st.booleans()))
 
@@ -147,7 +147,8 @@ def stored(database: Database) -> dict[str, list[str]]:
     names = "(select t.id, e.name || '/' || t.name as name from test_set t join evaluation e on e.id = t.evaluation_id)"
     named = {"test_set": names, "import": "(select id, source as name from import)"}
     tables = {}
-    said, named_in = ("observed", "direction", "share"), ("document", "system", "item", "unit", "annotator", "import")
+    said = ("observed", "test_set_group", "direction", "share")
+    named_in = ("document", "system", "item", "unit", "annotator", "import")
     for table in (*FACT_TABLES, *said, *named_in):
         columns = [str(row[0]) for row in database.rows(Sql(f"select column_name from (describe {table})"))]
         left_out = ("id", "imported_at", "sha256")
@@ -246,8 +247,12 @@ def scored(row: str) -> Change:
             Change("values", f"{COUNTS},measure,value\n{T},M,1\n", share=True),
             Change("values", f"{COUNTS},measure,value\nU,B,d,M,7\n"),
         ),
+        (
+            Change("values", f"{COUNTS},measure,value\n{T},M,1\n", (("group", "U"),)),
+            Change("values", f"{COUNTS},measure,value\nU,B,d,M,7\n"),
+        ),
     ],
-    ids=["evaluation", "evaluation first", "units", "case of counts", "limits", "ranks", "directions", "shares"],
+    ids=["evaluation", "names", "units", "case of counts", "limits", "ranks", "directions", "shares", "groups"],
 )
 def test_loads_that_each_read_what_the_other_writes(one: Change, other: Change) -> None:
     same_as_some_order([one, other], 0, nested=True)

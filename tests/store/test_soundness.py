@@ -213,6 +213,7 @@ NEW_IN = {
         "insert into score select * exclude (same_place, overlapping, same_type, unpaired) from tuples; "
         "drop table tuples;"
     ),
+    13: "drop table test_set_group;",
 }
 """What takes back what each version of the schema brought."""
 

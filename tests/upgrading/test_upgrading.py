@@ -45,7 +45,7 @@ ASKED_NOW = {1: {"agreement": "agree with key on inbox"}, 2: {"agreement": "agre
 key`.
 """
 
-_EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction", "share"}
+_EMPTY = {"counted", "document_text", "system_text", "run", "failure", "direction", "share", "test_set_group"}
 EMPTY = {8: _EMPTY, 9: _EMPTY | {"column_role"}, 11: _EMPTY | {"column_role", "document_identity"}}
 """By version, tables that have no rows in its warehouse."""
 

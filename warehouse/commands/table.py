@@ -99,8 +99,8 @@ def _file_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=mapped)
     fixed = (
         "give a field one value in every row, which may contain {stem}, {name}, {parent} or {parent2} of the file; "
-        "noun names the documents, cluster the attribute that related ones share, main the measure that questions are "
-        "about which name none"
+        "noun names the documents, cluster the attribute that related ones share, group the group that the test sets "
+        "belong to, main the measure that questions are about which name none"
     )
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
     lower = "measures of which lower values are better; stored with the load (WER, loss and the like are known by name)"

@@ -51,7 +51,7 @@ _NAMED = ("evaluation", "test_set", "system", "unit", "annotator", "item", "docu
 _WITHIN = {"test_set": "evaluation", "document": "test_set"}
 """Tables whose names are unique only within a name of another table: two test sets may both have a document d1."""
 
-_CARRIED = ("import", "observed", "column_role", "direction", "share")
+_CARRIED = ("import", "observed", "column_role", "test_set_group", "direction", "share")
 """Imports, and what belongs to them."""
 
 _ABOUT = ("test_set_id", "system_id"), ("document_id",), ("system_id",)
@@ -189,7 +189,10 @@ def _both_about(working: Working, base: LakeState, state: LakeState) -> bool:
         # What others stored meanwhile of a share that the load declares is not looked at, so it is loaded again.
         "union all select 1 from theirs.mine_share "
         "union all select 1 from main.value as mine semi join before.share using (measure) "
-        "where mine.value not between 0 and 1 limit 1"
+        "where mine.value not between 0 and 1 "
+        # What is a test set for one load must not be a group for another.
+        "union all select 1 from theirs.mine_test_set_group semi join before.test_set using (name) "
+        "union all select 1 from theirs.mine_test_set semi join before.test_set_group using (name) limit 1"
     )
     return bool(database.rows(Sql(declared)))
 
@@ -218,6 +221,13 @@ def _move(working: Working, shift: int) -> None:
         Sql(
             "insert into main.column_role select coalesce(moved.now, mine.test_set_id), heading, role, "
             f"(import_id + {shift})::integer from theirs.mine_column_role as mine "
+            "left join theirs.moved_test_set as moved on moved.was = mine.test_set_id"
+        )
+    )
+    database.run(
+        Sql(
+            "insert into main.test_set_group select name, coalesce(moved.now, mine.test_set_id), pooled, "
+            f"(import_id + {shift})::integer from theirs.mine_test_set_group as mine "
             "left join theirs.moved_test_set as moved on moved.was = mine.test_set_id"
         )
     )

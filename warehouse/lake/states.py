@@ -33,7 +33,8 @@ LARGE = (*FACT_TABLES, "document", "item")
 """The tables that are read from their files by each query. The others are small and are kept in memory."""
 
 SMALL = (
-    *("meta", "import", "evaluation", "test_set", "observed", "column_role", "system", "unit", "annotator"),
+    *("meta", "import", "evaluation", "test_set", "observed", "column_role", "test_set_group"),
+    *("system", "unit", "annotator"),
     *("direction", "share", "definition", "run", "failure", "system_attribute"),
 )
 """The tables that are kept in memory."""

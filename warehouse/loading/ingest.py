@@ -32,7 +32,7 @@ from evalhouse.warehouse.kinds.records import (
     TEXT_FORMS,
     FactForm,
 )
-from evalhouse.warehouse.loading import checks, planning
+from evalhouse.warehouse.loading import checks, groups, planning
 from evalhouse.warehouse.loading.checks import FilePart, check_cells, refusal
 from evalhouse.warehouse.loading.disagreements import disagreements
 from evalhouse.warehouse.loading.facts import attribute_columns, given_fields, make_facts, number_names, store_facts
@@ -90,6 +90,8 @@ class Loaded(Struct, frozen=True):
     texts_repeated: int = 0
     said: tuple[planning.Said, ...] = ()
     disagreeing: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """The groups that settings named for its test sets."""
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -147,7 +149,8 @@ def load(
     """Loads one file, all or nothing, with a reader or the name of one.
 
     The import is recorded under the path as it was given, or under `called`. `fields` sets one value of a field for all
-    rows; it also sets the noun for a document (`noun`) and the attribute that clusters documents (`cluster`). `unsaid`
+    rows; it also sets the noun for a document (`noun`), the attribute that clusters documents (`cluster`) and
+    the group of the test sets (`group`). `unsaid`
     has values for fields that neither `fields` nor the file gives. `keys` are the files that systems are judged by,
     and `like` is the file of the load that this one was found to be like.
     `columns` maps fields to the names of their columns. `options` are the reader's options. `door` opens the files.
@@ -210,6 +213,7 @@ def load(
             number = last_import(database) + 1
             late = LateAnswers(database, reader.names)
             shares_before = Catalog(database).shares
+            placed: groups.Placed = {}
             new_names = fingerprints.next_numbers(database)
             for part in parts:
                 if part.total and not checks.leave_only_good(part):
@@ -219,6 +223,7 @@ def load(
                 except DataError as error:
                     raise refusal(parts, error) or error from None
                 loaded.append(stored)
+                placed |= groups.placed_in(part)
                 if alone:
                     declared.check(part)
                 said += declared.said(part)
@@ -254,7 +259,9 @@ def load(
             known = planning.knows_declaration(database, said) and planning.knows_direction(database, directed)
             known = known and shares_before.issuperset(shares)
             known = known and not late.imports and knows_roles(database, late.roles)
-            notes += late.notes
+            in_groups = groups.memberships(staging, declared.group, placed)
+            known = known and groups.knows(database, in_groups)
+            notes += [*late.notes, *groups.check(staging, in_groups, placed)]
             if (rows_new or texts_new or not known) and not dry_run:
                 import_id = number
                 accuracy = next((part.staged.accuracy for part in parts if part.staged.accuracy), "")
@@ -263,6 +270,7 @@ def load(
                 planning.store_directions(database, directed, import_id)
                 planning.store_shares(database, shares, import_id)
                 store_roles(database, late.roles, import_id)
+                groups.store(database, in_groups, import_id)
             if rows_new:
                 notes += planning.notes_on_directions(
                     database, (measure for measure in measures if measure not in directed)
@@ -294,6 +302,7 @@ def load(
         texts_repeated=sum(part.repeated for part in of_texts),
         said=tuple(said),
         disagreeing=disagreeing,
+        groups=tuple(dict.fromkeys(of.group for of in in_groups if of.pooled)),
     )
 
 
@@ -447,6 +456,7 @@ def forget(database: Database, import_id: int) -> Forgotten:
         _prune(database)
         planning.forget_declarations(database, import_id)
         forget_roles(database, import_id)
+        groups.forget(database, import_id)
         fingerprints.keep(database, (import_id,))
     return Forgotten(int(rows[import_id]), texts)
 
@@ -568,6 +578,7 @@ def carry_out(
     # Attributes of documents are loaded after the facts, so only now is it known which attributes there are.
     said = [row for _, loaded in done for row in loaded.said]
     notes = planning.notes_on_declarations(database, said) if len(plan.files) > 1 else []
+    notes += groups.notes_on_groups(database, {of for _, loaded in done for of in loaded.groups})
     # The names of first runs may have changed since they were loaded.
     brought = {system for _, loaded in done for part in loaded.parts if part.form is RUNS for system in part.systems}
     runs = runs_brought(database, {*brought, *(f"{system}#1" for system in brought)})

@@ -711,9 +711,11 @@ def flags(database: Database, table: str) -> str:
 # === declarations about documents =====================================================================================
 # The noun for one document, and the cluster, which is the attribute whose documents tests exchange together. Readers
 # declare both for their format; the settings `noun` and `cluster` declare them for one load. The setting `main`
-# declares the measure that a question is about where it names none.
+# declares the measure that a question is about where it names none, and `group` the group that its test sets belong to.
 
-SETTINGS = ("noun", "cluster", "main")
+GROUP = "group"
+
+SETTINGS = ("noun", "cluster", "main", GROUP)
 """The settings that `--set` takes in addition to the fields of facts."""
 
 Said = tuple[int, str | None, Observed, bool]
@@ -725,6 +727,7 @@ class Declaring(Struct, frozen=True):
 
     reader: Reader
     settings: Observed
+    group: str = ""
 
     @property
     def attribute(self) -> str:
@@ -780,7 +783,7 @@ def has_documents(reader: Reader) -> bool:
 
 def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], Declaring]:
     """Splits the settings into the fields that are set for all rows and what is declared. If a file has no documents,
-    `noun` and `cluster` stay among the fields and are refused there. Raises DataError for a setting that is not a
+    they stay among the fields and are refused there. Raises DataError for a setting that is not a
     valid name.
     """
     fields = dict(staging.fields)
@@ -791,7 +794,8 @@ def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], De
         if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:
             raise staging.refusal(complaint("name", f"the value set for {key}", text or None))
     cluster = settings.get("cluster", "").removeprefix(f"{PLAIN_NOUN}.")
-    return fields, Declaring(reader, Observed(**{**settings, "cluster": cluster}))
+    observed = Observed(settings.get("noun", ""), cluster, settings.get("main", ""))
+    return fields, Declaring(reader, observed, settings.get(GROUP, ""))
 
 
 def knows_declaration(database: Database, said: Iterable[Said]) -> bool:

@@ -36,15 +36,17 @@ def taken_together_on(entries: Sequence[p.Entry], over: p.OverTestSets | None) -
     """The test sets of a question, and how they are taken together: averaged over TST3, TST4; on mmlu, pooled over 57
     test sets (mmlu_*).
     """
-    if over is None:
-        return f"on {on(entries)}"
+    return f"on {on(entries)}" if over is None else f"{over.said} {all_of(entries)}"
+
+
+def all_of(entries: Sequence[p.Entry]) -> str:
+    """The test sets of a question that are taken together: TST3, TST4; 57 test sets (mmlu_*)."""
     names = [entry.test_set.name for entry in entries]
     if len(names) <= _NAMED:
-        return f"{over.said} {', '.join(names)}"
+        return ", ".join(names)
     first, last = min(names), max(names)
     shared = first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
-    which = f"{shared}*" if shared else some(names)
-    return f"{over.said} {len(names):,} test sets ({which})"
+    return f"{len(names):,} test sets ({f'{shared}*' if shared else some(names)})"
 
 
 def some(names: Sequence[str]) -> str:

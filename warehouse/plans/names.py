@@ -164,7 +164,7 @@ class Scope(Struct, frozen=True):
 
     def known(self, test_set: p.TestSet) -> KnownTestSet:
         """A planned test set as the catalog holds it."""
-        return next(known for known in self.catalog.test_sets if known.id == test_set.id)
+        return next(known for known in self.catalog.test_sets_and_groups if known.id == test_set.id)
 
     def entry(
         self,
@@ -218,13 +218,13 @@ class Scope(Struct, frozen=True):
             if not matching:
                 raise QueryError(f"no test set matches {item.text}", place.span, self._known_test_sets())
             return matching
-        return [self.test_set(item, place)]
+        return [self._with_rows(self.test_set(item, place), place)]
 
     def test_set(self, item: Any, place: n.Node) -> KnownTestSet:
         """The one test set of a name, which may have its evaluation before a dot."""
         text = text_of(item, place, "the name of a test set")
-        short = [(t.name, t) for t in self.catalog.test_sets]
-        full = [(t.full_name, t) for t in self.catalog.test_sets]
+        short = [(t.name, t) for t in self.catalog.test_sets_and_groups]
+        full = [(t.full_name, t) for t in self.catalog.test_sets_and_groups]
         for named in (short, full):
             matched = matching(text, named)
             if len(matched) > 1:
@@ -232,8 +232,24 @@ class Scope(Struct, frozen=True):
                 raise QueryError(f"test set '{text}' is in {len(matched)} evaluations", place.span, (f"write {names}",))
             if matched:
                 return matched[0]
-        known = [self.catalog.short_name(t) for t in self.catalog.test_sets]
+        alone = [(group.test_set.name, group) for group in self.catalog.groups_said if len(group.parts) == 1]
+        for group in matching(text, alone):
+            wrong = f"{group.test_set.name} is a group of one test set so far"
+            raise QueryError(wrong, place.span, (f"write on {self.catalog.short_name(group.parts[0])}",))
+        known = [self.catalog.short_name(t) for t in self.catalog.test_sets_and_groups]
         raise QueryError(f"unknown test set '{brief(text)}'", place.span, hints(text, known, "test sets"))
+
+    def _with_rows(self, test_set: KnownTestSet, place: n.Node) -> KnownTestSet:
+        """A test set. Raises QueryError for a group that stands for its test sets where these are taken one by one."""
+        group = self.catalog.groups.get(test_set.id)
+        if group is None or group.test_set in self.catalog.test_sets:
+            return test_set
+        name, parts = self.catalog.short_name(test_set), some(list(map(self.catalog.short_name, group.parts)))
+        raise QueryError(
+            f"{name} is a group of {len(group.parts):,} test sets, which are taken one by one here",
+            place.span,
+            (f"write on {parts}", f"score, table, compare, group and rank take on {name} alone"),
+        )
 
     def _known_test_sets(self) -> tuple[str, ...]:
         return listing([self.catalog.short_name(t) for t in self.catalog.test_sets], "test sets")

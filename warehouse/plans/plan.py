@@ -56,19 +56,18 @@ class OverTestSets(Struct, frozen=True):
     pooled: bool = False
     called: str = ""
     """The group that they are, where a question named it."""
-    note: str = ""
+    notes: tuple[str, ...] = ()
     """What there is to say of how they are taken together."""
 
     @property
-    def said(self) -> str:
-        """What values are, in captions: F averaged over TST3, TST4; accuracy on mmlu, pooled over 57 test sets."""
-        over = "pooled over" if self.pooled else "averaged over"
-        return f"on {self.called}, {over}" if self.called else over
+    def way(self) -> str:
+        """The words before the test sets: F averaged over TST3, TST4."""
+        return "pooled over" if self.pooled else "averaged over"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """The note, if there is one."""
-        return (self.note,) if self.note else ()
+    def said(self) -> str:
+        """The same behind the name of a group: accuracy on mmlu, pooled over 57 test sets."""
+        return f"on {self.called}, {self.way}" if self.called else self.way
 
 
 class StoredSystem(Struct, frozen=True):

@@ -230,9 +230,13 @@ def _word(word: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _name(word: str, catalog: Catalog) -> Iterator[str]:
-    for test_set in catalog.test_sets:
+    for test_set in (one for one in catalog.test_sets if one.id not in catalog.groups):
         if word in (test_set.name.casefold(), test_set.full_name.casefold()):
             yield f"{test_set.full_name}: a test set of this warehouse"
+    for group in catalog.groups.values():
+        if word in (group.test_set.name.casefold(), group.test_set.full_name.casefold()):
+            parts = ", ".join(map(catalog.short_name, group.parts))
+            yield f"{group.test_set.full_name}: a group of test sets, {parts}"
     for name in catalog.names_of(catalog.system_names):
         if name.casefold() == word:
             meant = catalog.meant_by(name)

@@ -216,9 +216,11 @@ def _systems(session: Session, before: str) -> Names:
 
 def _test_sets(session: Session, before: str) -> Names:
     catalog = session.catalog
-    for test_set in catalog.test_sets:
+    for test_set in (one for one in catalog.test_sets if one.id not in catalog.groups):
         of = f" of {test_set.evaluation}" if test_set.evaluation else ""
         yield _typed_name(catalog.short_name(test_set)), f"test set{of}"
+    for group in catalog.groups.values():
+        yield _typed_name(catalog.short_name(group.test_set)), f"group of {len(group.parts):,} test sets"
     yield "all", "all test sets"
 
 

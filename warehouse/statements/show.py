@@ -39,7 +39,7 @@ class ShowPlan(Struct, frozen=True):
     observed: tuple[tuple[Cell, Cell, str], ...] | None = None
     """Of test sets, by evaluation and name, how many of what is observed on them, where it has a name of its own."""
     groups: tuple[tuple[Cell, Cell, str], ...] = ()
-    """The test sets that are groups, by evaluation and name, and the test sets that are in them."""
+    """The groups of test sets, by evaluation and name, and the test sets that are in them."""
 
 
 def resolve(statement: n.Show, scope: Scope) -> ShowPlan:
@@ -69,7 +69,9 @@ def answer(plan: ShowPlan, facts: Facts, workforce: Workforce) -> Result:
         for row in table.records():
             place = row["evaluation"], row["test_set"]
             observed = said.get(place) or quantity(cast(int, row["documents"]), PLAIN_NOUN)
-            rows.add(**row | {"observed": observed, "parts": groups.get(place)})
+            rows.add(**row | {"observed": observed, "parts": groups.pop(place, None)})
+        for (evaluation, group), parts in groups.items():  # those without figures of their own
+            rows.add(**dict.fromkeys(rows.names) | {"evaluation": evaluation, "test_set": group, "parts": parts})
         table = rows.table(plan.columns)
     shown = tuple(
         replace(column, on_screen=False) if table.rows and not any(table.column(column.name)) else column
@@ -95,10 +97,10 @@ def _count_observed(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
 def _groups(scope: Scope) -> Iterator[tuple[Cell, Cell, str]]:
     """What is in each group of test sets."""
     catalog = scope.catalog
-    for test_set in catalog.test_sets:
-        if parts := catalog.groups.get(test_set.id):
-            names = [catalog.short_name(part) for part in parts]
-            yield test_set.evaluation or None, test_set.name, f"{quantity(len(names), 'test set')}: {some(names)}"
+    for group in catalog.groups.values():
+        names = [catalog.short_name(part) for part in group.parts]
+        place = group.test_set.evaluation or None, group.test_set.name
+        yield *place, f"{quantity(len(names), 'test set')}: {some(names)}"
 
 
 def _measures(scope: Scope) -> Table:

@@ -20,11 +20,14 @@ from evalhouse.grammar.editing.hints import brief, hints, number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
+from evalhouse.warehouse.comparing.pairs import entry_of_all
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.entries import are_named
+from evalhouse.warehouse.plans.groups import spelled_out
 from evalhouse.warehouse.plans.labels import (
     Size,
+    all_of,
     headed,
     lacking_test_sets,
     lower_measures,
@@ -33,12 +36,13 @@ from evalhouse.warehouse.plans.labels import (
     on,
     sizes,
     some,
+    taken_together_on,
     title,
     unit_of,
 )
 from evalhouse.warehouse.plans.names import Scope, one_line
 from evalhouse.warehouse.plans.path import Facts, Line, Queries, Query, Statement, Usage, Workforce
-from evalhouse.warehouse.plans.testing import over_of, taken_together
+from evalhouse.warehouse.plans.testing import taken_together
 from evalhouse.warehouse.results import (
     UNEVEN,
     Cell,
@@ -111,6 +115,9 @@ class PaperTablePlan(Struct, frozen=True):
 
     @property
     def entries(self) -> tuple[p.Entry, ...]:
+        """The test sets of the columns; a group is one."""
+        if self.score.over is not None:
+            return (entry_of_all(self.score.entries, self.score.over),)
         return self.score.entries
 
     @property
@@ -129,6 +136,10 @@ _ALSO_TESTED = (*_OF_TESTS, *_OF_TESTS_AND_INTERVALS, "missing")
 def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
     _check(statement)
     check_clauses(statement)
+    text, over = to_text(statement), None
+    if statement.over is not None:
+        # A group is its test sets then, with what they are together as the last column.
+        statement, over = spelled_out(statement, scope)
     written, statement = statement, _with_baseline(statement)
     score: ScorePlan = SCORE.resolve(_score(statement, scope), scope)
     check_parts(statement, score, scope)
@@ -145,7 +156,7 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         ranked = RANK.resolve(_question_for(n.Rank, statement), scope)
     averaged = _averaged(statement, score.entries)
     plan = PaperTablePlan(
-        text=to_text(written),
+        text=text,
         score=score,
         compared=compared,
         stricter=stricter,
@@ -156,8 +167,8 @@ def resolve(statement: n.PaperTable, scope: Scope) -> PaperTablePlan:
         label=_label(statement.label),
         width=_width(statement.width),
         digits=scope.whole(statement.digits, "digits", 0, MOST_DIGITS),
-        average=_average(statement, score.entries, averaged),
-        over=over_of(statement),
+        average=_average(statement, score.entries, averaged, over),
+        over=over,
         averaged=averaged,
     )
     return _with_tested_averages(plan, written, statement, scope)
@@ -191,16 +202,23 @@ def _averaged(statement: n.PaperTable, entries: tuple[p.Entry, ...]) -> tuple[p.
     return entries if are_named(statement.test_sets) or not by_document else by_document
 
 
-def _average(statement: n.PaperTable, entries: Sequence[p.Entry], averaged: tuple[p.Entry, ...]) -> str:
-    """What averages over test sets are called: as no test set is."""
-    if not statement.over:
+def _average(
+    statement: n.PaperTable,
+    entries: Sequence[p.Entry],
+    averaged: tuple[p.Entry, ...],
+    over: p.OverTestSets | None,
+) -> str:
+    """What averages over test sets are called: as the group that these are, or as no test set is."""
+    if over is None:
         return ""
     if len(averaged) < 2:
         raise QueryError("an average over test sets needs two of them", statement.span, ("leave out over test sets",))
     if statement.over == n.POOLED:
         taken_together(statement, averaged)
     names = {entry.test_set.name for entry in entries}
-    called = "pooled" if statement.over == n.POOLED else "average"
+    called = "pooled" if over.pooled else "average"
+    if over.called:
+        return over.called
     return next(
         name for name in (called, f"{called} over test sets", f"the {called} over test sets") if name not in names
     )
@@ -427,7 +445,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
         rows.add(**row, **{name: beside.get(name) for name in TESTED})
     answers = [result for result in (scored, compared, ranked, *of_average) if result is not None]
     labels = ", ".join(plan.score.column_labels())
-    what = plan.caption or f"{labels} on {on(plan.entries)}"
+    what = plan.caption or f"{labels} {taken_together_on(plan.score.entries, plan.score.over)}"
     notes = [note for result in answers for note in result.notes]
     p_values = [p for result in answers for p in result.p_values]
     table = rows.table(_columns(plan, rows))
@@ -753,6 +771,10 @@ def _legend(
     of_average: Sequence[Result],
 ) -> Iterator[str]:
     """What the marks mean, and how each was got."""
+    if plan.score.over is not None:
+        [group] = plan.entries
+        called = plan.shown.get(group.test_set.name, group.test_set.name)
+        yield f"{called}: {plan.score.over.way} {all_of(plan.score.entries)}"
     if plan.score.interval:
         yield f"±: half the width of the {scored.how.rpartition('; ')[2]}"
     if plan.over is not None:

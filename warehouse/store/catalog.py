@@ -114,13 +114,31 @@ class KnownTestSet(Struct, frozen=True):
         return f"{self.evaluation}.{self.name}" if self.evaluation else self.name
 
 
-class GroupFigure(Struct, frozen=True):
-    """What was printed of a system on a group of test sets, and what its values there give in two ways."""
+class KnownGroup(Struct, frozen=True):
+    """A group of test sets, as one of that name, and the test sets in it. All their documents are `pooled`, or the mean
+    over them is taken; None where only a printed figure of the group tells.
+    """
 
-    system: int
-    printed: float
+    test_set: KnownTestSet
+    parts: tuple[KnownTestSet, ...]
+    pooled: bool | None
+
+
+class ComputedInTwoWays(Struct, frozen=True):
+    """The value of all documents of a group of test sets together, and the mean over the test sets."""
+
     pooled: float
     mean: float
+
+
+class GroupFigure(Struct, frozen=True):
+    """What was printed of a system on a group of test sets, if anything was, and what its values give in two ways; None
+    if it has none on some of the test sets.
+    """
+
+    system: int
+    printed: float | None
+    computed: ComputedInTwoWays | None
 
 
 class KnownRun(Struct, frozen=True):
@@ -187,54 +205,67 @@ class Catalog:
         return tuple(KnownTestSet(number, name, evaluation) for evaluation, name, number in named)
 
     @cached_property
-    def groups(self) -> dict[int, tuple[KnownTestSet, ...]]:
-        """The test sets in each group, by the id of the group. A group has printed figures and no documents, and the
-        documents of its test sets have an attribute that is called as the outermost group is; of a group within, the
-        attribute has its name as value.
+    def groups(self) -> dict[int, KnownGroup]:
+        """The groups of two test sets or more, by the id of the group."""
+        return {group.test_set.id: group for group in self.groups_said if len(group.parts) > 1}
+
+    @cached_property
+    def groups_said(self) -> tuple[KnownGroup, ...]:
+        """The groups that loads brought, also those of one test set so far. No test set with documents is called like
+        one. A group may have printed figures, and one without any has an id that no row has.
         """
-        documented = {
-            int(number) for (number,) in self._database.rows(Sql("select distinct test_set_id from document"))
-        }
-        printed = {int(number) for (number,) in self._database.rows(Sql("select distinct test_set_id from published"))}
-        groups = {test_set.name: test_set for test_set in self.test_sets if test_set.id in printed - documented}
-        if not groups:
-            return {}
-        named = (
-            "select distinct d.test_set_id, a.name, a.value from document_attribute a "
-            "join document d on d.id = a.document_id where a.name in "
-        )
-        parts: dict[int, set[int]] = {}
-        for number, outermost, inner in self._database.rows(named + values(sorted(groups))):
-            for name in {outermost, inner} & groups.keys():
-                parts.setdefault(groups[name].id, set()).add(int(number))
-        return {
-            group: tuple(test_set for test_set in self.test_sets if test_set.id in numbers)
-            for group, numbers in parts.items()
-        }
+        rows = self._database.rows(Sql("select distinct name, test_set_id, pooled from test_set_group"))
+        if not rows:
+            return ()
+        evaluations = {test_set.id: test_set.evaluation for test_set in self.test_sets}
+        parts: dict[tuple[str, str], set[int]] = {}
+        ways: dict[tuple[str, str], set[bool]] = {}
+        for name, number, pooled in rows:
+            key = evaluations[int(number)], str(name)
+            parts.setdefault(key, set()).add(int(number))
+            ways.setdefault(key, set()).update({bool(pooled)} if pooled is not None else ())
+        documented = {int(one) for (one,) in self._database.rows(Sql("select distinct test_set_id from document"))}
+        named = {(test_set.evaluation, test_set.name): test_set for test_set in self.test_sets}
+        groups = []
+        for place, key in enumerate(sorted(parts), start=1):
+            group = named.get(key, KnownTestSet(-place, key[1], key[0]))
+            if group.id not in documented:
+                of_group = tuple(test_set for test_set in self.test_sets if test_set.id in parts[key])
+                groups.append(KnownGroup(group, of_group, ways[key].pop() if len(ways[key]) == 1 else None))
+        return tuple(groups)
+
+    @cached_property
+    def test_sets_and_groups(self) -> tuple[KnownTestSet, ...]:
+        """Everything that can be called by the name of a test set: test sets, and groups of them without any rows."""
+        return (*self.test_sets, *(group.test_set for group in self.groups.values() if group.test_set.id < 0))
 
     def figures_of_group(self, group: int, parts: Collection[int], measure: str) -> list[GroupFigure]:
-        """What was printed of a measure of values on a group, for the systems with values on all its test sets."""
+        """What was printed of a measure of values on a group, and what the values on its test sets give."""
         of_group = "select system_id, value::double from published where test_set_id = " + value(group)
-        printed = dict(self._database.rows(of_group + " and measure = " + value(measure)))
+        printed = {
+            int(system): float(figure)
+            for system, figure in self._database.rows(of_group + " and measure = " + value(measure))
+        }
         own = "select system_id, avg(value), sum(value), count(*) from value where measure = " + value(measure)
         found: dict[int, list[tuple[float, float, int]]] = {}
         of_parts = own + " and test_set_id in " + values(sorted(parts)) + " group by system_id, test_set_id"
         for system, mean, total, number in self._database.rows(of_parts):
             found.setdefault(int(system), []).append((float(mean), float(total), int(number)))
-        return [
-            GroupFigure(
-                system,
-                float(printed[system]),
+        computed = {
+            system: ComputedInTwoWays(
                 sum(total for _, total, _ in own) / sum(number for *_, number in own),
                 sum(mean for mean, *_ in own) / len(own),
             )
-            for system, own in sorted(found.items())
-            if system in printed and len(own) == len(parts)
+            for system, own in found.items()
+            if len(own) == len(parts)
+        }
+        return [
+            GroupFigure(system, printed.get(system), computed.get(system)) for system in sorted({*printed, *computed})
         ]
 
     def short_name(self, test_set: KnownTestSet) -> str:
         """The name of a test set. The evaluation is added only if another test set has the same name."""
-        same = [other for other in self.test_sets if other.name == test_set.name]
+        same = [other for other in self.test_sets_and_groups if other.name == test_set.name]
         return test_set.name if len(same) == 1 else test_set.full_name
 
     def systems_with(self, task: str, test_set: int) -> frozenset[int]:

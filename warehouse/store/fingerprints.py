@@ -55,6 +55,7 @@ _SMALL = (
     "test_set",
     "observed",
     "column_role",
+    "test_set_group",
     "system",
     "unit",
     "annotator",

@@ -21,14 +21,14 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.store.files import RELEASE, duckdb
 from evalhouse.warehouse.store.sql import Sql
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 DATABASE = "warehouse"
 """The name under which a file is attached to a connection."""
 
 CATALOGUES = (
-    "51779d1a6b5af0f9ea881525148570d0",  # as DuckDB 1.4 and 1.5 print it
-    "ee8f5cf9d911a8e2fad5ea151f05ef0a",  # as DuckDB 2.0 does
+    "9ec4884e71c22c97039bc2c8804c1cdb",  # as DuckDB 1.4 and 1.5 print it
+    "0d2ea69444993a8cceeecf7dd0b1c1c8",  # as DuckDB 2.0 does
 )
 """The digests of the catalogue that schema.sql creates. If a file has another digest, for example under another version
 of DuckDB, schema.sql is run and the two catalogues are compared entry by entry.
@@ -75,8 +75,6 @@ EARLIER: Mapping[int, str] = {
         "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id;"
     ),
     12: (
-        "drop table observed; create table observed (test_set_id integer not null, task varchar, noun varchar, "
-        "cluster varchar, by_setting boolean not null, import_id integer not null); "
         "drop view scores; drop table score; "
         "create table score (test_set_id integer not null, system_id integer not null, document_id integer not null, "
         "unit_id integer not null, possible integer not null check (possible >= 0), "
@@ -91,6 +89,10 @@ EARLIER: Mapping[int, str] = {
         "f.spurious, f.missing, f.noncommittal, f.import_id from score f join test_set t on t.id = f.test_set_id "
         "join evaluation e on e.id = t.evaluation_id join system s on s.id = f.system_id "
         "join document d on d.id = f.document_id join unit u on u.id = f.unit_id;"
+    ),
+    13: (
+        "drop table observed; create table observed (test_set_id integer not null, task varchar, noun varchar, "
+        "cluster varchar, by_setting boolean not null, import_id integer not null);"
     ),
 }
 """For each version that changed tables or views, the SQL that creates them as the version before had them. A file of an

@@ -1,4 +1,4 @@
--- The warehouse: what is stored, one comment a table. Version 12.
+-- The warehouse: what is stored, one comment a table. Version 13.
 -- Dimensions have integer keys; facts point to them and to the import that brought them.
 -- Uniqueness, of keys and of facts, is checked while rows are staged and by `evalhouse check`, not by an index (an index would
 -- cost two to three times the load).
@@ -45,6 +45,9 @@ create table column_role (
     test_set_id integer not null, heading varchar not null, role varchar not null, import_id integer not null
 );
 comment on table column_role is 'What loads took the columns of tables for, so that later loads do the same: the one that names the documents of a test set, and those that are no attributes of documents or of systems.';
+
+create table test_set_group (name varchar not null, test_set_id integer not null, pooled boolean, import_id integer not null);
+comment on table test_set_group is 'Which test sets belong to a group, such as mmlu, and how they are taken together: all their documents (true), the mean over them (false), or as a printed figure of the group says (null).';
 
 create table system (id integer not null, name varchar not null);
 comment on table system is 'A system, site, run or model: GE.';
@@ -403,4 +406,4 @@ join test_set t on t.id = d.test_set_id
 join evaluation e on e.id = t.evaluation_id;
 comment on view document_attributes is 'Attributes of documents with names.';
 
-insert into meta values ('schema_version', '12');
+insert into meta values ('schema_version', '13');

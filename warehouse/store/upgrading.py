@@ -28,6 +28,7 @@ _UNIQUE = (
     ("test_set", ("evaluation_id", "name")),
     ("observed", ("test_set_id", "task", "by_setting", "import_id")),
     ("column_role", ("test_set_id", "heading", "role", "import_id")),
+    ("test_set_group", ("name", "test_set_id", "import_id")),
     ("document", ("test_set_id", "name")),
     ("direction", ("measure", "import_id")),
     ("share", ("measure", "import_id")),
@@ -67,8 +68,9 @@ def _repetitions(database: Database) -> list[str]:
 
 def _dangling(database: Database) -> list[str]:
     pointers = [(table, pointed) for table, targets in POINTERS.items() for pointed in targets]
-    pointers += [(table, "import") for table in (*FACT_TABLES, "observed", "column_role", "direction", "share")]
-    pointers += [("observed", "test_set"), ("column_role", "test_set")]
+    of_test_sets = ("observed", "column_role", "test_set_group")
+    pointers += [(table, "import") for table in (*FACT_TABLES, *of_test_sets, "direction", "share")]
+    pointers += [(table, "test_set") for table in of_test_sets]
     return _count_rows(
         database,
         {
@@ -226,11 +228,6 @@ STEPS = {
         "1 and 5% is 0.05. For all other measures that are names in the data the name decides.';"
     ),
     11: Sql(
-        "alter table observed add column main varchar; "
-        "comment on table observed is 'What a load declared about the documents of a test set: what a document is "
-        "called, which attribute groups the documents that tests exchange together, and which measure a question is "
-        "about that names none. Without a task, it holds for all kinds of rows. Settings take precedence over readers, "
-        "and later loads over earlier ones.'; "
         "alter table score add column same_place integer; alter table score add column overlapping integer; "
         "alter table score add column same_type integer; alter table score add column unpaired integer; "
         "comment on table score is 'Score tuples of extraction: one row per system, document and unit. The counts from "
@@ -251,6 +248,24 @@ STEPS = {
         "f.import_id from prediction f join test_set t on t.id = f.test_set_id join evaluation e on e.id = "
         "t.evaluation_id join system s on s.id = f.system_id join document d on d.id = f.document_id; "
         "comment on view predictions is 'Predicted numbers with names.'; "
+    ),
+    12: Sql(
+        "alter table observed add column main varchar; "
+        "comment on table observed is 'What a load declared about the documents of a test set: what a document is "
+        "called, which attribute groups the documents that tests exchange together, and which measure a question is "
+        "about that names none. Without a task, it holds for all kinds of rows. Settings take precedence over readers, "
+        "and later loads over earlier ones.'; "
+        "create table test_set_group (name varchar not null, test_set_id integer not null, pooled boolean, "
+        "import_id integer not null); comment on table test_set_group is 'Which test sets belong to a group, such as "
+        "mmlu, and how they are taken together: all their documents (true), the mean over them (false), or as a "
+        "printed figure of the group says (null).'; "
+        # The groups of harnesses were known from an attribute of documents that is called as the outermost group is.
+        "insert into test_set_group select g.name, d.test_set_id, null, min(a.import_id) "
+        "from document_attribute a join document d on d.id = a.document_id "
+        "join test_set outermost on outermost.name = a.name join test_set g on g.name in (a.name, a.value) "
+        "where outermost.id in (select test_set_id from published) and g.id in (select test_set_id from published) "
+        "and outermost.id not in (select test_set_id from document) and g.id not in (select test_set_id from document) "
+        "group by g.name, d.test_set_id;"
     ),
 }
 """For each version of a warehouse, the SQL that upgrades it to the next version."""

@@ -4,7 +4,7 @@ A document is an instance, `id1`, and its value is sum / count. The test set is 
 the split test, as they are. Those of another split are a test set of their own (`SCENARIO:valid`), in a run that has no
 others, too, and so are those under a perturbation (`SCENARIO:typos(prob=0.1)`). Trials are replicates. The model
 and the scenario come from `run_spec.json` beside the file, or else from the name of the folder
-(`mmlu:subject=law,model=openai_gpt2`).
+(`mmlu:subject=law,model=openai_gpt2`). Scenarios of one group, such as the subjects of mmlu, are a group of test sets.
 """
 
 from __future__ import annotations
@@ -171,6 +171,12 @@ class _Part(Struct, frozen=True):
     split: str | None
     perturbation: str | None
 
+    @property
+    def told_by(self) -> tuple[str, ...]:
+        """What is behind the name of the scenario: nothing for the split test, without perturbation."""
+        parts = (self.split if self.split != _TEST else None, self.perturbation)
+        return tuple(part for part in parts if part)
+
 
 class _Run(Struct, frozen=True):
     """A run: its scenario, model and suite, and its trials."""
@@ -183,7 +189,7 @@ class _Run(Struct, frozen=True):
 
     def test_set(self, part: _Part) -> str:
         """The name of the test set: the scenario for the split test, without perturbation."""
-        return self.staging.part(self.scenario, part.split if part.split != _TEST else None, part.perturbation)
+        return self.staging.part(self.scenario, *part.told_by)
 
     def system(self, test_set: str, trial: int | None = None) -> str:
         """The name under which a trial is stored. The trial is left out of the name if there is only one."""
@@ -229,6 +235,9 @@ def _stage_values(staging: Staging, read: list[_Value]) -> tuple[Staged, ...]:
     measures = dict.fromkeys(value.measure for value in finite_ones)
     right = staging.accuracy(run.scenario, measures, foremost(measures))
     of_part = {value.part: run.test_set(value.part) for value in finite_ones}
+    for part, test_set in of_part.items():
+        for group in _groups_of_run(staging, run.scenario):
+            staging.in_group(test_set, ":".join((group, *part.told_by)), is_mean=True)
     with Sheets(staging, VALUES, DOCUMENTS) as sheets:
         values = sheets.open(VALUES, "test_set", "system", "document", "measure", "value")
         attributes = sheets.open(DOCUMENTS, "test_set", "document", "split", "sub_split")
@@ -412,6 +421,18 @@ def _names_of_run(staging: Staging) -> tuple[str, str, str | None]:
     test_set = staging.named("test_set", scenario, "the folder does not name the scenario")
     suite = folder.parent.name if folder.parent.parent.name == "runs" else None
     return test_set, staging.named("system", model, "the folder does not name the model"), suite
+
+
+def _groups_of_run(staging: Staging, scenario: str) -> tuple[str, ...]:
+    """The groups that a run is in, of which HELM's tables have the mean over runs: those in the description of the run,
+    or else the scenario without its arguments, mmlu of mmlu:subject=law.
+    """
+    spec = staging.json_beside("run_spec.json", LARGEST_SPEC)
+    listed = spec.get("groups") if isinstance(spec, dict) else None
+    if isinstance(listed, list):
+        return tuple(str(group) for group in listed if group)
+    whole, _, given = scenario.partition(":")
+    return (whole,) if whole and given else ()
 
 
 def _recognizes(start: Start) -> Recognition | str | None:

@@ -474,6 +474,8 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
     said = results.model or _model_of_folder(staging)
     model = staging.named("system", said, "no folder or results file names the model")
     groups = results.groups.get(logged or task, ())
+    for group in groups:
+        staging.in_group(task, group)
     spans = results.spans.get(logged or task, frozenset()) | {staging.options.get("spans")}
     naming, contents, systems = _Naming(partial(staging.accuracy, task)), _Contents(), dict[int, str]()
     means = results.means.get(logged or task, frozenset())

@@ -202,6 +202,7 @@ class Staging(Struct, frozen=True):
     runs: Brought = struct_field(default_factory=dict)
     stated: list[StatedFigure] = struct_field(default_factory=list)
     parts: set[str] = struct_field(default_factory=set)
+    groups: dict[tuple[str, str], bool] = struct_field(default_factory=dict)
     texts: bool = False
     cluster: str = ""
     findings: Findings | None = None
@@ -311,6 +312,12 @@ class Staging(Struct, frozen=True):
         if name != test_set:
             self.parts.add(name)
         return name
+
+    def in_group(self, test_set: str, group: str, *, is_mean: bool = False) -> None:
+        """Says that a test set belongs to a group, and whether the harness takes the mean over its test sets, each
+        counted once. Otherwise a printed figure of the group tells how it is made of them.
+        """
+        self.groups[_name(test_set), _name(group)] = is_mean
 
     @property
     def settings(self) -> dict[str, str]:

@@ -37,6 +37,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
             ("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.",)
         )
     known = inquiry.catalog.test_sets
+    of_test_sets = [row for row in test_sets.rows if row["observed"] is not None]
     names = [inquiry.catalog.short_name(test_set) for test_set in known]
     yield Headline("Test sets", "test-sets")
     yield Listing(
@@ -54,7 +55,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
                 str(row["observed"]),
                 str(row["systems"]),
             )
-            for name, row in zip(names, test_sets.rows, strict=True)
+            for name, row in zip(names, of_test_sets, strict=True)
         ),
         titled=False,
         empty="no test sets yet: load some with evalhouse load",

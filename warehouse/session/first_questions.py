@@ -5,7 +5,7 @@ It knows names alone, no values, and answers nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -40,9 +40,22 @@ class FirstTable(Struct, frozen=True):
     @property
     def unmarked(self) -> str:
         """The same without marks, which need the same documents of all systems."""
+        return f"{self.plain} interval" if self.by_document else self.plain
+
+    @property
+    def plain(self) -> str:
+        """The same without intervals."""
         over = " over test sets" if self.averaged else ""
-        shown = f"{', '.join(self.measures)}{self.of} for all on {self._on}{over}"
-        return f"table {shown} interval" if self.by_document else f"table {shown}"
+        return f"table {', '.join(self.measures)}{self.of} for all on {self._on}{over}"
+
+    @property
+    def together(self) -> str:
+        """The statement for what systems have over the test sets, without the values on each."""
+        return self.together_by(self.measures[0])
+
+    def together_by(self, measure: str) -> str:
+        """The same by another measure."""
+        return f"score {measure}{self.of} for all on {self._on} over test sets"
 
     @property
     def _on(self) -> str:
@@ -64,15 +77,16 @@ class FirstTable(Struct, frozen=True):
         yield f"score {measure}{self.of} for all on {test_set}"
 
 
-def first_tables(catalog: Catalog, of: Collection[str] = ()) -> tuple[FirstTable, ...]:
+def first_tables(catalog: Catalog, of: Collection[str] = (), *, named: Iterable[str] = ()) -> tuple[FirstTable, ...]:
     """A table for each group of test sets with the same kind of rows and the same main measures, the most informative
-    kind of each test set; of these test sets, or of all.
+    kind of each test set; of these test sets, or of all. Measures that are `named` take the place of the main ones.
     """
+    named = tuple(named)
     groups: dict[tuple[str, tuple[str, ...]], list[tuple[KnownTestSet, Offer]]] = {}
     for test_set in catalog.test_sets:
         if of and not {test_set.name, test_set.full_name} & {*of}:
             continue
-        for offer in _by_what_is_asked_first(offers(catalog, test_set))[:1]:
+        for offer in _by_what_is_asked_first(offers(catalog, test_set, named))[:1]:
             groups.setdefault((offer.kind.name, _main_measures(offer)), []).append((test_set, offer))
     attributes = catalog.attributes["document"]
     return tuple(
@@ -117,6 +131,10 @@ def _can_be_averaged(catalog: Catalog, kind: str, there: Sequence[KnownTestSet])
 
 
 def _main_measures(offer: Offer) -> tuple[str, ...]:
-    """The measures that people quote first: accuracy where answers are right or wrong, else those of pages."""
+    """The measures that were named, or that people quote first: accuracy where answers are right or wrong, else those
+    of pages.
+    """
+    if offer.wanted:
+        return offer.wanted
     shown = offer.first
     return tuple(sorted(shown, key=lambda name: name != "accuracy"))

@@ -24,6 +24,7 @@ from evalhouse.warehouse.render.site.contents import (
 )
 from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result, count_behind
+from evalhouse.warehouse.session.first_questions import first_tables
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, offer_of
@@ -102,6 +103,7 @@ def _number(cell: Cell) -> float | None:
 # === the page =========================================================================================================
 
 VALUES, OTHERS = "values of the first measure", "values of other measures"
+AVERAGES = "averages of the first measure over test sets"
 RANKS, LETTERS, AGAINST = "ranks of systems", "letters of groups", "differences from a baseline"
 """The purposes of the statements behind a leaderboard."""
 
@@ -144,7 +146,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     systems = inquiry.catalog.names_of(inquiry.catalog.systems_with(offer.kind.name, test_set.id))
     if links.asking(""):
         yield _form(inquiry, address, links, offer, systems)
-    statements = _statements(address, offer, len(systems))
+    statements = _statements(address, offer, len(systems)) | _averages(inquiry, address, offer)
     answers = {part: answer_statement(inquiry, statement) for part, statement in statements.items()}
     known = {part: result for part, result in answers.items() if isinstance(result, Result)}
     if VALUES in known:
@@ -184,6 +186,24 @@ def _statements(address: Address, offer: Offer, systems: int) -> dict[str, str]:
         tested = f" for all against {typed_name(baseline)} on {typed_name(address.names[0])}{offer.of}{where}"
         statements[AGAINST] = f"compare {measures[0]}{tested}{drawn}{adjusted}"
     return statements
+
+
+def _averages(inquiry: Inquiry, address: Address, offer: Offer) -> dict[str, str]:
+    """The statement for averages over this test set and others like it, where they have sense: of whole test sets that
+    have the measure.
+    """
+    measure, catalog = offer.measured(address.all_of("measure"))[0], inquiry.catalog
+    name = catalog.short_name(inquiry.test_set(address.names[0]))
+    if address.one_of("where"):
+        return {}
+    for table in first_tables(catalog, named=inquiry.measures):
+        if not table.averaged or name not in table.test_sets or not offer.kind.by_document:
+            continue
+        there = [(inquiry.test_set(one), offer_of(inquiry, inquiry.test_set(one), "")) for one in table.test_sets]
+        if all(of is not None and of.kind is offer.kind and measure in (*of.measures, *of.wanted) for _, of in there):
+            missing = f" missing {word}" if (word := address.one_of("missing")) else ""
+            return {AVERAGES: f"{table.together_by(measure)}{missing}"}
+    return {}
 
 
 # --- the form ---------------------------------------------------------------------------------------------------------
@@ -246,6 +266,10 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
     if letters:
         columns.append(ListColumn("groups", "letters", "systems that share a letter do not differ significantly"))
     columns += [ListColumn(measure.name, "number") for measure in others]
+    averages = _by_system(known.get(AVERAGES))
+    average = measured_columns(known[AVERAGES])[0] if averages else None
+    if average is not None:
+        columns.append(ListColumn("average", "number", known[AVERAGES].caption))
     best = order[0] if order else ""
     compared = address.one_of("against", best)
     pairs = offer.kind.by_document and len(order) > 1
@@ -265,6 +289,8 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
         if letters:
             cells.append(str(letters.get(system, {}).get("letters") or ""))
         cells += [measure.shown({**of_others.get(system, {}), **row}) for measure in others]
+        if average is not None:
+            cells.append(average.shown(averages.get(system, {})))
         if pairs:
             cells.append(
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
+from evalhouse.warehouse.plans.labels import some
+from evalhouse.warehouse.plans.offers import typed_name
 from evalhouse.warehouse.render.site.contents import (
+    Failure,
     Headline,
     Link,
     ListCell,
@@ -16,9 +19,10 @@ from evalhouse.warehouse.render.site.contents import (
     Paragraphs,
 )
 from evalhouse.warehouse.results import Cell
+from evalhouse.warehouse.session.first_questions import first_tables
 from evalhouse.warehouse.web.addresses import Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry
-from evalhouse.warehouse.web.pages.parts import answer
+from evalhouse.warehouse.web.pages.parts import answer, answer_statement
 
 MOST_LISTED = 500
 """The number of systems or imports that are listed."""
@@ -60,7 +64,9 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         titled=False,
         empty="no test sets yet: load some with evalhouse load",
     )
+    yield from _groups(inquiry, links)
     yield answer(test_sets, links, drawn=False)
+    yield from _over_test_sets(inquiry, links)
     yield Headline("Systems", "systems")
     runs = any(column.name == "runs" for column in systems.table.columns)
     yield Listing(
@@ -106,6 +112,36 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if len(imports.rows) > MOST_LISTED:
         yield Paragraphs((f"The first {MOST_LISTED:,} of {len(imports.rows):,} imports.",))
     yield answer(imports, links, drawn=False)
+
+
+def _groups(inquiry: Inquiry, links: Links) -> Iterator[PageBlock]:
+    """The groups of test sets, if there are any, and what is in each; where a server answers, their tables."""
+    catalog = inquiry.catalog
+    if not catalog.groups:
+        return
+    rows: list[tuple[ListCell, ...]] = []
+    for group in catalog.groups.values():
+        name, parts = catalog.short_name(group.test_set), list(map(catalog.short_name, group.parts))
+        measures = [offer.first[0] for offer in inquiry.offers(group.parts[0])]
+        asking = links.asking(f"table {measures[0]} for all on {typed_name(name)}") if measures else ""
+        rows.append((Link(name, asking), f"{len(parts):,}", some(parts)))
+    columns = ListColumn("group", "name"), ListColumn("test sets", "number"), ListColumn("which")
+    yield Listing("Groups of test sets", columns, tuple(rows))
+
+
+MOST_COLUMNS = 12
+"""With more test sets than this, only what systems have over all of them is shown."""
+
+
+def _over_test_sets(inquiry: Inquiry, links: Links) -> Iterator[PageBlock]:
+    """The systems on the test sets of each kind, with the average over these as the last column."""
+    tables = [table for table in first_tables(inquiry.catalog, named=inquiry.measures) if table.averaged]
+    if tables:
+        yield Headline("Averages over test sets", "averages")
+    for table in tables:
+        few = len(table.test_sets) <= MOST_COLUMNS
+        shown = answer_statement(inquiry, table.plain if few else table.together)
+        yield shown if isinstance(shown, Failure) else answer(shown, links)
 
 
 def _import(row: Mapping[str, Cell]) -> tuple[ListCell, ...]:

@@ -71,7 +71,8 @@ def read(visit: Visit, path: str, warehouse: Path | None = None) -> Page:
 
 def test_the_warehouse_lists_test_sets_systems_and_imports(visit: Visit) -> None:
     page = read(visit, "/")
-    assert page.statements == ["show test sets", "show systems", "show imports"]
+    averages = "table F of extraction for all on TST3, TST4 over test sets"
+    assert page.statements == ["show test sets", averages, "show systems", "show imports"]
     assert page.links["TST3"] == "/test-set/TST3"
     assert page.links["GE-CMU"] == "/system/GE-CMU"
     assert ["MUC-4", "TST3", "100 messages", "18"] in page.rows
@@ -87,14 +88,17 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
         "score recall, precision of extraction for all on TST3",
         "rank F of extraction for all on TST3 shuffles 4999",
         "group F of extraction for all on TST3 shuffles 4999 adjust maxt",
+        "score F of extraction for all on TST3, TST4 over test sets",
     ]
     with Session.open() as session:
-        values, others, ranks, groups = (session.run(statement).rows for statement in page.statements)
+        values, others, ranks, groups, averages = (session.run(statement).rows for statement in page.statements)
     of = {row["system"]: row for row in values}
     of_others = {row["system"]: row for row in others}
     letters = {row["system"]: str(row["letters"]) for row in groups}
+    of_all = {row["system"]: row["F(beta=1)"] for row in averages}
     head, *rows = page.rows
-    assert head == ["ranks", "system", "F(beta=1)", "95% CI", "groups", "recall", "precision", "against GE"]
+    measured = ["F(beta=1)", "95% CI", "groups", "recall", "precision", "average"]
+    assert head == ["ranks", "system", *measured, "against GE"]
     assert [row[1] for row in rows] == [row["system"] for row in ranks]
     for row, ranked in zip(rows, ranks, strict=True):
         value = of[row[1]]
@@ -104,6 +108,7 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
         assert row[3].strip() == " – ".join(limits)
         assert row[4].split() == letters[row[1]].split()
         assert row[5] == f"{100 * float(str(of_others[row[1]]['recall'])):.2f}"
+        assert row[7] == f"{100 * float(str(of_all[row[1]])):.2f}"
     assert page.links["compare"].startswith("/test-set/TST3/pair/SYNCH/GE")
 
 

@@ -20,6 +20,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.loading.ingest import CarriedOut, carry_out, forget, load
 from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, plan
+from evalhouse.warehouse.python.warehouse import Warehouse
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.store.database import Database
 from tests.conftest import write_csv
@@ -397,10 +398,15 @@ def test_a_group_grows_and_who_lacks_a_part_is_named(tmp_path: Path) -> None:
             result = session.run(f"{statement} accuracy for all on farm")
             assert {row["system"]: row[column] for row in result.rows} == {"ada": 9 / 12, "bob": None}
             assert any("bob (not on pigs)" in note for note in result.notes)
+            assert [row["left_out"] for row in result.summary] == ["bob: pigs"]
         for statement in ("compare accuracy for ada, bob", "rank accuracy for all", "group accuracy for all"):
             with pytest.raises(QueryError) as refused:
                 session.run(f"{statement} on farm")
             assert "not there: bob" in refused.value.hints
+        opened = Warehouse(session)
+        for answer in (opened.score("accuracy", "all", on="farm"), opened.table("accuracy", "all", on="farm")):
+            assert any("bob (not on pigs)" in note for note in answer.notes)
+            assert [row["left_out"] for row in answer.summary] == ["bob: pigs"]
         forget(database, 3)
         assert [row["system"] for row in Session(database).run("rank accuracy for all on farm").rows] == ["ada", "bob"]
 

@@ -475,7 +475,7 @@ class Warehouse(OtherStatements):
         map : mapping of str to str, optional
             The columns for fields, if they have other names: `{"system": "model"}`.
         set : mapping of str to str, optional
-            Fields with the same value in every row: `{"test_set": "dev"}`; also `noun` and `cluster`.
+            Fields with the same value in every row: `{"test_set": "dev"}`; also `noun`, `cluster` and `group`.
         lower_is_better, higher_is_better : str or sequence of str
             Measures whose lower, or higher, values are better, if their names do not show it.
         share : str or sequence of str

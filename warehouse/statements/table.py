@@ -464,7 +464,7 @@ def answer(plan: PaperTablePlan, facts: Facts, workforce: Workforce) -> Result:
     return replace(
         result_of(
             plan.text,
-            plan.entries,
+            plan.score.entries,
             what,
             table,
             p_values=p_values,

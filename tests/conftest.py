@@ -276,6 +276,16 @@ def fill_clustered(database: Database, folder: Path) -> None:
     load(database, attributes, "documents", fields={"cluster": "passage"})
 
 
+def of_farm() -> list[tuple[object, ...]]:
+    """Right and wrong answers on three test sets: all of `ada` and `bob`, and of `cat` on two of them."""
+    rows: list[tuple[object, ...]] = []
+    for test_set, size in (("cows", 6), ("hens", 14), ("pigs", 10)):
+        for system, wrong in (("ada", 5), ("bob", 2), ("cat", 3)):
+            if (test_set, system) != ("pigs", "cat"):
+                rows += [(test_set, system, f"{test_set}{k}", "accuracy", int(k % wrong > 0)) for k in range(size)]
+    return rows
+
+
 def judged() -> list[tuple[object, ...]]:
     """Values of 120 documents by a judge, and of every third by people: `grade` is even, `cost` has a long tail, and
     `rough` sees it; `plain` sees grades but for a few documents, and `far` says very large values of documents that
@@ -439,15 +449,15 @@ def fill_predicted(database: Database, folder: Path) -> None:
         load(database, path, "conll", fields={"test_set": "drugs", "system": system})
 
 
-KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "predicted", "judged", "empty")
+KINDS = ("sample", "worked", "clustered", "imported", "replicated", "classes", "predicted", "judged", "farm", "empty")
 
 
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Warehouses on disk by name: `sample`, the sample data; `worked`, worked examples of papers, and odd names;
     `clustered`, dependent documents; `imported`, values and confidences; `replicated`, seeds and folds; `classes`,
-    predicted classes; `predicted`, numbers and spans; `empty`. All tests of a process share them, in any order, so a
-    test that changes one takes a copy.
+    predicted classes; `predicted`, numbers and spans; `farm`, a group of test sets; `empty`. All tests of a process
+    share them, in any order, so a test that changes one takes a copy.
     """
     folder = tmp_path_factory.mktemp("warehouses")
     paths = {name: folder / f"{name}.duckdb" for name in KINDS}
@@ -498,6 +508,9 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, P
     with create(paths["judged"]) as database:
         rows = write_csv(folder / "judged.csv", "test_set system document measure value", judged())
         load(database, rows, "values")
+    with create(paths["farm"]) as database:
+        rows = write_csv(folder / "farm.csv", "test_set system document measure value", of_farm())
+        load(database, rows, "values", fields={"group": "farm"})
     create(paths["empty"]).close()
     untouched = {name: path.read_bytes() for name, path in paths.items()}
     yield paths

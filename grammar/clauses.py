@@ -448,6 +448,9 @@ CLAUSES = (
 _EXPECTED = frozenset(word for expected in EXPECTATIONS for word in expected.split())
 """The words between `expect` and its question."""
 
+_SHOWN = (nodes.Show.words, nodes.Confusion.words)
+"""A question that `show` may stand before."""
+
 _CONTINUED = {
     ("is", "missing"),
     ("not", "missing"),
@@ -470,6 +473,8 @@ def question_word(words: Sequence[str]) -> str:
     """The first word of the question in a statement, after `plot` and similar words; empty if there is none."""
     at = 1 if words and words[0] in ABOUT_QUESTIONS else 0
     while at and at < len(words) and words[at] in _EXPECTED:
+        at += 1
+    if (*words[at : at + 2],) == _SHOWN:
         at += 1
     word = first_word(words[at]) if len(words) > at else ""
     return word if word in QUESTIONS else ""

@@ -650,6 +650,19 @@ class Curve(Measured, frozen=True):
     runs_apart: bool = False
 
 
+class Confusion(Answerable, frozen=True):
+    """`confusion for all on news`, or `show confusion`: how often each class was answered for each class of the key."""
+
+    words: ClassVar[str] = "confusion"
+
+    task: Name | None = None
+    systems: Systems | None = None
+    test_sets: TestSets | None = None
+    where: Condition | None = None
+    limit: Number | Variable | None = None
+    runs_apart: bool = False
+
+
 Question = (
     Score
     | Compare
@@ -668,6 +681,7 @@ Question = (
     | Documents
     | Differ
     | Curve
+    | Confusion
 )
 """What can be plotted, explained and exported."""
 

@@ -278,6 +278,7 @@ def sample() -> Iterator[Session]:
 
 def test_every_question_about_values_is_tried() -> None:
     of_one_test_set_or_kind = {"generality", "change", "replicate", "project", "audit", "agree", "curve", "coverage"}
+    of_one_test_set_or_kind |= {"confusion"}
     of_replicates_or_attributes = {"spread", "differ"}
     assert {asked.split()[0] for asked in ASKED.values()} - {"plot", "expect"} == (
         set(QUESTIONS) - of_one_test_set_or_kind - of_replicates_or_attributes

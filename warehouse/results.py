@@ -213,6 +213,20 @@ class Triangle(Struct, frozen=True):
     lowest_first: frozenset[tuple[Cell, ...]] = frozenset()
 
 
+class Matrix(Struct, frozen=True):
+    """How rows about two names become matrices on screen, one for each value of the `within` columns: a line for each
+    value of `row`, a column for each value of `column`, and `cell` where they meet. `corner` says which is which, and
+    `absent` stands for a name that is null.
+    """
+
+    within: tuple[str, ...]
+    row: str
+    column: str
+    cell: str
+    corner: str
+    absent: str
+
+
 class GridMeasure(Struct, frozen=True):
     """A measure of a grid: its name in the data, its heading in the grid, the kind of its values, and whether lower is
     better.
@@ -266,6 +280,7 @@ class Result(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
+    matrix: Matrix | None = None
     grid: Grid | None = None
     sections: tuple[TableSection, ...] = ()
     how: str = ""

@@ -11,6 +11,7 @@ from lark import Token
 from msgspec import Struct
 
 from evalhouse.grammar.clauses import (
+    ABOUT_QUESTIONS,
     CALLED,
     CLAUSES,
     STATEMENTS,
@@ -157,11 +158,13 @@ _SYNONYMS = {"micro", *CALLED, *(word for clause in CLAUSES for word in clause.s
 
 def _keywords(accepted: frozenset[str], place: Place, typed: str) -> tuple[str, ...]:
     """The keywords that may follow. If a comma is possible, `and` is not offered, `vs` only between systems that are
-    held against one, and `except` only after systems. Synonyms are offered only after the user has begun to type them.
+    held against one, `except` only after systems, and `show` only where it begins a statement. Synonyms are offered
+    only after the user has begun to type them.
     """
     passed_over = {"and", "vs"} if "COMMA" in accepted else set()
     passed_over -= {"vs"} if place.takes_versus else set()
     passed_over |= {"except"} if place.kind == "measure" else set()
+    passed_over |= {"show"} if place.statement in ABOUT_QUESTIONS else set()
     passed_over |= {word for word in _SYNONYMS if not typed or not word.startswith(typed)}
     keywords: list[str] = []
     for word in filter(None, map(keyword, accepted)):

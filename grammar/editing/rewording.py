@@ -57,7 +57,7 @@ REWORDINGS = (
     # statements
     _of(r"^\s*ranking\b", "rank"),
     _of(r"^\s*(?:sample\s+size|how\s+many)(?:\s+(?:documents|samples|items))?(?:\s+for)?\b", "power"),
-    _of(rf"^\s*plot\s+(?!(?:{_QUESTIONS})\b)", "plot score "),
+    _of(rf"^\s*plot\s+(?!(?:{_QUESTIONS}|show)\b)", "plot score "),
     _of(r"^\s*compare\b(?=.*\bby\s+(?!document\b\s*$)\S+)", "differ"),
     _of(r"^\s*break\s*down\b", "differ"),
     _of(r"^\s*significance\s+groups?\b", "group"),
@@ -66,6 +66,7 @@ REWORDINGS = (
     _of(r"^\s*per[\s-](\w+)\s+(.*)$", r"score \2 by \1"),
     _of(r"^\s*rank\s+(?:the\s+)?(?:systems|models|runs|teams)\s+by\b", "rank"),
     _of(r"^\s*(?:show\s+)?win\s+rate\b\s*(?:of\s+|for\s+)?", "documents F for "),
+    _of(r"\b(?:show\s+)?(?:the\s+)?confusion\s+(?:matrix|matrices|table)\b(?:\s+of\b(?=\s+\S+\s+on\b))?", "confusion"),
     _of(r"^\s*describe\s+.*$", "show systems"),
     _of(r"^\s*show\s+documents\b.*$", "coverage"),
     _of(r"^\s*(?:show\s+)?schema\s*;?\s*$", 'sql "select table_name, column_name from information_schema.columns"'),

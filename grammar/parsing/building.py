@@ -177,7 +177,8 @@ class Builder(Transformer[Token, Any]):
     def __init__(self) -> None:
         super().__init__()
         for word in QUESTIONS:
-            setattr(self, word, self._question)
+            if not hasattr(self, word):
+                setattr(self, word, self._question)
         for word in ABOUT_QUESTIONS:
             if not hasattr(self, word):
                 setattr(self, word, self._about_question)
@@ -202,6 +203,11 @@ class Builder(Transformer[Token, Any]):
         first = next((piece for piece in pieces if isinstance(piece, First)), None)
         clauses = tuple(piece for piece in pieces if isinstance(piece, WrittenClause))
         return Draft(word, first, clauses, _whole(pieces), span_of(pieces[0]), typed if typed != word else "")
+
+    def confusion(self, pieces: list[Parsed]) -> Draft:
+        """`show` may stand before the word."""
+        at = _words(pieces).index("CONFUSION")
+        return replace(self._question(pieces[at:]), span=_whole(pieces))
 
     def _about_question(self, pieces: list[Parsed]) -> Preceded:
         return Preceded(str(pieces[0]).lower(), pieces[1], _whole(pieces), span_of(pieces[0]))

@@ -8,7 +8,7 @@ from evalhouse.grammar.clauses import CLAUSES, STATEMENTS
 from evalhouse.grammar.parser import expect_next
 
 FOLLOWS: list[tuple[str, str, str]] = [
-    ("show ", "attributes, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
+    ("show ", "attributes, confusion, evaluations, imports, measures, systems, test sets, tests, texts, variables", ""),
     ("score ", "all, by, for, macro, mean, of, on, weighted, where", "measure, variable"),
     ("score F", "all, by, for, macro, mean, of, on, weighted, where", "measure, variable"),
     (
@@ -55,10 +55,12 @@ FOLLOWS: list[tuple[str, str, str]] = [
     ("compare F shuffles ", "", "variable, number"),
     (
         "plot ",
-        "agree, audit published, change, compare, coverage, curve, differ, documents, generality, group, power, "
-        "project, rank, replicate, score, spread, table",
+        "agree, audit published, change, compare, confusion, coverage, curve, differ, documents, generality, group, "
+        "power, project, rank, replicate, score, spread, table",
         "",
     ),
+    ("plot show ", "confusion", ""),
+    ("show confusion ", "as of, for, limit, of, on, runs apart, where", ""),
     ("plot agree ", "as of, by, exchange by, font, interval, level, on, seed, title, to, where, width, with key", ""),
     ("agree ", "as of, by, exchange by, interval, level, on, seed, where, with key", ""),
     ("plot agree to ", "", "variable, text"),

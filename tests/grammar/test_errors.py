@@ -43,8 +43,8 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("(score F)", "a statement begins with a word, not '('", "(", ()),
     (
         "plot show systems",
-        "plot takes a question, not 'show'",
-        "show",
+        "plot takes a question, not 'systems'",
+        "systems",
         ("questions are " + ", ".join(QUESTIONS),),
     ),
     ("explain scor F", "explain takes a question, not 'scor'", "scor", ("did you mean score?",)),
@@ -185,7 +185,7 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ('load "a.csv" scores', "expected 'as', not 'scores'", "scores", ()),
     (
         "show sytems",
-        "expected a word such as 'attributes', 'evaluations' or 'imports', not 'sytems'",
+        "expected a word such as 'attributes', 'confusion' or 'evaluations', not 'sytems'",
         "sytems",
         ("did you mean systems?",),
     ),

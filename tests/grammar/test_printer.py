@@ -254,6 +254,16 @@ question_kinds = (
         interval=st.sampled_from([None, *nodes.INTERVAL_WORDS]),
         **past,
     ),
+    st.builds(
+        nodes.Confusion,
+        perhaps(names),
+        perhaps(systems),
+        perhaps(test_sets),
+        perhaps(conditions),
+        perhaps(amounts),
+        runs_apart=st.booleans(),
+        **past,
+    ),
     st.builds(nodes.Coverage, perhaps(names), perhaps(systems), perhaps(test_sets), runs_apart=st.booleans(), **past),
     st.builds(
         nodes.Spread,

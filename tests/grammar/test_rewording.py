@@ -69,6 +69,8 @@ GUESSES = {
     "score F on t order by F descending": "score F on t order by F desc",
     "score F on t order by F ascending": "score F on t order by F asc",
     "win rate A vs B on t": "documents F for A vs B on t",
+    "confusion matrix for A on t": "confusion for A on t",
+    "show the confusion matrix for A on t": "confusion for A on t",
     "describe GE": "show systems",
     "show documents": "coverage",
     "show schema": 'sql "select table_name, column_name from information_schema.columns"',

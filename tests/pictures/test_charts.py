@@ -43,6 +43,7 @@ PICTURES = {
     "power": "plot power F for GE, UMASS on TST3 detect 2%, 5%, 10%",
     "documents": "plot documents F for GE, UMASS on TST3",
     "slices": "plot differ accuracy, fallout of filtering for GE, UMASS on TST3 by label shuffles 99",
+    "classes": "plot confusion of filtering for GE, UMASS on TST3",
     "ranked": "plot score F for GE, UMASS on TST3, TST4",
 }
 

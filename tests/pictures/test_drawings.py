@@ -28,6 +28,7 @@ QUERIES = {
     "planes": "plot score recall, precision of published for all on TST2, TST3, TST4",
     "null": "plot compare F for GE, UMASS on TST3 shuffles 9999",
     "matrix": "plot compare F for all on TST3 shuffles 999",
+    "classes": "plot show confusion of filtering for GE, UMASS on TST3",
     "against": "plot compare F for all against GE on TST3 shuffles 999",
     "slopes": "plot change precision, fallout of published for all from TST3 to TST4",
     "projection": "plot project precision of published for GE, LSI from TST3 to generality 0.01, 0.10",

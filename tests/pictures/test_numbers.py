@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from evalhouse.warehouse.charts import Axis, Bars, Bins, Chart, Panel, Points, Rule, Squares, Unit
+from evalhouse.warehouse.charts import Axis, Bars, Bins, Chart, Panel, Points, Rule, Shades, Squares, Unit
 from evalhouse.warehouse.charts import Path as Line
 from evalhouse.warehouse.charts.axes import limits_of, ticks_of
 from evalhouse.warehouse.loading.ingest import load
@@ -80,6 +80,7 @@ OF_SAMPLE = (
     f"differ {UTILITY} of filtering for GE, UMASS on TST3 by label shuffles 99",
     "curve precision, recall of filtering for GE, UMASS on TST3 shuffles 99",
     f"curve {UTILITY}, F of filtering for GE, UMASS on TST3 shuffles 99",
+    "confusion of filtering for GE, UMASS on TST3, TST4",
 )
 
 OF_CONFIDENCES = (
@@ -209,6 +210,11 @@ def test_what_is_drawn_is_in_the_rows_in_the_unit_of_its_axis(sessions: dict[str
             known = known_numbers(result, "probability")
             assert all(square.level in known for square in squares.squares)
             tried += len(squares.squares)
+        for shades in panel.marks_of(Shades):
+            known = known_numbers(result, "count")
+            assert all(shade.count in known for shade in shades.shades)
+            assert all(shade.share in known_numbers(result, "proportion") for shade in shades.shades if shade.share)
+            tried += len(shades.shades)
         for bins in panel.marks_of(Bins):
             assert panel.y.unit == "count"
             tried += len(bins.bins)

@@ -71,6 +71,7 @@ compare precision for GE, UMASS on TST3 test wilcoxon
 + generality on TST2, TST3, TST4
 + change precision, fallout of published for all except allrel from TST3 to TST4 trim 1
 + project precision, F of filtering for GE, UMASS from TST3 to generality 0.01, 0.05
++ confusion of filtering for GE, UMASS on TST3
 + audit published for GE, LSI, SRI, allrel on TST2, TST3, TST4
 + agree on TST3
 + explain compare F for GE, UMASS on TST3

@@ -127,6 +127,7 @@ STATEMENTS = (
     "generality on TST3",
     "audit published on TST2",
     "coverage on TST3",
+    "confusion of filtering for GE on TST3",
 )
 
 

@@ -6,7 +6,7 @@ provide the numbers. Names are as they are stored: the code that draws them must
 
 from __future__ import annotations
 
-from math import exp, log
+from math import ceil, exp, log
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct, to_builtins
@@ -193,6 +193,27 @@ class Squares(Struct, frozen=True):
     squares: tuple[Square, ...]
 
 
+class Shade(Struct, frozen=True):
+    """How many documents a square stands for, known by its row and column, and which share of its row they are: None in
+    a row without documents.
+    """
+
+    row: int
+    column: int
+    count: float
+    share: float | None
+
+    def level(self, levels: int) -> int:
+        """Which of some equal levels its share lies in, from 1; 0 where there is nothing."""
+        return min(ceil(self.share * levels), levels) if self.share else 0
+
+
+class Shades(Struct, frozen=True):
+    """Squares that are darker, the larger their share is."""
+
+    shades: tuple[Shade, ...]
+
+
 class Bracket(Struct, frozen=True):
     """The places of systems that do not differ significantly, and the letter that they share."""
 
@@ -204,8 +225,8 @@ class Brackets(Struct, frozen=True):
     groups: tuple[Bracket, ...]
 
 
-Mark = Points | Spans | Bands | Path | Bins | Bars | Rule | Squares | Brackets
-M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Brackets)
+Mark = Points | Spans | Bands | Path | Bins | Bars | Rule | Squares | Shades | Brackets
+M = TypeVar("M", Points, Spans, Bands, Path, Bins, Bars, Rule, Squares, Shades, Brackets)
 
 # --- what marks are drawn on ------------------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from evalhouse.warehouse.charts import (
     Point,
     Points,
     Rule,
+    Shade,
+    Shades,
     Spans,
     Square,
     Squares,
@@ -97,6 +99,28 @@ def matrix(title: str, ranked: Sequence[str], levels: Mapping[frozenset[str], tu
                 squares.append(Square(row, column, *level_and_verdict))
     names = tuple(ranked)
     return Panel(title, Axis("", "name", names=names), Axis("system", "name", names=names), (Squares(tuple(squares)),))
+
+
+# === classes of the key against classes answered ======================================================================
+
+
+def confusion(
+    title: str,
+    gold: Sequence[str],
+    answers: Sequence[str],
+    counted: Mapping[tuple[str, str], tuple[float, float | None]],
+) -> Panel:
+    """A panel with a line for each class of the key and a column for each answer. `counted` has the number of documents
+    of both, and their share of the class.
+    """
+    shades = tuple(
+        Shade(row, column, *counted[name, said])
+        for row, name in enumerate(gold)
+        for column, said in enumerate(answers)
+        if (name, said) in counted
+    )
+    across, down = Axis("answer", "name", names=tuple(answers)), Axis("gold", "name", names=tuple(gold))
+    return Panel(title, across, down, (Shades(shades),))
 
 
 # === sorted bars ======================================================================================================

@@ -33,7 +33,17 @@ from evalhouse.warehouse.plans.labels import (
     signature,
     title,
 )
-from evalhouse.warehouse.results import EMPTY, UNEVEN, Column, Result, SideBySide, Table, TableSection, Triangle
+from evalhouse.warehouse.results import (
+    EMPTY,
+    UNEVEN,
+    Column,
+    Matrix,
+    Result,
+    SideBySide,
+    Table,
+    TableSection,
+    Triangle,
+)
 
 # === what tests add ===================================================================================================
 # Gathered from one comparison after another: what was tested and how, the p of each pair, and the notes that all
@@ -109,6 +119,7 @@ def result_of(
     summary_table: Table = EMPTY,
     side_by_side: SideBySide | None = None,
     triangle: Triangle | None = None,
+    matrix: Matrix | None = None,
     sections: tuple[TableSection, ...] = (),
     one_by_one: bool = False,
     uneven: frozenset[tuple[str, str]] = frozenset(),
@@ -138,6 +149,7 @@ def result_of(
         ),
         side_by_side=side_by_side,
         triangle=triangle,
+        matrix=matrix,
         sections=sections,
         how=how,
         p_values=tuple(p_values),

@@ -8,7 +8,19 @@ from evalhouse.warehouse.kinds.counted import COUNTS, EXTRACTION, FILTERING
 from evalhouse.warehouse.kinds.kind import Kind
 from evalhouse.warehouse.kinds.valued import NUMBERS, PUBLISHED, RANKINGS, VALUES
 
-__all__ = ["COUNTED", "COUNTS", "FILTERING", "IMPORTED", "KINDS", "NUMBERS", "PUBLISHED", "RANKINGS", "VALUES", "Kind"]
+__all__ = [
+    "COUNTED",
+    "COUNTS",
+    "EXTRACTION",
+    "FILTERING",
+    "IMPORTED",
+    "KINDS",
+    "NUMBERS",
+    "PUBLISHED",
+    "RANKINGS",
+    "VALUES",
+    "Kind",
+]
 
 KINDS: Mapping[str, Kind] = {
     task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, NUMBERS, VALUES, PUBLISHED)

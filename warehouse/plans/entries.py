@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import partial
 from math import lcm
 
 from msgspec import Struct
@@ -202,6 +203,8 @@ class Wanted(Struct, frozen=True):
     """Whether the statement takes means over what documents share."""
     together: bool = False
     """Whether test sets are taken together, of which groups are no more than their parts."""
+    of_classes: bool = False
+    """Whether the classes of documents are asked about, and no measure."""
 
     @classmethod
     def of(cls, statement: n.Measured) -> Wanted:
@@ -412,7 +415,8 @@ def without_confidence(statistic: Statistic, node: n.Node) -> QueryError:
 
 def entry_on(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool = False) -> p.Entry:
     """The systems and statistics on one test set; `elsewhere` leaves out systems that have rows only on another."""
-    if of_attempts := attempts_of(wanted.measures, wanted.task, scope, test_set):
+    of_attempts = None if wanted.of_classes else attempts_of(wanted.measures, wanted.task, scope, test_set)
+    if of_attempts:
         return _of_attempts(of_attempts, wanted, scope, test_set, elsewhere)
     wanted.check_runs()
     task = _task(wanted, scope, test_set, place, elsewhere)
@@ -566,14 +570,15 @@ def _with_common(
 def _task(wanted: Wanted, scope: Scope, test_set: KnownTestSet, place: n.Node, elsewhere: bool) -> Kind:
     """The task after `of`, or the first that has the measures and rows for the systems."""
     given = scope.task(wanted.task)
-    possible = [given] if given else scope.tasks_with(wanted.measures, test_set)
+    of_measures = scope.kinds_of_classes if wanted.of_classes else partial(scope.tasks_with, wanted.measures)
+    possible = [given] if given else of_measures(test_set)
     stored = [task for task in possible if scope.catalog.has_rows(task.name, test_set.id)]
     for task in possible:
         # Baselines are computed from the key alone.
         if task.has_key and task not in stored and scope.catalog.labelled(test_set.id) and _with_baselines(wanted):
             stored.append(task)
     if not stored:
-        raise _no_rows(possible, scope, test_set, place)
+        raise _no_rows(possible, scope, test_set, place) if possible else _no_classes(scope, test_set, place)
     errors = []
     empty = None
     for task in stored:
@@ -600,6 +605,12 @@ def _no_rows(possible: list[Kind], scope: Scope, test_set: KnownTestSet, place: 
     others = [task for task in KINDS.values() if task.by_document and scope.catalog.has_rows(task.name, test_set.id)]
     there = listing(scope.known_measures(test_set), f"measures of {here}") if others else ()
     return _NoRowsError(f"{here} has no {rows}", place.span, (*hint, *there))
+
+
+def _no_classes(scope: Scope, test_set: KnownTestSet, place: n.Node) -> _NoRowsError:
+    having = [scope.catalog.short_name(other) for other in scope.catalog.test_sets if scope.kinds_of_classes(other)]
+    wrong = f"{scope.catalog.short_name(test_set)} has neither classes nor decisions beside a key"
+    return _NoRowsError(wrong, place.span, listing(having, "test sets that have") if having else ())
 
 
 def _with_baselines(wanted: Wanted) -> bool:

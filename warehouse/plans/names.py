@@ -21,7 +21,7 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.editing.hints import brief, hints, listing, near, number_text
 from evalhouse.grammar.errors import NOWHERE, QueryError
 from evalhouse.grammar.printer import to_text
-from evalhouse.warehouse.kinds import COUNTS, FILTERING, IMPORTED, KINDS, RANKINGS, VALUES, Kind
+from evalhouse.warehouse.kinds import COUNTS, EXTRACTION, FILTERING, IMPORTED, KINDS, RANKINGS, VALUES, Kind
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, DeclaredMeasure
 from evalhouse.warehouse.measures import (
     CUTOFF,
@@ -50,6 +50,9 @@ _It = TypeVar("_It")
 
 UNSAID_ATTRIBUTES = ("replicate", "model")
 """The attributes that mark replicates by default: the first that systems have."""
+
+KINDS_OF_CLASSES = (EXTRACTION, FILTERING)
+"""The kinds whose rows may say which class a document has, and which one a system answered."""
 
 HOW_TO_LOAD = "replicates come from a column seed, run or epoch in a loaded file, or write replicates by system.NAME"
 
@@ -359,6 +362,15 @@ class Scope(Struct, frozen=True):
         there = self.catalog.systems_with(VALUES.name, test_set.id)
         shared = "" if self.catalog.models else attribute or ""
         return any(len(runs) > 1 for runs in self.catalog.replicates(shared, there).values())
+
+    def kinds_of_classes(self, test_set: KnownTestSet) -> list[Kind]:
+        """Those of the kinds whose rows may say the class of a document that do so on a test set."""
+        return [
+            kind
+            for kind in KINDS_OF_CLASSES
+            if self.catalog.has_rows(kind.name, test_set.id)
+            and (self.catalog.labelled(test_set.id) if kind.has_key else self.catalog.labels_of(test_set.id))
+        ]
 
     def stored_with(self, measures: Iterable[n.MeasureCall | n.Mean], test_set: KnownTestSet) -> list[Kind]:
         """Those of the kinds with the measures that have rows on a test set."""

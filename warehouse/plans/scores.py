@@ -91,6 +91,28 @@ def printed_filtering(entry: p.Entry) -> Sql:
     )
 
 
+# === classes of documents =============================================================================================
+
+
+def class_pairs(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """System id, the class in the key, the class answered, which is null where there is none, and how many documents
+    have both.
+    """
+    unit = p.Dimension("unit")
+    rows = FactRows(entry, where, (unit,))
+    name_of = "max(" + rows.expression(unit) + ") filter (f."
+    classes = name_of + "possible > 0) as gold, " + name_of + "actual > 0) as answer"
+    documents = "select f.system_id as system, " + classes + rows.tail() + " group by f.system_id, f.document_id"
+    return "select system, gold, answer, count(*) from (" + documents + ") group by all"
+
+
+def decided_pairs(entry: p.Entry, where: p.Filter | None) -> Sql:
+    """The same of decisions on the documents of a key: the label, whether the system said yes, and how many."""
+    rows = FactRows(entry, where)
+    said = "(f.a + f.b + f.x > 0)"
+    return "select f.system_id, f.label::varchar, " + said + ", count(*)" + rows.tail() + " group by all"
+
+
 # === sums of scores ===================================================================================================
 # A statistic is read as the sums of its forms, whole numbers, and the value is rounded once, outside the database. An
 # averaged statistic is read as the sum of its values per document in fixed point, which does not depend on the order in

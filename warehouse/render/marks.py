@@ -17,10 +17,12 @@ from evalhouse.warehouse.charts import (
     Point,
     Points,
     Rule,
+    Shades,
     Spans,
     Squares,
     axes,
     format_value,
+    plain,
 )
 from evalhouse.warehouse.charts.axes import Box, spread_out, ticks_of
 from evalhouse.warehouse.render.style import cell, clean, width
@@ -47,6 +49,8 @@ LINE_HEIGHT = 1.15
 ROW = 20
 WIDE, HIGH = 460.0, 400.0
 SQUARE = 30
+SHADE = 44
+"""How wide a square with the number of its documents is."""
 BESIDE = 60
 """How far names may reach beyond the right end of the axes."""
 
@@ -93,6 +97,8 @@ def size(panel: Panel) -> Pixels:
     if panel.marks_of(Squares):
         side = float(SQUARE * len(panel.y.names))
         return side, side
+    if panel.marks_of(Shades):
+        return float(SHADE * len(panel.x.names)), float(SQUARE * len(panel.y.names))
     wide = WIDE if panel.wide is None else panel.wide
     if panel.y.nominal:
         return wide if panel.beneath else wide - 60.0, float(ROW * len(panel.y.names))
@@ -484,6 +490,49 @@ def _squares(mark: Squares, panel: Panel) -> list[Spec]:
     ]
 
 
+SHADES = (
+    ("#F2F2F2", INK),
+    ("#CFE1EC", INK),
+    ("#A6CCE2", INK),
+    ("#7DB5D8", INK),
+    (BLUE, "white"),
+    ("#005A8C", "white"),
+    ("#00436B", "white"),
+)
+"""The fill of a square and the ink of its number: of none, then of up to each sixth of the documents of its line."""
+
+
+def _shades(mark: Shades, panel: Panel) -> list[Spec]:
+    across, down = distinct(panel.x.names), distinct(panel.y.names)
+    values = []
+    for shade in mark.shades:
+        fill, ink = SHADES[shade.level(len(SHADES) - 1)]
+        gold, answer = clean(panel.y.names[shade.row]), clean(panel.x.names[shade.column])
+        share = cell("proportion", shade.share)
+        number = plain(shade.count, 1)
+        values.append(
+            {
+                "x": across[shade.column],
+                "y": down[shade.row],
+                "text": number,
+                "fill": fill,
+                "ink": ink,
+                "gold": gold,
+                "answer": answer,
+                "documents": number,
+                "share": share,
+                "spoken": f"gold {gold}, answer {answer}: {number}, {share}% of {gold}",
+            }
+        )
+    shown = [{"field": field, "type": "nominal"} for field in ("gold", "answer", "documents", "share")]
+    rect = {"type": "rect", "stroke": "white", "strokeWidth": 1}
+    fill_of, ink_of = ({"field": field, "type": "nominal", "scale": None} for field in ("fill", "ink"))
+    return [
+        layer(values, rect, panel, color=fill_of, tooltip=shown),
+        layer(values, {"type": "text", "fontSize": 10, "aria": False}, panel, color=ink_of, text=WORDS),
+    ]
+
+
 def _level(level: float) -> str:
     """A p-value in a small square: .042, <.001, 1.0."""
     if level >= 0.9995:
@@ -498,6 +547,7 @@ LAYERS: dict[type, Callable[[Any, Panel], list[Spec]]] = {
     Bars: _bars,
     Rule: _rule,
     Squares: _squares,
+    Shades: _shades,
 }
 
 

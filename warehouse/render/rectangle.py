@@ -23,6 +23,7 @@ from evalhouse.warehouse.results import (
     CellKind,
     Column,
     GridMeasure,
+    Matrix,
     Result,
     Table,
     TableSection,
@@ -180,6 +181,11 @@ def rectangles(result: Result, style: Style) -> list[Rectangle]:
         blocks = [block for triangle in drawn for block in _blocks(triangle, style.width)]
         if all(block.width <= style.width for block in blocks):
             return blocks
+    if result.matrix:
+        whole_ones = matrix_rectangles(result.table, result.matrix, style)
+        return [
+            part for whole in whole_ones for part in panels(whole, lambda panel: panel.width <= style.width, SHORTEST)
+        ]
     return _draw_tables(result, style, whole=False)
 
 
@@ -383,6 +389,8 @@ def unbounded_rectangles(
     if result.triangle:
         triangles = triangle_rectangles(result.table, result.triangle, style, level_digits)
         return triangles if len(triangles) > 1 else [replace(triangle, title="") for triangle in triangles]
+    if result.matrix:
+        return matrix_rectangles(result.table, result.matrix, style)
     return _draw_tables(result, replace(style, width=sys.maxsize), whole)
 
 
@@ -489,6 +497,28 @@ def _short_level(level: Cell, digits: int) -> str:
         return UNDEFINED
     text = cell("probability", level, digits)
     return text if text.startswith("<") else text.removeprefix("0") if text.startswith("0") else text[: digits + 1]
+
+
+def matrix_rectangles(table: Table, how: Matrix, style: Style) -> list[Rectangle]:
+    """One matrix for each value of the `within` columns, with lines and columns in the order of the rows."""
+    groups: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
+    for row in table.records():
+        groups.setdefault(tuple(row[name] for name in how.within), []).append(row)
+    kind = next(column.kind for column in table.columns if column.name == how.cell)
+    drawn = []
+    for key, rows in groups.items():
+        title = " on ".join(cell("name", part) for part in key) if len(groups) > 1 else ""
+        drawn.append(_matrix(title, rows, how, kind, style))
+    return drawn
+
+
+def _matrix(title: str, rows: Sequence[Row], how: Matrix, kind: CellKind, style: Style) -> Rectangle:
+    cells = {(row[how.row], row[how.column]): cell(kind, row[how.cell], style.digits) for row in rows}
+    down, across = (list(dict.fromkeys(key[side] for key in cells)) for side in (0, 1))
+    headings = (how.corner, *(how.absent if name is None else cell("name", name) for name in across))
+    lines = tuple((cell("name", name), *(cells.get((name, other), "") for other in across)) for name in down)
+    numeric = (False, *(True for _ in across))
+    return Rectangle(headings, lines, numeric, tuple(widths(headings, lines)), 2, title, keys=1)
 
 
 def narrow(limits: list[int], places: list[int], least: int, over: int) -> int:

@@ -22,9 +22,11 @@ from evalhouse.warehouse.charts import (
     Point,
     Points,
     Rule,
+    Shades,
     Spans,
     Squares,
     format_value,
+    plain,
 )
 from evalhouse.warehouse.charts.axes import place, spread_out, ticks_of
 from evalhouse.warehouse.render.panels import middle
@@ -172,6 +174,44 @@ def squares(panel: Panel, style: Style) -> list[Text]:
             line.append(sign.rjust(room), look)
         lines.append(line)
     return lines
+
+
+# === classes as shaded numbers ========================================================================================
+
+SHADES = " ░▒▓█"
+SHADE_LEGEND = "the fuller, the larger the share of the gold class"
+
+
+def shades(panel: Panel, style: Style) -> list[Text]:
+    """One line per class of the key, with the number of documents of each answer behind a sign for its share. Answers
+    that do not fit beside one another stand in further blocks.
+    """
+    known = {(shade.row, shade.column): shade for mark in panel.marks_of(Shades) for shade in mark.shades}
+    numbers = {place: plain(shade.count, 1) for place, shade in known.items()}
+    names = [clean(name) for name in panel.y.names]
+    room = min(max(map(width, [*names, panel.y.title])), max(style.width // 3, SHORTEST_CLASS))
+    answers = [middle(clean(name), LONGEST_ANSWER) for name in panel.x.names]
+    wide = max(*map(width, answers), *(len(number) + 2 for number in numbers.values()))
+    many = max((style.width - room) // (wide + 2), 1)
+    lines = []
+    for start in range(0, len(answers), many):
+        columns = range(start, min(start + many, len(answers)))
+        headings = (" " * (wide + 2 - width(answers[column])) + answers[column] for column in columns)
+        lines.append(Text(" " * room + "".join(headings), "dim"))
+        for row, name in enumerate(names):
+            shown = middle(name, room)
+            line = Text(shown + " " * (room - width(shown)))
+            for column in columns:
+                shade = known.get((row, column))
+                sign = SHADES[shade.level(len(SHADES) - 1)] if shade else " "
+                line.append(f"{sign} {numbers.get((row, column), '')}".rjust(wide + 2), "bold" if row == column else "")
+            lines.append(line)
+    return lines
+
+
+SHORTEST_CLASS = 8
+LONGEST_ANSWER = 16
+"""How long the names of classes are, if there is no room for all of them."""
 
 
 # === rows of names and dots ===========================================================================================
@@ -417,7 +457,7 @@ def _frame_canvas(panel: Panel, canvas: Canvas, before: int, behind: int) -> lis
 
 SIMULATED = "SIMULATED DATA"
 
-MEANINGS = {Bins: BAR_LEGEND, Squares: SQUARE_LEGEND}
+MEANINGS = {Bins: BAR_LEGEND, Squares: SQUARE_LEGEND, Shades: SHADE_LEGEND}
 """The meanings of the signs, by kind of mark."""
 
 
@@ -442,6 +482,8 @@ def _panel(panel: Panel, style: Style) -> list[Text]:
     kinds = {type(mark) for mark in panel.marks}
     if Squares in kinds:
         return squares(panel, style)
+    if Shades in kinds:
+        return shades(panel, style)
     if Bins in kinds:
         return bars(panel, style)
     return ladder(panel, style) if panel.y.nominal else plot(panel, style)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from evalhouse.warehouse.results import Cell, Grid, Result, SideBySide, Table, TableSection
+from evalhouse.warehouse.results import Cell, Grid, Matrix, Result, SideBySide, Table, TableSection
 
 
 def for_page(result: Result, most: int, elsewhere: str) -> Result:
@@ -34,6 +34,12 @@ def _first_lines(result: Result, most: int) -> tuple[int, Result]:
             return len(systems), replace(result, grid=shorter)
         case Result(side_by_side=SideBySide(lines=lines) as across):
             return len(lines), replace(result, side_by_side=replace(across, lines=lines[:most]))
+        case Result(matrix=Matrix() as matrix):
+            places = [result.columns.index(name) for name in (*matrix.within, matrix.row)]
+            all_lines = dict.fromkeys(tuple(row[place] for place in places) for row in result.table.rows)
+            kept = {*list(all_lines)[:most]}
+            rows_of = tuple(row for row in result.table.rows if tuple(row[place] for place in places) in kept)
+            return len(all_lines), replace(result, table=replace(result.table, rows=rows_of))
         case Result(sections=(_, *_)):
             shown = sum(section.lines for section in result.sections)
             return shown, replace(result, sections=tuple(_first_sections(result.sections, most)))

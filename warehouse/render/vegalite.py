@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from evalhouse.warehouse.charts import Bins, Brackets, Chart, Panel, Rule, Squares
+from evalhouse.warehouse.charts import Bins, Brackets, Chart, Panel, Rule, Shades, Squares
 from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.render.marks import (
     FAINT,
@@ -47,7 +47,12 @@ DARK: Mapping[str, str] = {
     "#EEEEEE": "#2a3138",
     "#F2F2F2": "#1d232a",
     "#F5C76A": "#6b5210",
+    "#CFE1EC": "#1f3a4d",
+    "#A6CCE2": "#224f6b",
+    "#7DB5D8": "#27628a",
     "#0072B2": "#56b4e9",
+    "#005A8C": "#8accf0",
+    "#00436B": "#bfe4f8",
     "#9CC7E4": "#2b5876",
     "#D55E00": "#f0803c",
     "#009E73": "#2fc79b",
@@ -161,7 +166,11 @@ def _meanings(chart: Chart) -> list[str]:
     lines = "lines" if any(len(panel.marks_of(Rule)) > 1 for panel in chart.panels) else "line"
     # A picture has other colours on dark paper, so its legend names none.
     extreme = f"bars beyond the {lines}: as extreme as observed, or more"
-    meanings = {Bins: extreme, Squares: "* significant, ? undecided"}
+    meanings = {
+        Bins: extreme,
+        Squares: "* significant, ? undecided",
+        Shades: "the stronger the colour, the larger the share of the gold class",
+    }
     return [meaning for kind, meaning in meanings.items() if kind in kinds]
 
 

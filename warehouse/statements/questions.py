@@ -33,6 +33,7 @@ QUESTIONS: dict[type[n.Node], Lazy] = {
     n.Documents: lazy("evalhouse.warehouse.statements.documents:DOCUMENTS"),
     n.Differ: lazy("evalhouse.warehouse.statements.differ:DIFFER"),
     n.Curve: lazy("evalhouse.warehouse.statements.curve:CURVE"),
+    n.Confusion: lazy("evalhouse.warehouse.statements.confusion:CONFUSION"),
 }
 """Where each is defined, in display order."""
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
-from evalhouse.warehouse.kinds.kind import quantity
+from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.results import CellKind, Table
 
 Row = Mapping[str, Any]
@@ -517,6 +517,41 @@ def of_agreement(summary: Table) -> str:
         around = "" if low is None else f" ({kinds['kappa_low'].heading} {low:.2f} to {high:.2f})".replace("-", "−")
         said.append(f"{row['annotators']} annotators agree on {row['test_set']} with a kappa of {kappa:.2f}{around}")
     return joined(said) if len(rows) <= ONE_BY_ONE else ""
+
+
+def of_confusion(table: Table, noun: str, either: Collection[tuple[str, str]] = ()) -> str:
+    """What each system most often answers for what, of its wrong answers. Where a test set and a class of its key are
+    in `either`, no answer is wrong.
+    """
+    said = []
+    for (test_set, system), rows in _apart_by(rows_of(table), "test_set", "system").items():
+        judged = [row for row in rows if (test_set, row["gold"]) not in either]
+        wrong = [(row["documents"], row) for row in judged if row["gold"] != row["answer"] and row["documents"]]
+        most = max((number for number, _ in wrong), default=0)
+        commonest = [row for number, row in wrong if number == most]
+        of_class = sum(row["documents"] for row in judged if commonest and row["gold"] == commonest[0]["gold"])
+        ways = [
+            f"{said_of} where the key says {row['gold']}"
+            for row in commonest
+            for said_of in ["gives no answer" if row["answer"] is None else f"answers {row['answer']}"]
+        ]
+        if not wrong:
+            documents = sum(row["documents"] for row in judged)
+            said.append(f"{system} answers as the key says on all {_documents(documents, noun)} of {test_set}")
+        elif len(commonest) == 1:
+            count = f"{_figure(most)} of {_documents(of_class, noun)} on {test_set}"
+            said.append(f"{system} most often wrongly {ways[0]}: {count}")
+        elif len(commonest) <= ONE_BY_ONE - 1:
+            said.append(f"{system} most often wrongly {listed(ways)}: {_documents(most, noun)} each on {test_set}")
+        else:
+            alike = f"{len(commonest):,} pairs of classes are the most frequent, {_documents(most, noun)} each"
+            said.append(f"Of the wrong answers of {system} on {test_set}, {alike}")
+    return joined(said)
+
+
+def _documents(number: float, noun: str) -> str:
+    """12 documents; 1 document; of a mean over runs 2.5 documents."""
+    return f"{_figure(number)} {noun if number == 1 else plural(noun)}"
 
 
 def of_audit(table: Table) -> str:

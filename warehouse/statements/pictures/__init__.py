@@ -43,5 +43,6 @@ PICTURES = {
     "documents": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:draw_documents")),
     "differ": Picture(lazy("evalhouse.warehouse.statements.pictures.documents:draw_slices")),
     "curve": Picture(lazy("evalhouse.warehouse.statements.pictures.curves:draw_curves")),
+    "confusion": Picture(lazy("evalhouse.warehouse.statements.pictures.classes:draw_confusion")),
 }
 """In display order."""

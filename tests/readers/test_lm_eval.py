@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from evalhouse.warehouse.faults import DataError
@@ -244,6 +246,39 @@ def test_metrics_of_all_samples_together_are_those_of_the_harness(
     assert row[metric] == pytest.approx(value, abs=1e-9)
 
 
+TRANSLATED = [
+    ["the cat sat on the mat and slept", "the cat sat on a mat and slept well"],
+    ["two dogs ran home from the park", "two dogs ran home from the park"],
+    ["it rained all night in the old town", "it was raining all night in the town"],
+]
+"""References and answers."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "called", "corpus"),
+    [("bleu", "BLEU", corpus_bleu), ("chrf", "chrF", corpus_chrf), ("ter", "TER", corpus_ter)],
+)
+@pytest.mark.parametrize("in_lists", [False, True])
+def test_translations_are_counted_as_the_harness_does(
+    database: Database, tmp_path: Path, metric: str, called: str, corpus: Callable[..., Any], in_lists: bool
+) -> None:
+    references, answers = map(list, zip(*TRANSLATED, strict=True))
+    value = corpus(answers, [references]).score
+    results_of(tmp_path, {"arith": {f"{metric},none": value}})
+    items = [[[reference], answer] if in_lists else [reference, answer] for reference, answer in TRANSLATED]
+    (tmp_path / LOG).write_text("".join(sample(k, metric, item) for k, item in enumerate(items)))
+    assert load(database, tmp_path / LOG, "lm-eval", strict=True).disagreeing == ()
+    [row] = Session(database).run(f"score {metric} for all on arith").rows
+    assert row[called] == pytest.approx(value / 100, abs=1e-9)
+
+
+def test_another_value_of_translations_is_noticed(database: Database, tmp_path: Path) -> None:
+    results_of(tmp_path, {"arith": {"bleu,none": 12.5}})
+    (tmp_path / LOG).write_text("".join(sample(k, "bleu", item) for k, item in enumerate(TRANSLATED)))
+    [said] = load(database, tmp_path / LOG, "lm-eval").disagreeing
+    assert "gives bleu,none as 12.5, but the value over all samples together is" in said
+
+
 def test_another_value_of_all_samples_together_is_noticed(database: Database, tmp_path: Path) -> None:
     results_of(tmp_path, {"arith": {"mcc,none": 0.25}})
     (tmp_path / LOG).write_text("".join(sample(k, "mcc", item) for k, item in enumerate(PAIRS)))
@@ -301,8 +336,8 @@ def test_runs_that_follow_one_another_are_not_compared(database: Database, tmp_p
 
 @pytest.mark.parametrize("item", [["a", "b"], float("nan"), 10**400])
 def test_what_is_no_number_is_listed(load_text: Load, item: object) -> None:
-    notes = load_text(EXAMPLE + sample(2, "bleu", item), "lm-eval", LOG, fields=GEMMA).notes
-    assert notes[0] == "left out (bleu has items that are not finite numbers): 1 sample"
+    notes = load_text(EXAMPLE + sample(2, "rouge", item), "lm-eval", LOG, fields=GEMMA).notes
+    assert notes[0] == "left out (rouge has items that are not finite numbers): 1 sample"
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,12 @@ from msgspec.structs import replace
 from evalhouse.warehouse.kinds import COUNTS as COUNTED
 from evalhouse.warehouse.kinds.kind import quantity
 from evalhouse.warehouse.kinds.records import BETWEEN, COUNTS, DOCUMENTS, FAILURES, PUBLISHED, SCORES, VALUES
+from evalhouse.warehouse.loading.readers.translations import count_segments, metrics_of_sacrebleu
 from evalhouse.warehouse.loading.staging.cells import FIGURES, decimal_text, finite, quote_cell
 from evalhouse.warehouse.loading.staging.identity import ANSWER, QUESTION
 from evalhouse.warehouse.loading.staging.lines import Document, documents, filled_lines
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Start
-from evalhouse.warehouse.loading.staging.sheets import Sheets
+from evalhouse.warehouse.loading.staging.sheets import Sheet, Sheets
 from evalhouse.warehouse.loading.staging.spans import COLUMNS, OTHER, SpanCounts, span_counts, tally_labelled_spans
 from evalhouse.warehouse.loading.staging.staged import Staged, Staging
 from evalhouse.warehouse.loading.staging.stated import StatedFigure
@@ -359,6 +360,56 @@ def _computed(metric: str, sums: Mapping[str, int]) -> float | None:
     return computation.value([sum(by * sums[count] for count, by in form) for form in computation.forms])
 
 
+# === translations ====================================================================================================
+# Of bleu, chrf and ter the harness logs the reference and the answer of each sample. sacreBLEU counts them, as the
+# harness lets it do over all samples.
+
+_OF_SACREBLEU: Mapping[str, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+"""The metrics, with their names here."""
+
+PERCENT = 100.0
+"""What the harness multiplies their values by."""
+
+
+class _Segment(Struct, frozen=True):
+    """The answer to a sample and its references, with the line of the log, the system and the document."""
+
+    line: int
+    member: str | None
+    system: str
+    document: str
+    answer: str
+    references: tuple[str, ...]
+
+
+def _texts(metric: str, item: Any) -> tuple[tuple[str, ...], str] | None:
+    """The references and the answer of a sample for one of these metrics; None for anything else."""
+    if metric not in _OF_SACREBLEU or not isinstance(item, list) or len(item) != 2 or not isinstance(item[1], str):
+        return None
+    references = (item[0],) if isinstance(item[0], str) else tuple(item[0]) if isinstance(item[0], list) else ()
+    return (references, item[1]) if references and all(isinstance(text, str) for text in references) else None
+
+
+def _count_translations(task: str, contents: _Contents, counts: Sheet) -> None:
+    """Adds the counts of all translations to a sheet. Only those of the first filter have a name of their own."""
+    known = metrics_of_sacrebleu()
+    for (metric, filtered), segments in contents.segments.items():
+        called = _OF_SACREBLEU[metric]
+        numbers_of_references = {len(segment.references) for segment in segments}
+        if not known or len(numbers_of_references) > 1:
+            contents.unmapped[metric] += len(segments)
+            continue
+        answers = [segment.answer for segment in segments]
+        of_each = [segment.references for segment in segments]
+        [(names, counted)] = count_segments(answers, of_each, {called: known[called]()})
+        sums: Counter[str] = Counter()
+        for segment, numbers in zip(segments, counted, strict=True):
+            for name, number in zip(names, numbers, strict=True):
+                counts.add(segment.line, task, segment.system, segment.document, name, number, member=segment.member)
+                sums[name.rpartition(BETWEEN)[2]] += number
+        contents.counted[metric, filtered] = sums
+
+
 # === logs of samples ==================================================================================================
 # A metric with a number for each sample becomes values. The first metric that says whether an answer is right is called
 # `accuracy`; every other metric keeps its name, followed by `:filter` unless its first filter is none. A metric that
@@ -454,6 +505,8 @@ class _Contents(Struct):
     """The metrics that have values, with their filters."""
     counted: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     """The sums of the counts of metrics over all samples together, with their filters."""
+    segments: dict[tuple[str, str], list[_Segment]] = field(default_factory=dict)
+    """The answers and references of metrics that count words or characters, with their filters."""
 
     @property
     def most_runs(self) -> int:
@@ -504,6 +557,9 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 elif (value := finite(item)) is not None:
                     values.add(number, task, system, name, measure, value, member=document.member)
                     contents.taken[metric, filtered] = None
+                elif (texts := _texts(metric, item)) is not None and filtered == naming.first_filter[metric]:
+                    segment = _Segment(number, document.member, system, name, texts[1], texts[0])
+                    contents.segments.setdefault((metric, filtered), []).append(segment)
                 elif metric in spans:
                     of_metric = contents.spans.setdefault((metric, filtered), [])
                     of_metric.append((number, system, name, _spans(document, number, item)))
@@ -527,6 +583,7 @@ def _stage_samples(staging: Staging) -> tuple[Staged, ...]:
                 contents.doc_hashes[name] = stands
                 inner = [(*groups, task)[1]] if groups else []
                 attributes.add(number, task, name, doc_hash, *inner, member=document.member)
+        _count_translations(task, contents, of_all)
         for key, tuples in contents.spans.items():
             labels = {label for *_, counts in tuples for label, (possible, _, _) in counts.items() if possible}
             for number, system, name, counts in tuples:
@@ -561,8 +618,9 @@ def _stated(
     key = figure.metric, figure.filtered
     stated = StatedFigure(task, (system,), naming.called(*key), figure.called, place, figure.value)
     if key in contents.counted:
-        value = _computed(figure.metric, contents.counted[key])
-        computed = () if value is None else (value,)
+        value = _computed(_OF_SACREBLEU.get(figure.metric, figure.metric), contents.counted[key])
+        times = PERCENT if figure.metric in _OF_SACREBLEU else 1.0
+        computed = () if value is None else (value * times,)
         return replace(stated, values=computed or None, computed_as="the value over all samples together")
     if key not in contents.spans:
         return stated

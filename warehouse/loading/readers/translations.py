@@ -86,7 +86,8 @@ def stage(staging: Staging) -> tuple[Staged, ...]:
                 sheets.texts.input(segment.line, segment.source, **of)
                 sheets.texts.references(segment.line, segment.references, **of)
                 sheets.texts.outputs(segment.line, [segment.hypothesis], **of, system=system)
-            for family, counted in _count_segments(segments, metrics):
+            hypotheses = [segment.hypothesis for segment in segments]
+            for family, counted in count_segments(hypotheses, [segment.references for segment in segments], metrics):
                 for place, (segment, numbers) in enumerate(zip(segments, counted, strict=True), start=1):
                     for name, number in zip(family, numbers, strict=True):
                         counts.add(segment.line, test_set, system, place, name, number)
@@ -97,20 +98,27 @@ def _metrics(staging: Staging) -> dict[str, Any]:
     """The requested metrics of sacreBLEU, by their names here. Raises DataError if sacreBLEU is not installed or has no
     such metric.
     """
-    try:
-        from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
-    except ImportError:
-        raise staging.refusal("counting n-grams needs sacrebleu; pip install 'evalhouse[mt]' installs it") from None
-    known: dict[str, Callable[[], Any]] = {
-        "BLEU": lambda: BLEU(tokenize=staging.options.get("tokenize"), force=True),
-        "chrF": CHRF,
-        "chrF2++": lambda: CHRF(word_order=2),
-        "TER": TER,
-    }
+    known = metrics_of_sacrebleu(staging.options.get("tokenize"))
+    if not known:
+        raise staging.refusal("counting n-grams needs sacrebleu; pip install 'evalhouse[mt]' installs it")
     wanted = [metric.strip() for metric in (staging.options.get("metrics") or ",".join(known)).split(",")]
     if unknown := [metric for metric in wanted if metric not in known]:
         raise staging.refusal(f"there is no metric {quote_cell(unknown[0])}; the metrics are {', '.join(known)}")
     return {metric: known[metric]() for metric in wanted}
+
+
+def metrics_of_sacrebleu(tokenize: str | None = None) -> dict[str, Callable[[], Any]]:
+    """What makes each metric, by its name here; nothing if sacreBLEU is not installed."""
+    try:
+        from sacrebleu.metrics import BLEU, CHRF, TER  # type: ignore[attr-defined]
+    except ImportError:
+        return {}
+    return {
+        "BLEU": lambda: BLEU(tokenize=tokenize, force=True),
+        "chrF": CHRF,
+        "chrF2++": lambda: CHRF(word_order=2),
+        "TER": TER,
+    }
 
 
 NEEDS = {measure.name: measure.needs for measure in TRANSLATION}
@@ -119,12 +127,13 @@ NOT_COUNTED = ("version", "eff", "smooth")
 """The parts of sacreBLEU's signatures that do not affect its counts."""
 
 
-def _count_segments(
-    segments: Sequence[_Segment], metrics: Mapping[str, Any]
+def count_segments(
+    hypotheses: Sequence[str], of_each: Sequence[Sequence[str]], metrics: Mapping[str, Any]
 ) -> Iterator[tuple[list[str], list[list[int]]]]:
-    """For each metric, the names of its counts, and the counts of each segment."""
-    hypotheses = [segment.hypothesis for segment in segments]
-    references = list(map(list, zip(*(segment.references for segment in segments), strict=True)))
+    """For each metric, the names of its counts, and the counts of each segment. Every segment has as many references as
+    the others.
+    """
+    references = list(map(list, zip(*of_each, strict=True)))
     for metric, of_sacrebleu in metrics.items():
         counted = of_sacrebleu._extract_corpus_statistics(hypotheses, references)
         said = (part for part in of_sacrebleu.get_signature().format().split(BETWEEN))

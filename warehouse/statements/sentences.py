@@ -309,11 +309,11 @@ def of_values(
     and a best system that is not `shown` is not told.
     """
     groups = {key: there for key, there in _apart_by(rows, "test_set", "measure").items() if key not in uneven}
-    systems = {row["system"] for row in rows}
+    systems = {row["system"] for row in rows if row["value"] is not None}
     if not groups or len(groups) > ONE_BY_ONE:
         return ""
     if len(systems) == 1:
-        return _of_one([row for [row, *_] in groups.values() if row["value"] is not None], kinds, taken)
+        return _of_one([row for there in groups.values() for row in there if row["value"] is not None], kinds, taken)
     leaders: dict[tuple[str, ...], list[str]] = {}
     for (_, measure), there in groups.items():
         known = [row for row in there if row["value"] is not None]
@@ -329,7 +329,8 @@ def of_values(
         f"{several(names)} {'has' if len(names) == 1 else 'have'} the {listed(what)}" for names, what in leaders.items()
     ]
     # The best of those that were asked for, which may not be all there are.
-    return f"Of {len(systems):,} systems, {'; '.join(said)}." if said else ""
+    valued = " with a value" if len(systems) < len({row["system"] for row in rows}) else ""
+    return f"Of {len(systems):,} systems{valued}, {'; '.join(said)}." if said else ""
 
 
 def _of_one(rows: Sequence[Row], kinds: Mapping[str, CellKind], taken: str) -> str:

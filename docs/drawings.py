@@ -160,6 +160,15 @@ PICTURES = (
         "the decisions of the tutorial on filtering",
         "tutorial-filtering",
     ),
+    Picture(
+        "confusion",
+        "Which class is answered for which",
+        "Which class two systems answer for each class of the key: the larger the share, the stronger the square.",
+        "plot confusion for aurora, basalt on inbox",
+        ("inbox",),
+        "the submissions of the tutorial on a shared task",
+        "tutorial-shared-task",
+    ),
 )
 """In the order of the gallery."""
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalhouse.grammar import nodes as n
+from evalhouse.grammar.clauses import QUESTIONS as BY_WORD
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.loading.ingest import load
@@ -192,7 +193,12 @@ def test_who_has_rows_of_another_kind_is_named(kinds: Session, node: type[n.Node
 
 
 @pytest.mark.parametrize(
-    "word", [pytest.param(word, marks=[pytest.mark.long] if word == n.Power.words else []) for word in PICTURES]
+    "word",
+    [
+        pytest.param(word, marks=[pytest.mark.long] if word == n.Power.words else [])
+        for word in PICTURES
+        if meant(BY_WORD[word])
+    ],
 )
 def test_so_it_is_beside_pictures(kinds: Session, word: str) -> None:
     node = next(node for node, asked in ASKED.items() if asked.split()[0] == word)

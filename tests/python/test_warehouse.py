@@ -180,8 +180,6 @@ def test_hints_are_those_of_python(hint: str, said: str) -> None:
     [
         (lambda w: w.run(3), "statements is 3, and not a text"),
         (lambda w: list(w.results(3)), "statements is 3, and not a text"),
-        (lambda w: w.score(), "Warehouse.score() missing 1 required positional argument: 'measures'"),
-        (lambda w: w.curve(), "Warehouse.curve() missing 1 required positional argument: 'measures'"),
         (lambda w: w.expect("better"), "Warehouse.expect() missing 1 required positional argument: 'question'"),
     ],
 )

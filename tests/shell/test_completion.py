@@ -56,7 +56,8 @@ def test_attributes_imported_measures_and_variables_are_offered(worked: Session)
     try:
         assert offered("score recall for $fi", worked) == ["$finalists"]
         assert [each.meaning for each in candidates("score recall for $", worked)] == ["A, B"]
-        assert offered("score $fi", worked) == []
+        assert offered("score $fi", worked) == ["$finalists"]
+        assert offered("score recall by $fi", worked) == []
     finally:
         worked.variables.clear()
 

@@ -92,4 +92,5 @@ def test_what_help_is_wanted_on(text: str, word: str | None) -> None:
 
 
 def test_a_word_of_another_tool_is_answered_with_the_one_that_is_meant(session: Session) -> None:
-    assert help.unknown("leaderboard", session.catalog) == "there is no help on leaderboard; did you mean rank?"
+    assert help.unknown("ranking", session.catalog) == "there is no help on ranking; did you mean rank?"
+    assert "also written leaderboard" in str(help.topic("leaderboard", session.catalog))

@@ -78,7 +78,7 @@ compare precision for GE, UMASS on TST3 test wilcoxon
 + plot score recall, precision of filtering for all on TST4
 plot compare F for GE, UMASS on TST3 shuffles 99
 + score F for GE, UMASS on TST3, TST4 missing zero
-rank F for all on TST3, TST4 over test sets missing drop
+rank F for all on TST3, TST4 over test sets missing drop shuffles 999
 + define measure SER = (missing + spurious + incorrect) / possible; compare SER for GE, UMASS, SRI on TST3 shuffles 99
 """,
 )

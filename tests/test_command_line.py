@@ -322,9 +322,9 @@ def test_a_query_for_help_is_answered_as_in_the_shell(tmp_path: Path) -> None:
     asked = evalhouse("query", "help holm", "--quiet", folder=tmp_path)
     assert (asked.returncode, asked.stdout) == (0, HOLM)
     assert evalhouse("query", "help", "--quiet", folder=tmp_path).stdout.startswith("statements:\n  score ")
-    unknown = evalhouse("query", "help leaderboard", "--quiet", folder=tmp_path)
+    unknown = evalhouse("query", "help ranking", "--quiet", folder=tmp_path)
     assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert unknown.stderr == "error: there is no help on leaderboard; did you mean rank?\n"
+    assert unknown.stderr == "error: there is no help on ranking; did you mean rank?\n"
 
 
 def test_ranks_of_a_picture_are_ranks_and_not_shares(tmp_path: Path) -> None:

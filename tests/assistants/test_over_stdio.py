@@ -55,7 +55,7 @@ def test_a_conversation(warehouse_file: Path, mode: str) -> None:
         calls = [
             ("show", {}),
             ("query", {"statement": "compare accuracy for a, b on qa"}),
-            ("query", {"statement": "score"}),
+            ("query", {"statement": "score for"}),
         ]
         return [Called(await client.call_tool(name, arguments)) for name, arguments in calls]
 

@@ -118,8 +118,8 @@ def test_a_mistake_of_ours_is_a_sentence_and_the_session_goes_on(tmp_path: Path)
 @pytest.mark.long
 def test_the_last_result_is_drawn_again_in_another_format(tmp_path: Path) -> None:
     done = shell("score F for GE on TST3;\n.last markdown\n.digits 4\n.last markdown\n.last xml\n", tmp_path)
-    assert "| GE     |     56.01 |" in done.stdout
-    assert "| GE     |   56.0058 |" in done.stdout
+    assert "| GE     | 56.01 |" in done.stdout
+    assert "| GE     | 56.0058 |" in done.stdout
     assert "there is no format 'xml'" in done.stderr
     assert "there is no result yet" in shell(".last\n", tmp_path).stderr
 

@@ -84,7 +84,7 @@ def test_enter_continues_until_the_statement_is_whole(start: Start) -> None:
     child.expect_exact("51.61")
     child.expect("evalhouse>")
     child.send(".last markdown\r")
-    child.expect(r"\| UMASS  \|     51\.61 \|")
+    child.expect(r"\| UMASS  \| 51\.61 \|")
     leave(child)
 
 

@@ -75,8 +75,9 @@ def place_after(tokens: Sequence[Token]) -> Place:
             calls.pop()
         elif at in names:
             kind = names[at]
-        elif token.type == "VS" and kind == "system":
-            holds_against = True
+        elif token.type == "VS" and kind in {"system", "measure"}:
+            # In first place measures may be joined by vs, too, but what is held against another is a system.
+            kind, holds_against = "system", True
         elif token.type in VALUE_FOLLOWS and kind == "attribute":
             kind = "value"
         elif token.type in {"AND", "OR", "NOT"} and kind in {"attribute", "value"}:

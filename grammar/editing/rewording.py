@@ -65,7 +65,7 @@ REWORDINGS = (
     _of(r"^\s*classification[\s_-]report\s+(.*)$", r"score precision, recall, F1, support \1 by unit"),
     _of(r"^\s*per[\s-](\w+)\s+(.*)$", r"score \2 by \1"),
     _of(r"^\s*rank\s+(?:the\s+)?(?:systems|models|runs|teams)\s+by\b", "rank"),
-    _of(r"^\s*(?:show\s+)?win\s+rate\b\s*(?:of\s+|for\s+)?", "documents F for "),
+    _of(r"^\s*(?:show\s+)?win\s+rate\b\s*(?:of\s+|for\s+)?", "documents for "),
     _of(r"\b(?:show\s+)?(?:the\s+)?confusion\s+(?:matrix|matrices|table)\b(?:\s+of\b(?=\s+\S+\s+on\b))?", "confusion"),
     _of(r"^\s*describe\s+.*$", "show systems"),
     _of(r"^\s*show\s+documents\b.*$", "coverage"),

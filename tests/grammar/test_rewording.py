@@ -68,7 +68,7 @@ GUESSES = {
     "compare F for A, B on t one-tailed": "compare F for A, B on t one-sided",
     "score F on t order by F descending": "score F on t order by F desc",
     "score F on t order by F ascending": "score F on t order by F asc",
-    "win rate A vs B on t": "documents F for A vs B on t",
+    "win rate A vs B on t": "documents for A vs B on t",
     "confusion matrix for A on t": "confusion for A on t",
     "show the confusion matrix for A on t": "confusion for A on t",
     "describe GE": "show systems",

@@ -72,6 +72,18 @@ def test_its_example_stores_facts_of_its_forms_only(load_text: Load, reader: Rea
         assert all(len(row) == len(part.columns) for row in part.first)
 
 
+@each_reader
+def test_what_a_file_is_does_not_follow_from_a_reference_beside_it(
+    untouched: Database, tmp_path: Path, reader: Reader
+) -> None:
+    """Any text may stand beside a file that is called ref, but what other readers recognize is no translation."""
+    path = tmp_path / "own.txt"
+    path.write_text(reader.example, encoding="utf-8")
+    alone = recognize(path, untouched)
+    (tmp_path / "ref.txt").write_text("the cat sat\n", encoding="utf-8")
+    assert recognize(path, untouched).reader == alone.reader
+
+
 def test_the_page_says_what_a_document_is_to_each_reader() -> None:
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")
     for reader in OTHERS:

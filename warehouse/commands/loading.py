@@ -217,10 +217,10 @@ def _first_rows(loaded: Loaded, part: LoadedPart) -> Result:
 
 def load_files(args: argparse.Namespace) -> int:
     """Loads files, or with --dry-run shows what would be stored."""
-    from evalhouse.warehouse.loading.ingest import carry_out, silent
+    from evalhouse.warehouse.loading.ingest import silent
     from evalhouse.warehouse.loading.planning import option_files, plan
     from evalhouse.warehouse.process.publishing import temporary
-    from evalhouse.warehouse.session.storage import is_lake
+    from evalhouse.warehouse.session.storage import is_lake, load_planned
     from evalhouse.warehouse.store.connecting import in_memory
 
     if args.said["sample"]:
@@ -241,7 +241,7 @@ def load_files(args: argparse.Namespace) -> int:
 
             def loading(database: Database) -> CarriedOut:
                 tell = partial(say_stored, args) if args.in_place else silent
-                work = partial(carry_out, database, request, planned, advance=advance or silent, tell=tell)
+                work = partial(load_planned, database, request, planned, advance=advance or silent, tell=tell)
                 return interruptibly(work, database.interrupt)
 
             done = _change_warehouse(path, loading, files, args, is_new=is_new)

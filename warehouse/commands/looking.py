@@ -55,9 +55,10 @@ def look(args: argparse.Namespace) -> int:
 def _read(args: argparse.Namespace, database: Database) -> Account:
     """Loads the files that the line names, and prints the notes on them."""
     from evalhouse.warehouse.loading.account import account_of
-    from evalhouse.warehouse.loading.ingest import carry_out, silent
+    from evalhouse.warehouse.loading.ingest import silent
     from evalhouse.warehouse.loading.planning import plan
     from evalhouse.warehouse.process.publishing import temporary
+    from evalhouse.warehouse.session.storage import load_planned
     from evalhouse.warehouse.store.connecting import in_memory
 
     request = request_of(args)
@@ -65,7 +66,7 @@ def _read(args: argparse.Namespace, database: Database) -> Account:
         with in_memory() as store:
             planned = interruptibly(partial(plan, request, store, scratch), store.interrupt)
         with progress(args, "reading") as advance:
-            work = partial(carry_out, database, request, planned, advance=advance or silent)
+            work = partial(load_planned, database, request, planned, advance=advance or silent)
             done = interruptibly(work, database.interrupt)
     say_notes(args, [loaded for _, loaded in done.loaded])
     say_of_all(args, done)

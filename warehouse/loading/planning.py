@@ -713,9 +713,9 @@ def flags(database: Database, table: str) -> str:
 # declare both for their format; the settings `noun` and `cluster` declare them for one load. The setting `main`
 # declares the measure that a question is about where it names none, and `group` the group that its test sets belong to.
 
-GROUP = "group"
+MAIN, GROUP = "main", "group"
 
-SETTINGS = ("noun", "cluster", "main", GROUP)
+SETTINGS = ("noun", "cluster", MAIN, GROUP)
 """The settings that `--set` takes in addition to the fields of facts."""
 
 Said = tuple[int, str | None, Observed, bool]
@@ -794,7 +794,7 @@ def split_settings(staging: Staging, reader: Reader) -> tuple[dict[str, str], De
         if not staging.database.rows(Sql(is_name.text, (text,)))[0][0]:
             raise staging.refusal(complaint("name", f"the value set for {key}", text or None))
     cluster = settings.get("cluster", "").removeprefix(f"{PLAIN_NOUN}.")
-    observed = Observed(settings.get("noun", ""), cluster, settings.get("main", ""))
+    observed = Observed(settings.get("noun", ""), cluster, settings.get(MAIN, ""))
     return fields, Declaring(reader, observed, settings.get(GROUP, ""))
 
 

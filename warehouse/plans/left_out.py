@@ -173,7 +173,7 @@ def _main_measure(statement: n.Measured, scope: Scope) -> n.MeasureCall | n.Mean
     chosen = [test_set for test_set, _ in scope.test_sets(on)]
     word = getattr(statement, "task", None)
     of = scope.task(word)
-    offers = {test_set: main_offer(scope, test_set, "" if of is None else of.name) for test_set in chosen}
+    offers = {test_set: main_offer(scope.catalog, test_set, "" if of is None else of.name) for test_set in chosen}
     found = {test_set: offer for test_set, offer in offers.items() if offer is not None}
     if on is None:
         found = {t: offer for t, offer in found.items() if offer.kind.by_document} or found

@@ -108,11 +108,11 @@ def _typed_among(declared: str, measures: tuple[str, ...]) -> str:
     return typed if typed in measures else declared
 
 
-def main_offer(scope: Scope, test_set: KnownTestSet, kind: str = "") -> Offer | None:
+def main_offer(catalog: Catalog, test_set: KnownTestSet, kind: str = "", named: Iterable[str] = ()) -> Offer | None:
     """What is asked first about a test set: ranked lists before the decisions that were made of them, the others as
     pages have them; of one kind, if it is named. None if there is nothing.
     """
-    there = [offer for offer in offers(scope.catalog, test_set) if kind in ("", offer.kind.name)]
+    there = [offer for offer in offers(catalog, test_set, named) if kind in ("", offer.kind.name)]
     return min(there, key=lambda offer: not offer.kind.of_lists, default=None)
 
 
@@ -131,6 +131,18 @@ def is_measured(measure: n.MeasureCall | n.Mean, scope: Scope, kind: Kind, test_
     except QueryError:
         return False
     return True
+
+
+def has_measure(catalog: Catalog, test_set: KnownTestSet, text: str) -> bool:
+    """Whether some rows of a test set have a measure, which is the name of one as it is stored, or as it is typed."""
+    scope, there = Scope(catalog), [kind for kind in KINDS.values() if catalog.has_rows(kind.name, test_set.id)]
+    if any(text in catalog.measures_of(kind.name, test_set.id) for kind in there if kind.imported is not None):
+        return True
+    try:
+        measure = measure_of(text)
+    except QueryError:
+        return False
+    return any(is_measured(measure, scope, kind, test_set) for kind in there)
 
 
 def typed_name(name: str) -> str:

@@ -49,7 +49,7 @@ _SYSTEMS = (
 _EXCEPT = ("except_", "NameOrNames | None", "str or sequence of str, optional", "The systems to leave out.")
 _ARRAY: Described = (
     "measures",
-    "Any",
+    "Any | None",
     "str or sequence of str, or array",
     "Measures as in the language, such as `F1`; without them, the main one. Or the values of a second system, where "
     "`data` are those of a first: arrays, or mappings from documents.",
@@ -206,8 +206,7 @@ def _signature(word: str, first: list[str], listed: list[Described]) -> str:
         if not hint:
             lines.append("*,")
         else:
-            is_optional = hint.endswith("None") or name == _ARRAY[0]
-            default = " = False" if hint == "bool" else " = None" if is_optional else ""
+            default = " = False" if hint == "bool" else " = None" if hint.endswith("None") else ""
             lines.append(f"{name}: {hint}{default},")
     inner = "".join(f"    {line}\n" for line in lines)
     return f"def {word}(\n{inner}) -> PrintedResult:\n"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from evalhouse.warehouse.plans.offers import Offer, offers, typed_name
+from evalhouse.warehouse.plans.offers import Offer, main_offer, typed_name
 from evalhouse.warehouse.store.catalog import Catalog, KnownTestSet
 
 MOST_MARKED = 12
@@ -86,8 +86,8 @@ def first_tables(catalog: Catalog, of: Collection[str] = (), *, named: Iterable[
     for test_set in catalog.test_sets:
         if of and not {test_set.name, test_set.full_name} & {*of}:
             continue
-        for offer in _by_what_is_asked_first(offers(catalog, test_set, named))[:1]:
-            groups.setdefault((offer.kind.name, _main_measures(offer)), []).append((test_set, offer))
+        if offer := main_offer(catalog, test_set, named=named):
+            groups.setdefault((offer.kind.name, offer.first), []).append((test_set, offer))
     attributes = catalog.attributes["document"]
     return tuple(
         FirstTable(
@@ -102,11 +102,6 @@ def first_tables(catalog: Catalog, of: Collection[str] = (), *, named: Iterable[
         )
         for (kind, measures), there in groups.items()
     )
-
-
-def _by_what_is_asked_first(there: Sequence[Offer]) -> list[Offer]:
-    """Ranked lists before the decisions that were made of them; the others as pages have them."""
-    return sorted(there, key=lambda offer: not offer.kind.of_lists)
 
 
 def _models(catalog: Catalog, kind: str, test_sets: Sequence[int]) -> set[str]:
@@ -128,13 +123,3 @@ def _can_be_averaged(catalog: Catalog, kind: str, there: Sequence[KnownTestSet])
     if len(there) < 2 or are_variants or {name.casefold() for name in names} <= SPLITS:
         return False
     return bool(set.intersection(*(_models(catalog, kind, [test_set.id]) for test_set in there)))
-
-
-def _main_measures(offer: Offer) -> tuple[str, ...]:
-    """The measures that were named, or that people quote first: accuracy where answers are right or wrong, else those
-    of pages.
-    """
-    if offer.wanted:
-        return offer.wanted
-    shown = offer.first
-    return tuple(sorted(shown, key=lambda name: name != "accuracy"))

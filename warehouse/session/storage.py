@@ -5,7 +5,7 @@ Everything above this module works on both alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, TypeVar
 from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.nodes import Load
+from evalhouse.warehouse.faults import DataError, Fault
 from evalhouse.warehouse.loading.account import Account, account_of
-from evalhouse.warehouse.loading.ingest import CarriedOut, Forgotten, carry_out, forget
-from evalhouse.warehouse.loading.planning import AUTO, LoadRequest, option_files, plan
+from evalhouse.warehouse.loading.ingest import Advance, CarriedOut, Forgotten, Loaded, carry_out, forget, silent
+from evalhouse.warehouse.loading.planning import AUTO, MAIN, LoadPlan, LoadRequest, option_files, plan
 from evalhouse.warehouse.loading.readers import READERS, plugins, reader_name
+from evalhouse.warehouse.loading.staging.cells import quote_cell
 from evalhouse.warehouse.loading.staging.door import Door
 from evalhouse.warehouse.plans.names import text_of
+from evalhouse.warehouse.plans.offers import has_measure, offers
 from evalhouse.warehouse.process.publishing import temporary
 from evalhouse.warehouse.results import EMPTY, Column, Result, Table, TableRows
 from evalhouse.warehouse.session.files import path_in
+from evalhouse.warehouse.store.catalog import Catalog, declarations
 from evalhouse.warehouse.store.connecting import in_memory, open_database
 from evalhouse.warehouse.store.database import Database
 from evalhouse.warehouse.store.replacement import WAIT, Tell, in_place, nobody, remove_left, replacing
@@ -175,7 +179,7 @@ def load_files(
         done: list[CarriedOut] = []
 
         def change(database: Database) -> None:
-            done.append(carry_out(database, request, planned, advance=lambda share, words: progress(share)))
+            done.append(load_planned(database, request, planned, advance=lambda share, words: progress(share)))
 
         moved = replace(change, [*(file.found.path for file in planned.files), *option_files(request)])
     last = done[-1].moved(moved)
@@ -197,6 +201,33 @@ def load_files(
         notes += (f"{account.became}; {account.rest}",)
     caption = "loaded" if keep else "would be loaded"
     return Result(text, caption, text, rows.table(columns), outcomes(account), notes=notes)
+
+
+def load_planned(
+    database: Database,
+    request: LoadRequest,
+    planned: LoadPlan,
+    *,
+    advance: Advance,
+    tell: Callable[[Loaded], None] = silent,
+) -> CarriedOut:
+    """Carries out a plan. Raises DataError, also for a main measure that is declared of a test set without it."""
+    done = carry_out(database, request, planned, advance=advance, tell=tell)
+    if MAIN in request.fields:
+        _check_main_measures(database, {file.import_id for _, file in done.loaded})
+    return done
+
+
+def _check_main_measures(database: Database, imports: Collection[int | None]) -> None:
+    """Raises DataError for a main measure that one of the imports declared of a test set that does not have it."""
+    catalog = Catalog(database)
+    declared = {said.test_set: said.main for said in declarations(database) if said.main and said.import_id in imports}
+    for test_set in catalog.test_sets:
+        main = declared.get(test_set.id)
+        if main is not None and not has_measure(catalog, test_set, main):
+            there = dict.fromkeys(name for offer in offers(catalog, test_set) for name in offer.measures)
+            wrong = f"{catalog.short_name(test_set)} has no measure {quote_cell(main)}"
+            raise DataError((Fault(f"--set {MAIN}={main}", None, wrong),), hints=hints(main, there, "measures"))
 
 
 def outcomes(account: Account) -> Table:

@@ -408,13 +408,14 @@ class ExchangedNumbers(NamedTuple):
             if slopes and len(self.predictions) == 2:
                 there[:] = True
             patterns, which = np.unique(there, axis=1, return_inverse=True)
+            which = which.reshape(-1)  # NumPy 2.0 alone gives it a second dimension
             for place, pattern in enumerate(patterns.T.tolist()):
                 systems = tuple(compress(everyone, pattern))
                 if not systems:
                     continue
                 if systems not in known:
                     known[systems] = Candidates(self.truths, self.predictions[list(systems)], self.cluster)
-                samples = np.flatnonzero(which.reshape(-1) == place)
+                samples = np.flatnonzero(which == place)
                 everything = len(systems) == len(weights) and len(samples) == len(which)
                 own = weights if everything else weights[np.array(systems)][..., samples]
                 yield start + samples, own, self.associate(known[systems], own, slopes)

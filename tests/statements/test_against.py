@@ -5,6 +5,7 @@ other side.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -19,7 +20,7 @@ ASKED = {
     "compare": "compare precision, F for {} on TST3, TST4",
     "documents": "documents precision, F for {} on TST3, TST4",
     "differ": "differ precision, F for {} on TST3, TST4 by label",
-    "power": "power precision, F for {} on TST3, TST4 detect 5% documents 50 shuffles 99",
+    "power": "power precision for {} on TST3, TST4 detect 5% documents 50 shuffles 99",
     "replicate": "replicate precision, F for {} from TST3 to TST4",
     "table": "table precision, F for {} on TST3, TST4",
 }
@@ -46,14 +47,20 @@ def test_rows_are_those_that_the_system_has_among_all_pairs(session: Session, wo
     against = session.run(ASKED[word].format(f"{', '.join(others)} against {one}"))
     pairs = {(row["system_a"], row["system_b"]) for row in against.rows}
     assert pairs == {(other, one) for other in others}
-    every = {key(row): row for row in (*session.run(ASKED[word].format(", ".join(SYSTEMS))).rows,)}
-    every |= {key(turned): turned for turned in map(turn, every.values())}
+    every = among_all_pairs(session, word)
     for row in against.rows:
         same = every[key(row)]
         for column in ("difference", "value_a", "value_b", "difference_from", "difference_to", "documents", "share"):
             if column in row and word != "power":
                 assert row[column] == same[column], (column, row, same)
     assert len(against.rows) == sum(one in (row["system_a"], row["system_b"]) for row in every.values()) // 2
+
+
+@cache
+def among_all_pairs(session: Session, word: str) -> dict[tuple[Cell, ...], dict[str, Cell]]:
+    """The rows of all pairs, seen from either side, by what tells them apart."""
+    every = {key(row): row for row in session.run(ASKED[word].format(", ".join(SYSTEMS))).rows}
+    return every | {key(turned): turned for turned in map(turn, every.values())}
 
 
 def key(row: dict[str, Cell]) -> tuple[Cell, ...]:

@@ -171,7 +171,7 @@ def test_a_pair_says_what_the_test_found(visit: Visit) -> None:
         len({row[0] for row in following.rows if row and row[0].startswith("SIM3-")} - {row[0] for row in documents})
         == 25
     )
-    assert page.links[documents[0][0]] == f"/test-set/TST3/document/{documents[0][0]}"
+    assert page.links[documents[0][0]] == f"/test-set/TST3/document/{documents[0][0]}?beside=GE&beside=UMASS"
 
 
 def test_every_number_of_a_pair_says_how_it_was_tested_and_on_what_data(visit: Visit) -> None:
@@ -260,9 +260,9 @@ def with_texts(tmp_path: Path) -> Path:
 
 def test_a_document_shows_its_texts_beside_what_they_were_worth(visit: Visit, with_texts: Path) -> None:
     page = read(visit, "/test-set/qa/document/0", with_texts)
-    order = ["What was asked", "2 + 2 = ?", "What is right", "What the systems answered", "five"]
+    order = ["What was asked", "2 + 2 = ?", "What is right", "Right", "Wrong", "five"]
     assert [page.html.index(f">{text}<") for text in order] == sorted(page.html.index(f">{text}<") for text in order)
-    assert re.search(r'/system/new">new</a></h3><p class="worth">accuracy 1\.0000</p>', page.html)
+    assert re.search(r'/system/new">new</a></h3><p class="worth">✓ right, accuracy 1\.0000</p>', page.html)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\n    four\\u202e\n" in page.html
     assert f"\n… {len(ANSWER) - 20_000:,} more characters</pre>" in page.html
 

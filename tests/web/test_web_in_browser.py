@@ -200,6 +200,46 @@ def test_documents_are_paged_through(opened: Opened) -> None:
     assert cells(page, 0, 2) == first
 
 
+def test_j_and_k_go_from_document_to_document_but_not_while_one_types(opened: Opened, site: str) -> None:
+    from selenium.webdriver.support.expected_conditions import url_to_be
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    page = opened("/test-set/TST3/document/SIM3-050")
+    for key, document in (("j", "SIM3-051"), ("k", "SIM3-050")):
+        pressed(page, key)
+        WebDriverWait(page, 60).until(url_to_be(f"{site}/test-set/TST3/document/{document}"))
+    page.find_element("css selector", "textarea").click()
+    pressed(page, "j")
+    assert path_of(page, site) == "/test-set/TST3/document/SIM3-050"
+    assert page.find_element("css selector", "textarea").get_attribute("value") == "j"
+
+
+def test_j_and_k_step_through_the_documents_of_a_pair(opened: Opened) -> None:
+    page = opened("/test-set/TST3/pair/GE/UMASS")
+    listed = [link.text for link in page.find_elements("css selector", "[data-steps] tbody th a")]
+    assert len(listed) == 25
+    for key, place in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+        pressed(page, key)
+        assert page.switch_to.active_element.text == listed[place]
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1920])
+def test_no_value_of_all_measures_is_out_of_sight(width: int, opened: Opened) -> None:
+    page = opened("/test-set/TST3/pair/GE/UMASS", width=width)
+    script = """
+        const cells = [...document.querySelectorAll(".cards tbody :is(td, th)")];
+        const room = document.documentElement.clientWidth;
+        const left = cells.filter((cell) => {
+            const at = cell.getBoundingClientRect(), box = cell.closest(".table").getBoundingClientRect();
+            return at.left < box.left - 1 || at.right > Math.min(room, box.right) + 1;
+        });
+        return [cells.length, left.map((cell) => cell.innerText)]
+    """
+    many, out_of_sight = page.execute_script(script)
+    assert many > 10
+    assert out_of_sight == []
+
+
 def test_a_statement_is_copied_as_a_command_and_in_python(opened: Opened) -> None:
     from selenium.webdriver.support.wait import WebDriverWait
 

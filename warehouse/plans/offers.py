@@ -133,6 +133,12 @@ def is_measured(measure: n.MeasureCall | n.Mean, scope: Scope, kind: Kind, test_
     return True
 
 
+def best_value(catalog: Catalog, kind: Kind, test_set: KnownTestSet, text: str) -> float:
+    """What a right answer counts by a measure if an answer counts 0 or 1: 0 where lower is better."""
+    statistic = Scope(catalog).statistic(measure_of(text), kind, test_set)
+    return 0.0 if statistic.measure.lower_is_better else 1.0
+
+
 def has_measure(catalog: Catalog, test_set: KnownTestSet, text: str) -> bool:
     """Whether some rows of a test set have a measure, which is the name of one as it is stored, or as it is typed."""
     scope, there = Scope(catalog), [kind for kind in KINDS.values() if catalog.has_rows(kind.name, test_set.id)]

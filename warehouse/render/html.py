@@ -145,12 +145,18 @@ def _figure(result: Result, style: Style, *, sortable: bool) -> str:
 
 
 def table(
-    rectangle: Rectangle, *, sortable: bool, caption: str = "", links: Mapping[tuple[int, int], str] = NOWHERE
+    rectangle: Rectangle,
+    *,
+    sortable: bool,
+    caption: str = "",
+    links: Mapping[tuple[int, int], str] = NOWHERE,
+    cards: str = "",
 ) -> str:
     """A rectangle as a table. The first column that is not numeric names the rows. Cells may link to other pages, by
-    row and column.
+    row and column. If `cards` is the name of the heading that names the table, each cell has the heading of its
+    column, for rows that are drawn as cards.
     """
-    lines = ["<table>"]
+    lines = [f'<table aria-labelledby="{cards}">' if cards else "<table>"]
     if caption:
         lines.append(f"<caption>{text(caption)}</caption>")
     lines.append("<thead>")
@@ -165,7 +171,8 @@ def table(
     naming = rectangle.numeric.index(False) if False in rectangle.numeric else -1
     for number, row in enumerate(rectangle.rows):
         cells = "".join(
-            _cell(rectangle, number, place, content, place == naming, links) for place, content in enumerate(row)
+            _cell(rectangle, number, place, content, place == naming, links, bool(cards))
+            for place, content in enumerate(row)
         )
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
@@ -180,7 +187,13 @@ def _head(rectangle: Rectangle, place: int, heading: str, sortable: bool) -> str
 
 
 def _cell(
-    rectangle: Rectangle, number: int, place: int, content: str, naming: bool, links: Mapping[tuple[int, int], str]
+    rectangle: Rectangle,
+    number: int,
+    place: int,
+    content: str,
+    naming: bool,
+    links: Mapping[tuple[int, int], str],
+    labelled: bool,
 ) -> str:
     figure = rectangle.figures.get((number, place))
     inner = _mark_figure(figure) if figure and not naming else text(content)
@@ -188,7 +201,8 @@ def _cell(
         inner = f'<a href="{text(address)}">{inner}</a>'
     if naming:
         return f'<th scope="row"{_class(rectangle, place)}>{inner}</th>'
-    return f"<td{_class(rectangle, place)}>{inner}</td>"
+    label = f' data-label="{text(rectangle.headings[place])}"' if labelled else ""
+    return f"<td{_class(rectangle, place)}{label}>{inner}</td>"
 
 
 def _mark_figure(figure: Figure) -> str:

@@ -16,7 +16,9 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.parser import parse
 from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.plans import document_search
 from evalhouse.warehouse.plans.offers import Offer, offers
+from evalhouse.warehouse.plans.path import Query
 from evalhouse.warehouse.plans.scores import texts
 from evalhouse.warehouse.process.stopping import Interruptible, stop
 from evalhouse.warehouse.results import Cell, Result, Table
@@ -177,6 +179,32 @@ class Inquiry:
             StoredText(runs.get(system, system), kind, text, length)
             for _, system, kind, text, length in self.session.database.rows(query.sql)
         ]
+
+    def documents_holding(self, test_set: KnownTestSet, systems: Iterable[str], words: str) -> frozenset[str]:
+        """The documents with a text that holds some words: an input, a reference, or what one of the systems
+        answered.
+        """
+        if not self._with_texts:
+            return frozenset()
+        stored = frozenset[int]().union(*map(self.system, systems))
+        return self._names(document_search.holding(test_set.id, stored, words))
+
+    def documents_with(self, test_set: KnownTestSet, attribute: str, value: str) -> frozenset[str]:
+        """The documents with a value of an attribute."""
+        return self._names(document_search.with_attribute(test_set.id, attribute, value))
+
+    def attribute_values(self, test_set: KnownTestSet, most: int) -> tuple[tuple[str, str], ...]:
+        """The attributes of documents that have at most so many values, with each value."""
+        query = document_search.attribute_values(test_set.id, most)
+        return tuple((name, value) for name, value in self.session.database.rows(query.sql))
+
+    def beside(self, test_set: KnownTestSet, document: str) -> tuple[str | None, str | None]:
+        """The documents before and after one, in the order in which they were loaded."""
+        [(before, after)] = self.session.database.rows(document_search.beside(test_set.id, document).sql)
+        return before, after
+
+    def _names(self, query: Query) -> frozenset[str]:
+        return frozenset(name for (name,) in self.session.database.rows(query.sql))
 
     # --- names --------------------------------------------------------------------------------------------------------
 

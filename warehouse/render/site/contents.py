@@ -76,14 +76,19 @@ def colour_text(pieces: Sequence[Piece]) -> str:
     )
 
 
-def tables(result: Result, title: str, style: Style, linked: Linked = no_links) -> list[str]:
-    """The tables of a result, each in a box that scrolls if there is not enough space."""
+def tables(result: Result, title: str, style: Style, linked: Linked = no_links, *, cards: str = "") -> list[str]:
+    """The tables of a result, each in a box that scrolls if there is not enough space. If `cards` is the name of the
+    heading above them, their rows are cards, one line a cell, on a screen as narrow as a telephone's.
+    """
     drawn = unbounded_rectangles(result, style)
     captions = [f"{title}: {rectangle.title}" if rectangle.title else title for rectangle in drawn]
     if has_summary(result) and len(drawn) > 1:
         captions[-1] = f"{title}: summary"
     # The numbers of a triangle depend on its order, so it must not be sorted.
     sortable = result.triangle is None
+    if cards:
+        of_cards = [table(rows, sortable=sortable, links=linked(rows), cards=cards) for rows in drawn]
+        return [f'<div class="table cards">{drawn_table}</div>' for drawn_table in of_cards]
     return [
         f'<div class="table">{table(rectangle, sortable=sortable, caption=caption, links=linked(rectangle))}</div>'
         for rectangle, caption in zip(drawn, captions, strict=True)
@@ -198,6 +203,10 @@ class ShownAnswer(Struct, frozen=True):
     """Whether the data of a picture are folded."""
     caption: str = ""
     """What the answer is about and how it was tested, if the title does not say it."""
+    cards: bool = False
+    """Whether each row is a card where the screen is narrow."""
+    closed: bool = False
+    """Whether all but the title is folded, because the page shows the values elsewhere."""
 
 
 class IntervalBar(Struct, frozen=True):
@@ -221,7 +230,20 @@ class ListColumn(Struct, frozen=True):
     """The meaning of the heading, shown when the pointer is on it."""
 
 
-ListCell = str | Link | IntervalBar
+class Marked(Struct, frozen=True):
+    """A text in pieces, each with whether it is marked, because another text does not have it there."""
+
+    pieces: tuple[tuple[str, bool], ...]
+
+
+class Judged(Struct, frozen=True):
+    """What a system got on a document, where that is either right or wrong."""
+
+    text: str
+    right: bool
+
+
+ListCell = str | Link | IntervalBar | Marked | Judged
 
 
 class Listing(Struct, frozen=True):
@@ -234,6 +256,8 @@ class Listing(Struct, frozen=True):
     """The text shown if there are no rows."""
     titled: bool = True
     """Whether the title is visible. It can be hidden if a heading directly above says the same."""
+    stepped: bool = False
+    """Whether the keys j and k step through the links of its rows."""
 
 
 ChoiceKind = Literal["boxes", "one of", "text", "statement"]
@@ -265,11 +289,12 @@ class Form(Struct, frozen=True):
 
 
 class Pager(Struct, frozen=True):
-    """The position in a long list, and the links to its previous and next parts."""
+    """The links to what comes before and after: the parts of a long list with the position in it, or other pages."""
 
     said: str
     before: str = ""
     after: str = ""
+    label: str = "Pages of the list"
 
 
 class Views(Struct, frozen=True):
@@ -287,7 +312,7 @@ class Texts(Struct, frozen=True):
     """The texts of one document, beside or below each other, each with its author and its score."""
 
     title: str
-    texts: tuple[tuple[str | Link, str, str], ...]
+    texts: tuple[tuple[str | Link, str, str | Marked], ...]
 
 
 class Failure(Struct, frozen=True):
@@ -304,15 +329,7 @@ class Headline(Struct, frozen=True):
     anchor: str = ""
 
 
-class Beside(Struct, frozen=True):
-    """Blocks that are drawn side by side if there is space."""
-
-    blocks: tuple[PageBlock, ...]
-
-
-PageBlock = (
-    Beside | Failure | Form | Headline | Listing | Pager | Paragraphs | ShownAnswer | Texts | VerdictSentence | Views
-)
+PageBlock = Failure | Form | Headline | Listing | Pager | Paragraphs | ShownAnswer | Texts | VerdictSentence | Views
 
 
 class Surroundings(Struct, frozen=True):

@@ -17,16 +17,17 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.render import vegalite
 from evalhouse.warehouse.render.html import NUMBERS, SORTING, text
 from evalhouse.warehouse.render.site.contents import (
-    Beside,
     Failure,
     Form,
     FormField,
     Headline,
     IntervalBar,
+    Judged,
     Link,
     ListCell,
     ListColumn,
     Listing,
+    Marked,
     PageBlock,
     PageHeading,
     Pager,
@@ -200,13 +201,9 @@ class Drawing:
 
     def _pager(self, pager: Pager) -> str:
         ways = (("prev", "← Previous", pager.before), ("next", "Next →", pager.after))
-        links = [f'<a rel="{way}" href="{text(href)}">{label}</a>' for way, label, href in ways if href]
-        return (
-            f'<nav class="pager" aria-label="Pages of the list"><span>{text(pager.said)}</span> {" ".join(links)}</nav>'
-        )
-
-    def _beside(self, beside: Beside) -> str:
-        return f'<div class="beside">{"".join(f"<div>{self.block(block)}</div>" for block in beside.blocks)}</div>'
+        links = [f'<a rel="{way}" href="{text(href)}">{name}</a>' for way, name, href in ways if href]
+        said = f"<span>{text(pager.said)}</span> " if pager.said else ""
+        return f'<nav class="pager" aria-label="{text(pager.label)}">{said}{" ".join(links)}</nav>'
 
     def _views(self, views: Views) -> str:
         items = "".join(
@@ -225,7 +222,8 @@ class Drawing:
             heading = f"<h3>{_inline(who)}</h3>" if called else ""
             said = f'<p class="worth">{text(worth)}</p>' if worth else ""
             label = text(f"{texts.title}: {called}" if called else f"{texts.title} {place + 1}")
-            box = f'<pre tabindex="0" role="group" id="{name}" aria-label="{label}">{_lines_of(written)}</pre>'
+            inner = _marked(written) if isinstance(written, Marked) else _lines_of(written)
+            box = f'<pre tabindex="0" role="group" id="{name}" aria-label="{label}">{inner}</pre>'
             shown.append(f'<article class="written">{heading}{said}{box}</article>')
         return f'<h2>{text(texts.title)}</h2><div class="texts">{"".join(shown)}</div>'
 
@@ -242,10 +240,10 @@ class Drawing:
         # The title breaks its lines at the edge of the page, not at the edge of the table.
         title = f'<p class="caption" aria-hidden="true">{text(listing.title)}</p>' if listing.titled else ""
         caption = f"<caption>{text(listing.title)}</caption>"
-        return "\n".join(
-            [f'{title}<div class="table"><table>', caption, f"<thead><tr>{headings}</tr></thead>", "<tbody>", *body,
-             "</tbody></table></div>"]
-        )  # fmt: skip
+        steps = " data-steps" if listing.stepped else ""
+        begins = f'{title}<div class="table"><table{steps}>'
+        top = f"<thead><tr>{headings}</tr></thead>"
+        return "\n".join([begins, caption, top, "<tbody>", *body, "</tbody></table></div>"])
 
     def _head(self, listing: Listing, place: int) -> str:
         column = listing.columns[place]
@@ -262,7 +260,7 @@ class Drawing:
         statement = self._statement(answer, name)
         if not answer.drawn:
             return "\n".join([statement, *listed_notes(result, drawn=False)])
-        shown = tables(result, answer.title, self.style, answer.linked)
+        shown = tables(result, answer.title, self.style, answer.linked, cards=f"{name}-title" if answer.cards else "")
         if result.chart is not None:
             try:
                 drawn = picture(result.chart, name)
@@ -270,14 +268,16 @@ class Drawing:
                 drawn = f'<p class="quiet">{text("; ".join((error.message, *error.hints)))}</p>'
             numbers = ["<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"] if answer.folded else shown
             shown = [drawn, *numbers]
+        title = f'<h2 id="{name}-title">{text(answer.title)}</h2>'
         parts = [
             f'<section class="result" id="{name}" aria-labelledby="{name}-title">',
-            f'<h2 id="{name}-title">{text(answer.title)}</h2>',
+            *(["<details>", f"<summary>{title}</summary>"] if answer.closed else [title]),
             *([f'<p class="caption">{text(answer.caption)}</p>'] if answer.caption else []),
             *([f'<p class="sentence">{text(result.sentence)}</p>'] if result.sentence else []),
             *shown,
             *listed_notes(result),
             statement,
+            *(["</details>"] if answer.closed else []),
             "</section>",
         ]
         return "\n".join(parts)
@@ -311,7 +311,6 @@ class Drawing:
 
 
 _DRAWN: Mapping[type, Callable[..., str]] = {
-    Beside: Drawing._beside,
     Headline: Drawing._section,
     Paragraphs: Drawing._prose,
     VerdictSentence: Drawing._verdict,
@@ -379,7 +378,17 @@ def _link(link: Link) -> str:
 def _inline(cell: ListCell) -> str:
     if isinstance(cell, Link):
         return _link(cell) if cell.href else text(cell.label)
+    if isinstance(cell, Marked):
+        return _marked(cell)
+    if isinstance(cell, Judged):
+        sign, word = ("✓", "right") if cell.right else ("✗", "wrong")
+        return f'<span class="{word}" role="img" aria-label="{word}" title="{word}">{sign}</span> {text(cell.text)}'
     return _interval(cell) if isinstance(cell, IntervalBar) else text(cell)
+
+
+def _marked(marked: Marked) -> str:
+    """A text with its marked pieces."""
+    return "".join(f"<mark>{_lines_of(piece)}</mark>" if other else _lines_of(piece) for piece, other in marked.pieces)
 
 
 def _cell(column: ListColumn, cell: ListCell, naming: bool) -> str:

@@ -37,7 +37,9 @@ const makeReachable = () => {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
       box.setAttribute("role", "group");
-      box.setAttribute("aria-label", caption ? caption.textContent : "Error");
+      const table = box.querySelector("[aria-labelledby]");
+      const named = caption || (table && document.getElementById(table.getAttribute("aria-labelledby")));
+      box.setAttribute("aria-label", named ? named.textContent : "Error");
     } else {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
     }
@@ -132,3 +134,18 @@ for (const field of document.querySelectorAll("textarea[data-completes]")) {
     } else if (event.key === "Enter" && !event.shiftKey) { field.form.requestSubmit(); event.preventDefault(); }
   });
 }
+
+// j and k: the next and the previous document of a list, or of the page of one.
+const types = (field) => field.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(field.tagName);
+addEventListener("keydown", (event) => {
+  if (!["j", "k"].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || types(event.target)) return;
+  const way = event.key === "j" ? 1 : -1;
+  const steps = [...document.querySelectorAll("[data-steps] tbody th a")];
+  const to = steps.length
+    ? steps[Math.max(0, steps.indexOf(document.activeElement) + way)]
+    : document.querySelector(`main a[rel~="${way === 1 ? "next" : "prev"}"]`);
+  if (!to) return;
+  event.preventDefault();
+  if (steps.length) to.focus();
+  else to.click();
+});

@@ -1,37 +1,29 @@
-"""The page of a pair of systems on a test set: the result of the test in a sentence and as a picture, the slices in
-which they differ, and the documents, sorted by difference.
+"""The page of a pair of systems on a test set: the result of the test in a sentence and as a picture, all measures, the
+slices in which they differ, and the documents behind the difference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec.structs import replace
-
 from evalhouse.grammar.lexicon import as_word
-from evalhouse.warehouse.plans.offers import Offer, typed_name
-from evalhouse.warehouse.render.rectangle import beginning
+from evalhouse.warehouse.plans.offers import Offer, best_value, typed_name
 from evalhouse.warehouse.render.site.contents import (
-    Beside,
     Failure,
     Form,
     FormField,
     Headline,
     Link,
-    ListCell,
-    ListColumn,
-    Listing,
     PageBlock,
     PageHeading,
-    Pager,
     VerdictSentence,
-    Views,
 )
 from evalhouse.warehouse.render.style import cell
-from evalhouse.warehouse.results import Cell, CellKind, Column, Result
+from evalhouse.warehouse.results import CellKind, Result
 from evalhouse.warehouse.store.catalog import KnownTestSet
 from evalhouse.warehouse.web.addresses import HOME, Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry, MissingError, offer_of
+from evalhouse.warehouse.web.pages.pair_documents import CHOICES, documents_of_pair
 from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement
 
 MOST_ATTRIBUTES = 4
@@ -67,16 +59,16 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
         yield pictured
     else:
         yield verdict(pictured, simulated=inquiry.catalog.simulated(offer.kind.name, test_set.id))
-        shown: list[PageBlock] = [answer(pictured, links, "The difference under chance alone")]
+        yield answer(pictured, links, "The difference under chance alone")
         measures = offer.first if chosen in offer.first else (chosen, *offer.first)
         if len(measures) > 1:
             compared = answer_statement(inquiry, f"compare {', '.join(measures)} for {pair}{missing}")
-            shown.append(compared if isinstance(compared, Failure) else answer(compared, links, "All measures"))
-        yield Beside(tuple(shown))
+            yield (compared if isinstance(compared, Failure) else answer(compared, links, "All measures", cards=True))
     by = _attributes(inquiry, test_set, address)
     if by:
         yield from _slices(inquiry, links, f"differ {chosen} for {pair}{missing} by {', '.join(by)}")
-    yield from _documents(inquiry, address, links, f"documents {chosen} for {pair}{missing}")
+    best = best_value(inquiry.catalog, offer.kind, test_set, chosen)
+    yield from documents_of_pair(inquiry, address, links, f"documents {chosen} for {pair}{missing}", best)
 
 
 def _possible(inquiry: Inquiry, test_set: KnownTestSet) -> list[str]:
@@ -92,7 +84,8 @@ def _attributes(inquiry: Inquiry, test_set: KnownTestSet, address: Address) -> l
 def _form(address: Address, links: Links, offer: Offer, chosen: str, attributes: Sequence[str]) -> Form:
     measures = dict.fromkeys((chosen, *offer.measures))
     choice = FormField("measure", "Measure", "one of", tuple((name, name) for name in measures), (chosen,))
-    hidden = (("of", offer.kind.name),) if offer.several else ()
+    listed = tuple((name, value) for name, value in address.chosen if name in CHOICES)
+    hidden = ((("of", offer.kind.name),) if offer.several else ()) + listed
     missing = FormField("missing", "Missing documents", "one of", MISSING, address.all_of("missing"))
     choices = [choice, missing]
     if attributes:
@@ -138,59 +131,3 @@ def _slices(inquiry: Inquiry, links: Links, statement: str) -> Iterator[PageBloc
     yield (
         split if isinstance(split, Failure) else answer(split, links, "Slices by attributes of documents", folded=False)
     )
-
-
-def _documents(inquiry: Inquiry, address: Address, links: Links, statement: str) -> Iterator[PageBlock]:
-    """One page of the documents behind the difference, with the largest contributions first."""
-    only = address.one_of("only")
-    chosen = f"{statement} only {typed_name(only)}" if only in address.names[1:] else statement
-    found = answer_statement(inquiry, chosen)
-    yield Headline("The documents behind it", "documents")
-    if isinstance(found, Failure):
-        yield found
-        return
-    ways = (("all", ""), *((f"for {name}", name) for name in address.names[1:]))
-    to = [(label, name, address.choosing(only=name, page="")) for label, name in ways]
-    views = tuple(Link(label, "" if name == only else _at_documents(links, there)) for label, name, there in to)
-    if all(link.href or name == only for link, (_, name, _) in zip(views, to, strict=True)):
-        yield Views("Which documents", views)
-    rows, at_once = found.table.rows, links.documents_at_once
-    pages = max(1, -(-len(rows) // at_once))
-    wanted = address.one_of("page", "1")
-    page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 9 else 1
-    shown = [column for column in found.table.columns if column.on_screen]
-    yield Listing(
-        found.caption,
-        tuple(ListColumn(column.heading or column.name, _KINDS.get(column.kind, "number")) for column in shown),
-        tuple(
-            tuple(_document(row, column, links, address.names[0]) for column in shown)
-            for row in replace(found.table, rows=rows[(page - 1) * at_once : page * at_once]).records()
-        ),
-    )
-    if pages > 1:
-        said = f"{(page - 1) * at_once + 1:,}–{min(page * at_once, len(rows)):,} of {len(rows):,}"
-        before, after = (
-            _at_documents(links, address.choosing(page=str(to))) if 1 <= to <= pages else ""
-            for to in (page - 1, page + 1)
-        )
-        yield Pager(said, before, after)
-    yield answer(found, links, drawn=False)
-
-
-_KINDS = {"name": "name", "text": "text", "passage": "text"}
-"""The kinds of columns that are not numeric."""
-
-
-def _document(row: Mapping[str, Cell], column: Column, links: Links, test_set: str) -> ListCell:
-    # The page of a document shows all of its texts.
-    value = beginning(row[column.name]) if column.kind == "passage" else row[column.name]
-    shown = cell(column.kind, value)
-    if column.name != "document":
-        return shown
-    return Link(shown, links.to(Address("document", (test_set, str(row["document"])))))
-
-
-def _at_documents(links: Links, address: Address) -> str:
-    """The documents of a page; empty if there is no such page."""
-    href = links.to(address)
-    return f"{href}#documents" if href else ""

@@ -48,7 +48,16 @@ def answer_statement(inquiry: Inquiry, statement: str) -> Result | Failure:
         return Failure(diagnosis(error, statement))
 
 
-def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True, folded: bool = True) -> ShownAnswer:
+def answer(
+    result: Result,
+    links: Links,
+    title: str = "",
+    *,
+    drawn: bool = True,
+    folded: bool = True,
+    cards: bool = False,
+    closed: bool = False,
+) -> ShownAnswer:
     """A result as a block, with names linked to their pages. If the block has its own title, the caption is
     below it.
     """
@@ -57,7 +66,8 @@ def answer(result: Result, links: Links, title: str = "", *, drawn: bool = True,
     if drawn:
         result = for_page(result, MOST_ROWS, "the files have them all")
     caption = result.caption if title else ""
-    return ShownAnswer(title or result.caption or result.statement, result, copies, linked, drawn, folded, caption)
+    name = title or result.caption or result.statement
+    return ShownAnswer(name, result, copies, linked, drawn, folded, caption, cards, closed)
 
 
 def pairs_of(result: Result, links: Links) -> Iterator[Views]:

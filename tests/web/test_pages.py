@@ -72,12 +72,44 @@ def read(visit: Visit, path: str, warehouse: Path | None = None) -> Page:
 def test_the_warehouse_lists_test_sets_systems_and_imports(visit: Visit) -> None:
     page = read(visit, "/")
     averages = "table F of extraction for all on TST3, TST4 over test sets"
-    assert page.statements == ["show test sets", averages, "show systems", "show imports"]
+    assert page.statements[0] == averages
+    assert page.statements[-2:] == ["show test sets", "show systems"]
     assert page.links["TST3"] == "/test-set/TST3"
     assert page.links["GE-CMU"] == "/system/GE-CMU"
     assert ["MUC-4", "TST3", "100 messages", "18"] in page.rows
-    assert any(row[1:4] == ["sample_data/simulated/scores.csv", "scores", "3,400"] for row in page.rows)
     assert "simulated" in page.html
+    imports = read(visit, page.links["Where the numbers come from"])
+    assert imports.statements == ["show imports"]
+    assert any(row[1:4] == ["sample_data/simulated/scores.csv", "scores", "3,400"] for row in imports.rows)
+
+
+def test_the_results_lead_to_leaderboards_systems_and_pairs(visit: Visit) -> None:
+    page = read(visit, "/")
+    assert page.links["TST3 (100 messages)"] == "/test-set/TST3?of=extraction"
+    found = dict(re.findall(r'<tr><th scope="row"><a href="/system/(\w+)">.*?</th>.*?<a href="([^"]*)">', page.html))
+    assert found["UMASS"] == "/test-set/TST3/pair/UMASS/GE?of=extraction"
+    # The best system is held against the second.
+    assert found["GE"] == "/test-set/TST3/pair/GE-CMU/GE?of=extraction"
+    for path in found.values():
+        assert "verdict" in read(visit, path).html
+
+
+def test_questions_to_begin_with_are_answered(visit: Visit) -> None:
+    page = read(visit, "/")
+    questions = [label for label, href in page.links.items() if href.startswith("/?q=") and label[:5] != "Ask i"]
+    assert len(questions) == 3
+    for question in questions:
+        answered = read(visit, page.links[question])
+        assert answered.statements == [question]
+        assert "Not answered" not in answered.html
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("help", "documents"), ("help compare", "difference"), ("? holm", "Holm"), ("help nothing", "no help on nothing")],
+)
+def test_help_is_answered_in_the_box(visit: Visit, asked: str, said: str) -> None:
+    assert said in read(visit, f"/?{urlencode({'q': asked})}").html
 
 
 @pytest.mark.long

@@ -81,6 +81,9 @@ for (const button of document.querySelectorAll("th button[data-column]")) {
 """A click on a heading sorts a table: first descending, then ascending, then back to the original order."""
 
 
+HEADINGS = -1
+"""The row under which the links of headings are known."""
+
 NOWHERE: Mapping[tuple[int, int], str] = {}
 """No links: for a table whose cells do not lead to other pages."""
 
@@ -153,8 +156,8 @@ def table(
     cards: str = "",
 ) -> str:
     """A rectangle as a table. The first column that is not numeric names the rows. Cells may link to other pages, by
-    row and column. If `cards` is the name of the heading that names the table, each cell has the heading of its
-    column, for rows that are drawn as cards.
+    row and column, and headings over columns, in row HEADINGS. If `cards` is the name of the heading that names the
+    table, each cell has the heading of its column, for rows that are drawn as cards.
     """
     lines = [f'<table aria-labelledby="{cards}">' if cards else "<table>"]
     if caption:
@@ -162,7 +165,9 @@ def table(
     lines.append("<thead>")
     if any("\n" in heading for heading in rectangle.headings):
         over = "".join(
-            f'<th class="over" colspan="{len(places)}" scope="colgroup">{text(head)}</th>' if head else "<td></td>"
+            f'<th class="over" colspan="{len(places)}" scope="colgroup">{_over(head, places, links)}</th>'
+            if head
+            else "<td></td>"
             for head, places in spans(rectangle.headings)
         )
         lines.append(f"<tr>{over}</tr>")
@@ -176,6 +181,12 @@ def table(
         )
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
+
+
+def _over(head: str, places: Sequence[int], links: Mapping[tuple[int, int], str]) -> str:
+    """A heading over several columns, with the link that one of them has."""
+    address = next((links[HEADINGS, place] for place in places if (HEADINGS, place) in links), "")
+    return f'<a href="{text(address)}">{text(head)}</a>' if address else text(head)
 
 
 def _head(rectangle: Rectangle, place: int, heading: str, sortable: bool) -> str:

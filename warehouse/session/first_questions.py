@@ -29,6 +29,8 @@ class FirstTable(Struct, frozen=True):
     """Whether these are all test sets of the warehouse."""
     averaged: bool
     """Whether an average over the test sets has sense."""
+    pair: tuple[str, ...] = ()
+    """The first two systems of the first test set by their names, or the only one."""
 
     @property
     def statement(self) -> str:
@@ -99,6 +101,7 @@ def first_tables(catalog: Catalog, of: Collection[str] = (), *, named: Iterable[
             attribute=attributes[0] if attributes and not there[0][1].kind.of_lists else None,
             every=len(there) == len(catalog.test_sets),
             averaged=_can_be_averaged(catalog, kind, [test_set for test_set, _ in there]),
+            pair=tuple(sorted(_models(catalog, kind, [there[0][0].id]))[:2]),
         )
         for (kind, measures), there in groups.items()
     )

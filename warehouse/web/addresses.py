@@ -55,7 +55,7 @@ class FileNames:
 # The kind of page, the names that it is about, and the choices in its form; and how an address is written as a path. A
 # path can contain any name, whatever its letters.
 
-AddressKind = Literal["warehouse", "test set", "pair", "document", "system"]
+AddressKind = Literal["warehouse", "imports", "test set", "pair", "document", "system"]
 
 Chosen = tuple[tuple[str, str], ...]
 """The choices, in the order of the form. A name may occur more than once."""
@@ -114,6 +114,7 @@ def is_name(part: str) -> bool:
 
 ADDRESSES: Mapping[AddressKind, AddressForm] = {
     "warehouse": AddressForm((), "index.html"),
+    "imports": AddressForm(("imports",), "imports.html"),
     "test set": AddressForm(("test-set", "<test set>"), "test-sets/{}/{kind}.html"),
     "pair": AddressForm(
         ("test-set", "<test set>", "pair", "<system>", "<system>"), "test-sets/{}/pairs{of_kind}/{}/{}.html"

@@ -344,7 +344,7 @@ class Publication:
     def _pages_expected(self) -> int:
         """The number of pages if each system is compared with the best one and their documents are linked to."""
         catalog = self._inquiry.catalog
-        pages = 1 + len(catalog.names_of(catalog.system_names)) + len(catalog.test_sets)
+        pages = 2 + len(catalog.names_of(catalog.system_names)) + len(catalog.test_sets)
         for test_set in catalog.test_sets:
             tasks = [offer.kind.name for offer in self._inquiry.offers(test_set) if offer.kind.by_document]
             pages += sum(max(0, len(catalog.names_of(catalog.systems_with(task, test_set.id))) - 1) for task in tasks)

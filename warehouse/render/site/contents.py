@@ -322,6 +322,12 @@ class Failure(Struct, frozen=True):
     title: str = "Not answered"
 
 
+class Explanation(Struct, frozen=True):
+    """Help on a word, in lines as a terminal shows them."""
+
+    text: str
+
+
 class Headline(Struct, frozen=True):
     """A heading for the blocks after it."""
 
@@ -329,7 +335,19 @@ class Headline(Struct, frozen=True):
     anchor: str = ""
 
 
-PageBlock = Failure | Form | Headline | Listing | Pager | Paragraphs | ShownAnswer | Texts | VerdictSentence | Views
+PageBlock = (
+    Explanation
+    | Failure
+    | Form
+    | Headline
+    | Listing
+    | Pager
+    | Paragraphs
+    | ShownAnswer
+    | Texts
+    | VerdictSentence
+    | Views
+)
 
 
 class Surroundings(Struct, frozen=True):

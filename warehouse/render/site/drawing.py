@@ -17,6 +17,7 @@ from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.render import vegalite
 from evalhouse.warehouse.render.html import NUMBERS, SORTING, text
 from evalhouse.warehouse.render.site.contents import (
+    Explanation,
     Failure,
     Form,
     FormField,
@@ -199,6 +200,9 @@ class Drawing:
     def _failure(self, failure: Failure) -> str:
         return f'<section class="wrong"><h2>{text(failure.title)}</h2>\n<pre>{lines(failure.text)}</pre></section>'
 
+    def _explanation(self, explanation: Explanation) -> str:
+        return f'<pre class="help" tabindex="0" role="group" aria-label="Help">{lines(explanation.text)}</pre>'
+
     def _pager(self, pager: Pager) -> str:
         ways = (("prev", "← Previous", pager.before), ("next", "Next →", pager.after))
         links = [f'<a rel="{way}" href="{text(href)}">{name}</a>' for way, name, href in ways if href]
@@ -320,6 +324,7 @@ _DRAWN: Mapping[type, Callable[..., str]] = {
     Pager: Drawing._pager,
     Views: Drawing._views,
     Texts: Drawing._texts,
+    Explanation: Drawing._explanation,
     Failure: Drawing._failure,
 }
 """The method that draws each kind of block."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from evalhouse.warehouse.render.site.contents import PageBlock, PageHeading
 from evalhouse.warehouse.web.addresses import Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry
-from evalhouse.warehouse.web.pages import document, leaderboard, overview, pair, parts, system
+from evalhouse.warehouse.web.pages import document, imports, leaderboard, overview, pair, parts, system
 
 
 class PageKind(Struct, frozen=True):
@@ -24,6 +24,7 @@ class PageKind(Struct, frozen=True):
 
 PAGES: Mapping[str, PageKind] = {
     "warehouse": PageKind(overview.heading, overview.blocks),
+    "imports": PageKind(imports.heading, imports.blocks),
     "statement": PageKind(parts.heading, parts.blocks),
     "test set": PageKind(leaderboard.heading, leaderboard.blocks),
     "pair": PageKind(pair.heading, pair.blocks),

@@ -1,9 +1,8 @@
-"""The page of the warehouse: its evaluations and test sets, its systems, and the sources of the data."""
+"""The page of the warehouse: what to ask, the systems by test sets, the test sets themselves, and the systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import PurePath
+from collections.abc import Iterator, Sequence
 
 from evalhouse.warehouse.plans.labels import some
 from evalhouse.warehouse.plans.offers import typed_name
@@ -17,9 +16,9 @@ from evalhouse.warehouse.render.site.contents import (
     PageBlock,
     PageHeading,
     Paragraphs,
+    Views,
 )
-from evalhouse.warehouse.results import Cell
-from evalhouse.warehouse.session.first_questions import first_tables
+from evalhouse.warehouse.session.first_questions import FirstTable, first_tables
 from evalhouse.warehouse.web.addresses import Address, Links
 from evalhouse.warehouse.web.inquiry import Inquiry
 from evalhouse.warehouse.web.pages.parts import answer, answer_statement
@@ -34,12 +33,16 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """Test sets, systems and imports."""
+    """Questions to begin with, results, test sets and systems."""
     test_sets, systems, imports = (inquiry.one(f"show {what}") for what in ("test sets", "systems", "imports"))
     if any(row["simulated"] == "yes" for row in imports.rows):
         yield Paragraphs(
             ("Simulated data: some rows of this warehouse are simulated; captions of results on them say so.",)
         )
+    # What was observed comes before what was printed.
+    tables = sorted(first_tables(inquiry.catalog, named=inquiry.measures), key=lambda table: not table.by_document)
+    yield from _questions(tables, links)
+    yield from _results(inquiry, tables, links)
     known = inquiry.catalog.test_sets
     of_test_sets = [row for row in test_sets.rows if row["observed"] is not None]
     names = [inquiry.catalog.short_name(test_set) for test_set in known]
@@ -66,7 +69,6 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     )
     yield from _groups(inquiry, links)
     yield answer(test_sets, links, drawn=False)
-    yield from _over_test_sets(inquiry, links)
     yield Headline("Systems", "systems")
     runs = any(column.name == "runs" for column in systems.table.columns)
     yield Listing(
@@ -92,26 +94,7 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     if len(systems.rows) > MOST_LISTED:
         yield Paragraphs((f"The first {MOST_LISTED:,} of {len(systems.rows):,} systems.",))
     yield answer(systems, links, drawn=False)
-    yield Headline("Where the numbers come from", "imports")
-    yield Listing(
-        "Imports",
-        (
-            ListColumn("import", "number"),
-            ListColumn("file", "name"),
-            ListColumn("read as"),
-            ListColumn("rows", "number"),
-            ListColumn("texts", "number"),
-            ListColumn("loaded"),
-            ListColumn("simulated"),
-            ListColumn("SHA-256", "hash"),
-        ),
-        tuple(_import(row) for row in imports.rows[:MOST_LISTED]),
-        titled=False,
-        empty="nothing was loaded yet",
-    )
-    if len(imports.rows) > MOST_LISTED:
-        yield Paragraphs((f"The first {MOST_LISTED:,} of {len(imports.rows):,} imports.",))
-    yield answer(imports, links, drawn=False)
+    yield Views("The sources", (Link("Where the numbers come from", links.to(Address("imports"))),), alike=False)
 
 
 def _groups(inquiry: Inquiry, links: Links) -> Iterator[PageBlock]:
@@ -129,26 +112,30 @@ def _groups(inquiry: Inquiry, links: Links) -> Iterator[PageBlock]:
     yield Listing("Groups of test sets", columns, tuple(rows))
 
 
+MOST_QUESTIONS = 3
+
+MOST_TABLES = 6
+"""With more kinds of results than this, those of the other test sets are on their own pages."""
+
 MOST_COLUMNS = 12
-"""With more test sets than this, only what systems have over all of them is shown."""
+"""With more test sets than this, only what systems have over all of them is shown, if that has sense."""
 
 
-def _over_test_sets(inquiry: Inquiry, links: Links) -> Iterator[PageBlock]:
-    """The systems on the test sets of each kind, with the average over these as the last column."""
-    tables = [table for table in first_tables(inquiry.catalog, named=inquiry.measures) if table.averaged]
+def _questions(tables: Sequence[FirstTable], links: Links) -> Iterator[PageBlock]:
+    """Questions to begin with, where a server answers."""
+    questions = [question for table in tables[:1] for question in table.questions_on(table.pair)]
+    found = tuple(Link(question, links.asking(question)) for question in questions[:MOST_QUESTIONS])
+    if found and all(link.href for link in found):
+        yield Views("Questions to begin with", found, alike=False)
+
+
+def _results(inquiry: Inquiry, tables: Sequence[FirstTable], links: Links) -> Iterator[PageBlock]:
+    """The systems on the test sets of each kind, with the average over these as the last column where it has sense."""
     if tables:
-        yield Headline("Averages over test sets", "averages")
-    for table in tables:
+        yield Headline("Results", "results")
+    for table in tables[:MOST_TABLES]:
         few = len(table.test_sets) <= MOST_COLUMNS
-        shown = answer_statement(inquiry, table.plain if few else table.together)
+        shown = answer_statement(inquiry, table.plain if few or not table.averaged else table.together)
         yield shown if isinstance(shown, Failure) else answer(shown, links)
-
-
-def _import(row: Mapping[str, Cell]) -> tuple[ListCell, ...]:
-    source = str(row["source"])
-    # The folder of a file on the machine that loaded it tells other readers nothing.
-    name = PurePath(source).name if PurePath(source).is_absolute() else source
-    shown = ("reader", "imported_at", "simulated", "sha256")
-    reader, loaded, simulated, digest = (str(row[column]) for column in shown)
-    texts = f"{row['texts']:,}" if row["texts"] else ""
-    return str(row["import"]), name, reader, f"{row['rows']:,}", texts, loaded, simulated, digest[:12]
+    if len(tables) > MOST_TABLES:
+        yield Paragraphs((f"The first {MOST_TABLES} of {len(tables):,} tables; each test set below has its own page.",))

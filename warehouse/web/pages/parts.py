@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.render.diagnostics import diagnosis
+from evalhouse.warehouse.render.html import HEADINGS
 from evalhouse.warehouse.render.panels import Rectangle
 from evalhouse.warehouse.render.shortening import for_page
 from evalhouse.warehouse.render.site.contents import (
     Copies,
+    Explanation,
     Failure,
     Form,
     FormField,
@@ -21,7 +23,8 @@ from evalhouse.warehouse.render.site.contents import (
     Views,
 )
 from evalhouse.warehouse.render.style import clean
-from evalhouse.warehouse.results import Cell, Result
+from evalhouse.warehouse.results import Cell, Grid, Result
+from evalhouse.warehouse.shell.help import help_topic, overview, topic, unknown
 from evalhouse.warehouse.web.addresses import HOME, Address, AddressKind, Links
 from evalhouse.warehouse.web.inquiry import Inquiry
 
@@ -108,7 +111,9 @@ def _for_shells(statement: str) -> str:
 
 
 class _Linked:
-    """The links of the cells of a result: names of systems, test sets and documents link to their pages."""
+    """The links of the cells of a result: names of systems, test sets and documents link to their pages. In a grid the
+    heading of a test set, in row HEADINGS, links to its leaderboard, and a value to the pair with the best system.
+    """
 
     def __init__(self, result: Result, links: Links) -> None:
         self._links = links
@@ -127,6 +132,11 @@ class _Linked:
             if name is not None
         }
         self._test_set = _only(result, "test_set")
+        self._grid = result.grid if result.grid is not None and result.grid.across == "test_set" else None
+        self._values = _values_of(result) if self._grid is not None else {}
+        kinds = {*result.table.column("task")} - {None} if self._grid is not None else set()
+        # The kind of rows is a choice where a statement has to name it.
+        self._kind = tuple(("of", str(kind)) for kind in kinds if f" of {kind} " in result.statement)
 
     def __call__(self, rectangle: Rectangle) -> Mapping[tuple[int, int], str]:
         places = {
@@ -143,7 +153,40 @@ class _Linked:
                 if name and (kind != "document" or test_set):
                     names = (test_set, name) if kind == "document" else (name,)
                     found[number, place] = self._links.to(Address(kind, names))
+        if self._grid is not None:
+            found |= self._of_grid(self._grid, rectangle)
         return {place: href for place, href in found.items() if href}
+
+    def _of_grid(self, grid: Grid, rectangle: Rectangle) -> Mapping[tuple[int, int], str]:
+        """The links of the headings and of the values of a grid."""
+        test_sets = {heading: test_set for test_set, heading in grid.test_sets}
+        measures = {measure.heading: measure for measure in grid.measures}
+        found = {}
+        for place, heading in enumerate(rectangle.headings):
+            over, _, lower = heading.partition("\n")
+            test_set, measure = test_sets.get(over, ""), measures.get(lower)
+            ranked = self._values.get((test_set, measure.label), {}) if measure else {}
+            if not (ranked and measure):
+                continue
+            found[HEADINGS, place] = self._links.to(Address("test set", (test_set,), self._kind))
+            best = sorted(ranked, key=lambda system: ranked[system], reverse=not measure.lower_is_better)[:2]
+            for row, system in enumerate(grid.systems):
+                if system in ranked and len(best) > 1:
+                    # The best one is with the second on the page that the second leads to.
+                    behind = best[1] if system == best[0] else system
+                    found[row, place] = self._links.to(Address("pair", (test_set, behind, best[0]), self._kind))
+        return found
+
+
+def _values_of(result: Result) -> Mapping[tuple[str, str], Mapping[str, float]]:
+    """The values that rest on documents, by test set and measure, then by system."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in result.table.records():
+        value, documents = row["value"], row["documents"]
+        if value is not None and documents is not None:
+            known = found.setdefault((str(row["test_set"]), str(row["measure"])), {})
+            known[str(row["system"])] = float(str(value))
+    return found
 
 
 _LEADS: dict[str, AddressKind] = {
@@ -179,10 +222,15 @@ def heading(address: Address, links: Links) -> PageHeading:
 
 
 def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlock]:
-    """The box, and one answer after another up to the first error."""
+    """The box, and help on a word, or one answer after another up to the first error."""
     statement = address.one_of("q").replace("\r\n", "\n")
     box = FormField("q", "Statement", "statement", chosen=(statement,))
     yield Form("", links.to(HOME), (box,), button="Ask", completes=links.completing)
+    word = help_topic(statement)
+    if word is not None:
+        explained = topic(word, inquiry.catalog) if word else overview()
+        yield Failure(unknown(word, inquiry.catalog)) if explained is None else Explanation(explained)
+        return
     try:
         for result in inquiry.all_of(statement):
             yield answer(result, links)

@@ -141,7 +141,7 @@ def test_from_the_warehouse_to_a_document_and_back(opened: Opened, site: str) ->
     assert page.find_element("css selector", "h1").text == "UMASS and GE on TST3"
     assert "not significant at 0.05 (p = 0.0996)" in page.find_element("css selector", ".verdict").text
     followed(page, "SIM3-080")
-    assert path_of(page, site) == "/test-set/TST3/document/SIM3-080"
+    assert path_of(page, site) == "/test-set/TST3/document/SIM3-080?beside=UMASS&beside=GE"
     page.back()
     page.back()
     followed(page, "SRI")

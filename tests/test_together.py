@@ -387,7 +387,7 @@ def test_a_group_grows_and_who_lacks_a_part_is_named(tmp_path: Path) -> None:
     with create(tmp_path / "w.duckdb") as database:
         [cows, hens, pigs] = of_values(tmp_path, "cows", "hens", "pigs")
         alone = brought(database, tmp_path, [cows], group="farm").notes
-        assert alone == ("farm is a group of 1 test set: cows; it can be asked about when there is another",)
+        assert alone == ("farm is a group of 1 test set: cows; questions about it need at least two",)
         with pytest.raises(QueryError, match="farm is a group of one test set so far"):
             Session(database).run("score accuracy for all on farm")
         brought(database, tmp_path, [hens], group="farm")

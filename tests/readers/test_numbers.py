@@ -219,7 +219,9 @@ def test_of_too_many_documents_neighbours_are_exchanged_together(
     assert f"{name} on sts: 8 documents are exchanged in 4 blocks of neighbouring ones" in result.notes
     assert result.table.column("p")[0] * 16 % 1 == 0  # type: ignore[operator]
     for asked in ("documents {} for first, second on sts", "compare {} for first, second on sts anytime"):
-        with pytest.raises(QueryError, match="takes 8 documents together in 4 blocks, so single ones are not known"):
+        with pytest.raises(
+            QueryError, match="combines 8 documents in 4 blocks, so the values of single ones are not known"
+        ):
             session.run(asked.format(name))
 
 

@@ -250,7 +250,7 @@ def test_an_answer_is_recognized_late(database: Database, load_text: Load) -> No
     notes = load_text("model,id,verdict,topic,acc\nb,1,red,x,1\nb,2,grey,y,0\n", "table", "two.csv", fields=ON).notes
     assert attributes(database) == {"topic"}
     assert any(
-        "verdict differs between systems, so it is no attribute of documents any more; "
+        "verdict differs between systems, so it is no longer an attribute of documents; "
         "removed: 2 values of import 1" in note
         for note in notes
     )

@@ -124,6 +124,6 @@ def test_slices_need_a_test_that_exchanges(name: str, session: Session) -> None:
 
 def test_a_function_of_sums_has_no_studentized_slices(session: Session) -> None:
     assert list(session.results("define measure odd = sqrt(precision * recall)")) == []
-    with pytest.raises(QueryError, match="is no ratio of sums"):
+    with pytest.raises(QueryError, match="is not a ratio of sums"):
         session.run("differ odd for A, B on t by document.part test studentized")
     assert "test randomization" in session.run("differ odd for A, B on t by document.part").signature

@@ -103,7 +103,7 @@ def parser_for(words: Sequence[str], *, every_command: bool = False) -> argparse
     everywhere.add_argument("--format", metavar="FORMAT", help="default: table on a terminal, tsv in a pipe")
     everywhere.add_argument("--digits", type=_as_set("digits"), metavar="N", help="number of decimals")
     level = "the significance level of statements without one; default 0.05"
-    signature = "below a table, the whole signature, which lists all that decides the numbers"
+    signature = "show the whole signature below a table: all that determines its numbers"
     everywhere.add_argument("--signature", action="store_true", help=signature)
     everywhere.add_argument("--level", type=_as_set("level"), metavar="A", help=level)
     theme = "colours of the shell and of pictures: auto, light or dark"

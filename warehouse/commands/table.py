@@ -100,7 +100,7 @@ def _file_words(parser: argparse.ArgumentParser) -> None:
     fixed = (
         "give a field one value in every row, which may contain {stem}, {name}, {parent} or {parent2} of the file; "
         "noun names the documents, cluster the attribute that related ones share, group the group that the test sets "
-        "belong to, main the measure that questions are about which name none"
+        "belong to, main the measure of questions that name none"
     )
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help=fixed)
     lower = "measures of which lower values are better; stored with the load (WER, loss and the like are known by name)"
@@ -119,7 +119,7 @@ def _file_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help=strict)
     expected = "refuse the load, with status 1, if any file but readmes and licences would be passed over or left out"
     parser.add_argument("--expect-all", action="store_true", help=expected)
-    same = "take documents of one name for the same, also where files give them other questions, answers or splits"
+    same = "treat documents with the same name as one, even where files give them different questions or answers"
     parser.add_argument("--same-documents", action="store_true", help=same)
     texts = "also store inputs, references and outputs, where files have them; they do not change any result"
     parser.add_argument("--texts", action="store_true", help=texts)
@@ -322,7 +322,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         LOOK,
         "Load",
-        "show the table of files, without a warehouse; needs no word",
+        "show the table of result files, without a warehouse; the word may be left out",
         "evalhouse look results/",
         _look_words,
         lazy("evalhouse.warehouse.commands.looking:look"),

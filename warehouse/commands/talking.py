@@ -54,10 +54,10 @@ QUESTIONS = (
 
 NEXT = """
 To go on:
-  evalhouse                          the shell, on these data; help tells what can be asked
+  evalhouse                          the shell, with these data; help lists the statements
   evalhouse serve --sample --open    the same as pages
   evalhouse results/                 the table of your own files
-  evalhouse load results/            keeps them in a warehouse, ./evalhouse.duckdb"""
+  evalhouse load results/            your files, kept in a warehouse, ./evalhouse.duckdb"""
 
 
 def demo(args: argparse.Namespace) -> int:

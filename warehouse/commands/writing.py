@@ -49,7 +49,7 @@ def export(args: argparse.Namespace) -> int:
         beside = f"export-scores FILE --kind {RUNS.name} or a folder instead of a file"
         note(
             args,
-            f"{quantity(runs, 'system')} in it are runs of models, which rows of this kind do not say: {beside} does",
+            f"{quantity(runs, 'system')} in it are runs of models, which rows of this kind do not name; {beside} does",
         )
     if not written:
         note(args, "there are no rows to export")

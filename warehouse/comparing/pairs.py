@@ -154,10 +154,10 @@ class Comparison(Struct, frozen=True, dict=True):
         """Raises QueryError where neighbouring exchange units are taken together, so that no single one is known."""
         if self.blocks:
             units = quantity(self.observations.units, self.entry.units.exchange_noun)
-            taken = f"{self.statistic.label} on {self.entry.test_set.name} takes {units} together"
+            taken = f"{self.statistic.label} on {self.entry.test_set.name} combines {units}"
             raise QueryError(
-                f"{taken} in {self.blocks:,} blocks, so single ones are not known",
-                hints=("pearson, rmse, mae and r2 know every single one",),
+                f"{taken} in {self.blocks:,} blocks, so the values of single ones are not known",
+                hints=("pearson, rmse, mae and r2 keep them apart",),
             )
 
     @property

@@ -89,7 +89,7 @@ def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Non
             f"some runs lack {plural(entry.units.noun)} of {on}: {_listed(entry, found)} ({named})",
             hints=(
                 "missing drop leaves them out, missing zero counts them as nothing in the runs that lack them",
-                "replicates averages each over the runs that have it; coverage … runs apart says which these are",
+                "replicates averages each over the runs that have it; coverage … runs apart lists those runs",
             ),
         )
 

@@ -84,7 +84,7 @@ def notes_on_groups(database: Database, groups: Collection[str]) -> list[str]:
             + " order by 1"
         )
         names = [str(name) for (name,) in rows]
-        what = f"on {group} pools their documents" if len(names) > 1 else "it can be asked about when there is another"
+        what = f"on {group} pools their documents" if len(names) > 1 else "questions about it need at least two"
         notes.append(f"{group} is a group of {quantity(len(names), 'test set')}: {some(names)}; {what}")
     return notes
 

@@ -114,7 +114,7 @@ class LateAnswers:
             removed = quantity(sum(rows for _, rows in found), "value")
             imports = ", ".join(str(number) for number, _ in found)
             self.notes.append(
-                f"{quote_cell(role.heading)[1:-1]} {why}, so it is no attribute of {form.name} any more; removed: "
+                f"{quote_cell(role.heading)[1:-1]} {why}, so it is no longer an attribute of {form.name}; removed: "
                 f"{removed} of import {imports}"
             )
 

@@ -253,7 +253,7 @@ EXTRACTION = (
         lower_is_better=True,
         proportion=True,
         within=SHARE,
-        not_of_classes="error counts a wrong class twice, as missing and as spurious, and is no error rate",
+        not_of_classes="error counts a wrong class twice, as missing and as spurious, so it is not an error rate",
     ),
     Measure(
         "accuracy",

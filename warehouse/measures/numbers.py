@@ -81,7 +81,7 @@ NUMBERS = (
     ),
     _correlation(
         "spearman",
-        "pearson of the ranks, those of equal numbers being their mean",
+        "Pearson's correlation of the ranks; equal numbers share their mean rank",
         "Spearman 1904; scipy.stats.spearmanr",
         OfRanks(by_pairs=False),
         also=("spearmanr", "spearman_rho"),

@@ -395,7 +395,7 @@ _RECALL = Parameter(
 ROUNDING = Parameter(
     "rounding",
     "up",
-    "how a share of the relevant items becomes a number of items: up as in trec_eval 9, or to the nearest as in 10",
+    "how a share of the relevant items is rounded to a number: up as in trec_eval 9, or to the nearest as in 10",
     ("up", "nearest"),
 )
 _TIMES = Parameter(

@@ -146,9 +146,9 @@ def _taken(statement: Together, group: KnownGroup, called: str, scope: Scope) ->
     pooled = group.pooled is not False
     what = "its test sets are pooled" if pooled else f"the mean over its {quantity(len(group.parts), 'test set')}"
     why = {
-        True: ", as a setting of its load named it; over test sets takes their mean",
-        False: ", as in the tables of its harness, of which none is here; over test sets pooled takes all together",
-        None: ", as no figure of it was printed that says how to take them together",
+        True: ", because load --set group declared it; over test sets takes their mean",
+        False: ", as in the tables of its harness, none of them loaded; over test sets pooled combines all documents",
+        None: ", because no printed figure shows whether its harness pools them or takes their mean",
     }
     note = f"{called}: {what}{why[group.pooled]}"
     if group.pooled is not True and known and (both := known[0].both()):

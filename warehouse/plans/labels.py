@@ -236,8 +236,9 @@ def left_out_notes(entries: Sequence[p.Entry]) -> list[str]:
     notes = []
     passed_over = list(dict.fromkeys(name for entry in entries for name in entry.passed_over))
     if passed_over:
-        what = f"{len(passed_over):,} test sets, where nothing answers this: {some(passed_over)}"
-        notes.append(f"left out {what if len(passed_over) > 1 else f'{passed_over[0]}, where nothing answers this'}")
+        what = f"{len(passed_over):,} test sets, which have no data for this question: {some(passed_over)}"
+        alone = f"{passed_over[0]}, which has no data for this question"
+        notes.append(f"left out {what if len(passed_over) > 1 else alone}")
     filled = [entry for entry in entries if entry.units.filled]
     others = [entry for entry in entries if not entry.units.filled]
     shown = {system.name for entry in entries for system in entry.stored_systems}

@@ -120,7 +120,7 @@ def _with_systems(statement: n.Measured, scope: Scope) -> n.Measured:
     meant = replace(statement, **written)
     if measures and len(measures) < len(calls):
         wrong = next(call for call in calls if call not in measures)
-        raise QueryError(f"'{wrong.name}' is no measure here", wrong.span, (f"write {to_text(meant)}",))
+        raise QueryError(f"'{wrong.name}' is not a measure here", wrong.span, (f"write {to_text(meant)}",))
     return statement if measures else meant
 
 

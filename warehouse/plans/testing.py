@@ -137,7 +137,7 @@ def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
             raise without_confidence(statistic, node)
         check_exchanged(statistic, statement.exchange)
         if statistic.over_units is not None and statement.missing == "bounds":
-            wrong = f"missing bounds does not know the extremes of {statistic.label}, which is computed over all units"
+            wrong = f"missing bounds cannot compute the extremes of {statistic.label}, which is computed over all units"
             raise QueryError(wrong, node.span, (f"write {statistic.measure.name}, or missing drop or missing zero",))
         if (misfit := test.misfit(statistic.label, statistic.steady, statistic.ordered)) is not None:
             raise QueryError(misfit, node.span, (f"test {TESTS[0].name} fits every measure (Yeh 2000, section 3.2)",))

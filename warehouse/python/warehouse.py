@@ -489,7 +489,7 @@ class Warehouse(OtherStatements):
         expect_all : bool, default False
             Refuse the load if any file but readmes and licences would be passed over or left out.
         same_documents : bool, default False
-            Take documents of one name for the same, also where files give them other questions, answers or splits.
+            Treat documents with the same name as one, even where files give them different questions or answers.
         texts : bool, default False
             Also store inputs, references and outputs.
         dry_run : bool, default False

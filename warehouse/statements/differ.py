@@ -129,7 +129,7 @@ def _test(statement: n.Differ, entries: Sequence[p.Entry]) -> Test:
         raise QueryError(wrong, statement.test.span, (f"the tests that do are {EXCHANGING}",))
     for statistic in (statistic for entry in entries for statistic in entry.statistics):
         if not (test.shuffles_differences or isinstance(statistic.sums, Ratio)):
-            wrong = f"{statistic.label} is no ratio of sums, so its difference in a slice has no standard error here"
+            wrong = f"{statistic.label} is not a ratio of sums, so its difference in a slice has no standard error here"
             raise QueryError(wrong, statement.test.span, (f"write test {TESTS[0].name}",))
     return test
 

@@ -174,7 +174,7 @@ def answer(plan: DocumentsPlan, facts: Facts, workforce: Workforce) -> Result:
         notes=notes,
         sections=_sections(plan, pairs, table, ends),
         one_by_one=True,
-        sentence=sentences.of_documents(table, called),
+        sentence=sentences.of_documents(table, noun_of(plan.entries)),
     )
 
 

@@ -605,7 +605,7 @@ def _too_little(entry: p.Entry, judge: str, of: Corrected) -> str:
         (whose, shape) for whose, shape, has in zip(of_whom, shown.shapes, shown.tails, strict=True) if has
     )
     units = plural(entry.units.exchange_noun if entry.units.shared else entry.units.noun)
-    return f"{whose} has a long tail, {shape.most:,} of {shape.units:,} {units} making half of the variance"
+    return f"{whose} has a long tail: {shape.most:,} of {shape.units:,} {units} make up half of the variance"
 
 
 def _rarest(counts: Counts, judge: str, mistakes: bool) -> str:

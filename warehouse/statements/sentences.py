@@ -119,7 +119,7 @@ def _of_pair(row: Row, table: Table, lower: Collection[str], taken: str) -> str:
     where = f"in {spoken(measure)} {_at(row, taken)}"
     difference, verdict = row["difference"], row["verdict"]
     if difference is None:
-        return f"{a} and {b} cannot be compared {where}: the value of one is undefined."
+        return f"{a} and {b} cannot be compared {where}: the value of at least one is undefined."
     heading = kinds["ci_low"].heading if "ci_low" in kinds else ""
     around = limits(kind, heading, row.get("ci_low"), row.get("ci_high"))
     in_brackets = f" ({around})" if around else ""
@@ -182,7 +182,7 @@ def _against(rows: Sequence[Row], lower: Collection[str], taken: str) -> str:
     behind = [row["system_a"] for row in shown if not _first_is_ahead(row, lower)]
     unsure = sum(row["verdict"] == "undecided" for row in rows)
     found = [f"{are(len(ahead))} significantly ahead of {b} {where}{_named(ahead)}"]
-    found += [f"{are(len(behind))} behind{_named(behind)}"]
+    found += [f"{are(len(behind))} significantly behind{_named(behind)}"]
     found += [f"{are(unsure)} undecided"] if unsure else []
     return f"Of {len(rows):,} systems, {listed(found)}."
 
@@ -267,7 +267,7 @@ def _leads(known: Sequence[Row], alike: Sequence[Row], taken: str) -> str:
     if others:
         said += _behind(close, others, "it" if len(first) == 1 else "them")
     unsure = sum(bool(row["undecided"]) for row in known)
-    return said + (f"; verdicts on {unsure:,} are undecided" if unsure else "")
+    return said + (f"; verdicts on {quantity(unsure, 'system')} are undecided" if unsure else "")
 
 
 def _behind(close: Sequence[str], others: int, leaders: str) -> str:
@@ -384,7 +384,8 @@ def of_documents(table: Table, noun: str) -> str:
     between = f"{first['system_a']} and {first['system_b']} in {spoken(first['measure'])} on {first['test_set']}"
     moves = "widens" if first["share"] > 0 else "narrows"
     by = gap(kind, first["contribution"])
-    return f"Of the {noun} listed, {first['document']} {moves} the difference between {between} most, by {by}."
+    document = f"{noun[:1].upper()}{noun[1:]} {first['document']}"
+    return f"{document} {moves} the difference between {between} by {by}, the most of the {plural(noun)} listed."
 
 
 def of_power(summary: Table, wanted: float, noun: str) -> str:
@@ -398,11 +399,11 @@ def of_power(summary: Table, wanted: float, noun: str) -> str:
         return ""
     kind = _kind(summary, "detect")
     needs = [
-        f"{gap(kind, row['detect'])} in {spoken(row['measure'])} need {_about(row['documents_needed'], noun)}"
+        f"{_about(row['documents_needed'], noun)} if it is {gap(kind, row['detect'])} in {spoken(row['measure'])}"
         for row in rows
     ]
     pair = f"{rows[0]['system_a']} and {rows[0]['system_b']} on {rows[0]['test_set']}"
-    return f"To be found between {pair} with a chance of {100 * wanted:.0f}%, differences of {listed(needs)}."
+    return f"With a power of {100 * wanted:.0f}%, finding a difference between {pair} takes {listed(needs)}."
 
 
 def _about(documents: int | None, noun: str) -> str:
@@ -417,7 +418,11 @@ def of_replications(summary: Table, source: str, target: str) -> str:
         if not row["different"]:
             said.append(f"No difference in {measure} is significant on {source}, so there is none to find on {target}")
             continue
-        also = "" if row["also_different"] is None else f", and {100 * row['also_different']:.0f}% significant"
+        also = (
+            ""
+            if row["also_different"] is None
+            else f", and {100 * row['also_different']:.0f}% are significant there, too"
+        )
         said.append(
             f"Of {quantity(row['different'], 'significant difference')} in {measure} on {source}, "
             f"{100 * row['kept_sign']:.0f}% have the same sign on {target}{also}"
@@ -432,7 +437,7 @@ def of_changes(summary: Table, source: str, target: str) -> str:
     for row in rows_of(summary):
         rose, fell = f"rose for {row['rose']:,} of {row['systems']:,} systems", f"fell for {row['fell']:,}"
         mean = row["mean_change"]
-        about = "" if not mean else f", {gap(kind, mean)} {'up' if mean > 0 else 'down'} on average"
+        about = "" if not mean else f"; on average it {'rose' if mean > 0 else 'fell'} by {gap(kind, mean)}"
         said.append(f"From {source} to {target}, {spoken(row['measure'])} {rose} and {fell}{about}")
     return joined(said)
 
@@ -559,7 +564,11 @@ def of_audit(table: Table) -> str:
     """How many printed figures whole numbers of documents can give."""
     rows = rows_of(table)
     fit = sum(bool(row["solutions"]) for row in rows)
-    return f"The printed figures of {fit:,} of {len(rows):,} systems can be whole numbers of documents." if rows else ""
+    return (
+        f"The printed figures of {fit:,} of {len(rows):,} systems are possible with whole numbers of documents."
+        if rows
+        else ""
+    )
 
 
 def _kind(table: Table, name: str) -> CellKind:

@@ -360,7 +360,7 @@ def _notes(
             f"{_listed(unmeasured)}; --measures {with_one} would take {_listed(unmeasured[:1])}"
         )
     if roles.ids:
-        other = f"--map document={_listed(roles.ids[:1])} would take them from there"
+        other = f"--map document={_listed(roles.ids[:1])} would use it instead"
         notes.append(f"left out (other names of documents): {_listed(roles.ids)}; {other}")
     left_out = [column for column in kept.left_out if column not in unmeasured]
     if left_out:

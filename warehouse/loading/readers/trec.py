@@ -662,7 +662,7 @@ READER = Reader(
         Option("depth", "runs: only this many documents per topic count as retrieved"),
         Option("threshold", "runs: only documents with at least this score count as retrieved"),
         Option("relevance", "qrels: the lowest grade that is relevant", "1"),
-        Option("judge", "qrels of several judges, named in the second column: whose judgments are the key"),
+        Option("judge", "the judge whose judgments are the key, where the second column of qrels names several"),
         Option(
             "ranks",
             "runs: ranked by the scores, as trec_eval does, or by the fourth column",

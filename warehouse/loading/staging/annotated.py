@@ -187,7 +187,7 @@ def _of_json(staging: Staging, document: Document, lines: NumberedLines) -> Iter
     for line, record in chain(first, records):
         plain = _plain(record)
         if plain is None:
-            raise document.refusal("this is no record with a text", line)
+            raise document.refusal("this record has no text", line)
         if plain.get("answer") not in _NOT_USED:
             yield _document(document, line, plain, fields, names)
 

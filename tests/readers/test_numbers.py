@@ -174,7 +174,7 @@ def sums(name: str, rows: list[tuple[float, ...]]) -> Sums:
     assert measure is not None
     truths, *predictions = (np.array(column) for column in zip(*rows, strict=True))
     numbers = Predicted.of(np.stack([truths] * 4), np.stack(predictions), np.arange(len(rows)))
-    return sums_of_ranks(numbers, settle(measure, {}).computation)  # type: ignore[arg-type]
+    return sums_of_ranks([numbers], settle(measure, {}).computation)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])

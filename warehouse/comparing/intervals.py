@@ -34,6 +34,7 @@ from evalhouse.warehouse.significance.bootstrap.estimates import (
     Differences,
     OfTestSet,
     influences_of,
+    influences_on_mean,
     over_runs,
 )
 from evalhouse.warehouse.significance.bootstrap.interval_kinds import (
@@ -428,12 +429,10 @@ def _resample_groups(
     for names, rows in _of_systems(part, observations):
         own = only_of(observations, rows, np.asarray(observations.present[rows].any(axis=0)))
         if len(names) < len(rows):
-            runs = run_sums(own, statistic, part.units.scale)
-            whole = add_runs(runs)
-            value = whole.exact_value(0)
-            if value is not None:
-                influences = influences_of(systems_of(runs), float(runs.factor))
-                over = float(value), influences, present_units(own)
+            averaged = _average_of_runs(own, part, statistic)
+            value = averaged.whole.exact_value(0) if averaged is not None else None
+            if averaged is not None and value is not None:
+                whole, over = averaged.whole, (float(value), averaged.influences(), present_units(own))
                 yield _Resampled(names, systems_of(whole), float(whole.factor), over)
             continue
         summed = additive(own, statistic)
@@ -446,6 +445,26 @@ def _resample_groups(
             continue
         for some in cuts(defined, blocks):
             yield _Resampled([names[place] for place in some], systems_of(summed, some), float(summed.factor))
+
+
+class _AverageOfRuns(Struct, frozen=True):
+    """The sums of the average of some runs, and the influence of each run on its value in each unit."""
+
+    whole: Sums
+    influences: Callable[[], Floats]
+
+
+def _average_of_runs(own: Observations, part: p.Entry, statistic: Statistic) -> _AverageOfRuns | None:
+    """The average of the runs observed: of predicted numbers that of the runs' own values, else the value of their
+    average sums. None where predictions lack in some runs, which then are of other documents.
+    """
+    if not statistic.of_numbers:
+        runs = run_sums(own, statistic, part.units.scale)
+        return _AverageOfRuns(add_runs(runs), lambda: influences_of(systems_of(runs), float(runs.factor)))
+    if not own.present.all():
+        return None
+    apart, whole = additive(own, statistic), additive(own.as_one_system(), statistic)
+    return _AverageOfRuns(whole, lambda: influences_on_mean(apart, float(apart.factor)))
 
 
 def _of_systems(part: p.Entry, observations: Observations) -> list[tuple[list[str], list[int]]]:
@@ -526,11 +545,10 @@ def crossed_tables(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[Cro
 
 def _table(own: Observations, part: p.Entry, statistic: Statistic, name: str) -> Crossed:
     """The table of one system from the observations of its replicates."""
-    sums = run_sums(own, statistic, part.units.scale)
-    whole, present = add_runs(sums), present_units(own)
-    value = whole.exact_value(0)
-    if value is None or len(present) < 2:
+    averaged, present = _average_of_runs(own, part, statistic), present_units(own)
+    value = averaged.whole.exact_value(0) if averaged is not None else None
+    if averaged is None or value is None or len(present) < 2:
         return Crossed(statistic, name, None if value is None else float(value), np.zeros(present.shape), present)
     # A cell holds a share of a share of the value; all cells are scaled to the value itself.
-    shares = influences_of(systems_of(sums), float(sums.factor))
+    shares = averaged.influences()
     return Crossed(statistic, name, float(value), shares * present.sum(axis=0) * present.shape[1], present)

@@ -638,7 +638,8 @@ def _of_scales(comparison: Comparison) -> Iterator[str]:
         return
     if not isinstance(computation, OfNumbers) or computation.standardized:
         return
-    predictions = comparison.observations.counts[PREDICTION]
+    of_runs = comparison.observations.run_by_run(PREDICTION)
+    predictions = of_runs.swapaxes(0, 1).reshape(of_runs.shape[1], -1)
     pairs = dict.fromkeys((min(pair), max(pair)) for pair in comparison.pairs)
     apart = [pair for pair in pairs if not on_one_scale(*(predictions[place] for place in pair))]
     if apart and comparison.how.test.exchanges:

@@ -1,10 +1,11 @@
 """The sums of measures of predicted numbers, as tests and intervals take them: predictions are exchanged document by
-document, the true numbers stay. No test is made here.
+document, the true numbers stay. Of systems with several runs, a run of one stands beside a run of the other, all runs
+of a document are exchanged together, and the value is the mean over runs. No test is made here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import fsum, isqrt
 
@@ -37,7 +38,7 @@ from evalhouse.warehouse.significance.rank_correlation import (
     kendall,
     spearman,
 )
-from evalhouse.warehouse.significance.sums import Columns, Sums, Valuation
+from evalhouse.warehouse.significance.sums import Columns, Sums, Valuation, mean_of
 
 MOST_PLACES = 9
 """Decimals of up to so many places are computed with exactly."""
@@ -131,8 +132,17 @@ def z_scores(predictions: Floats) -> Floats:
     return np.asarray(np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation)))
 
 
-def sums_of_moments(numbers: Predicted, of: OfMoments) -> Sums:
-    """The sums of a function of moments over each exchange unit. A sum that floating point would not hold has a column
+def sums_of_moments(runs: Sequence[Predicted], of: OfMoments) -> Sums:
+    """The sums of a function of moments over each exchange unit; of several runs, those of each behind one another."""
+    parts = [_moments(numbers, of, HELD // len(runs)) for numbers in runs]
+    if len(parts) == 1:
+        return parts[0]
+    average = Valuation.average([part.valuation for part in parts], [len(part.columns) for part in parts])
+    return Sums(tuple(column for part in parts for column in part.columns), average)
+
+
+def _moments(numbers: Predicted, of: OfMoments, most: int) -> Sums:
+    """The sums of one run. A sum of `most` or more, which floating point would not hold beside the others, has a column
     for its higher and one for its lower part.
     """
     expression = of.function.expression
@@ -141,7 +151,7 @@ def sums_of_moments(numbers: Predicted, of: OfMoments) -> Sums:
         whole, unit, _ = to_fixed_point(_in_units(numbers.moment(name), numbers))
         summed: Expression = Count(name)
         columns[name] = whole
-        if int(np.abs(whole).sum(axis=1).max()) >= HELD:
+        if int(np.abs(whole).sum(axis=1).max()) >= most:
             high, low = f"{name}, high", f"{name}, low"
             del columns[name]
             columns[high] = whole >> LOW
@@ -160,44 +170,63 @@ def sums_of_moments(numbers: Predicted, of: OfMoments) -> Sums:
     return Sums(tuple(columns.values()), Valuation(values, exactly))
 
 
-def sums_of_ranks(numbers: Predicted, of: OfRanks) -> Sums:
-    """The columns from which a correlation of ranks is read. Exchange units that are too many for it are put together,
-    and exchanged as one.
+def sums_of_ranks(runs: Sequence[Predicted], of: OfRanks) -> Sums:
+    """The columns from which a correlation of ranks is read, the same for all runs. Exchange units that are too many
+    for it are put together, and exchanged as one.
     """
+    numbers = runs[0]
     systems = len(numbers.predictions)
     most = max(2, isqrt(CELLS // systems))
     units = min(numbers.units, most)
     cluster = numbers.cluster * units // max(numbers.units, 1)
     associate = kendall if of.by_pairs else spearman
-    exchanged = ExchangedNumbers(codes_of(numbers.truths[0]), codes_of(numbers.predictions), cluster, associate)
+    truths = codes_of(numbers.truths[0])
+    exchanged = [ExchangedNumbers(truths, codes_of(run.predictions), cluster, associate) for run in runs]
     there = np.broadcast_to(np.eye(units, dtype=np.int64)[:, None, :], (units, systems, units))
-    chosen = there * _first_alike(exchanged.predictions, cluster, units)
+    chosen = there * _first_alike(np.stack([run.predictions for run in exchanged]), cluster, units)
     return Sums((*there, *chosen), _valuation(exchanged))
 
 
-def _valuation(exchanged: ExchangedNumbers) -> Valuation:
-    """How correlations of ranks are read from the columns of sums."""
+def _valuation(runs: Sequence[ExchangedNumbers]) -> Valuation:
+    """How correlations of ranks, or the means of those of several runs, are read from the columns of sums."""
+
+    def values(sums: Floats) -> Floats:
+        return _mean([run.values(sums) for run in runs])
+
+    def slopes(sums: Floats) -> Floats:
+        return _mean([run.slopes(sums) for run in runs])
+
+    def exactly(sums: tuple[int, ...]) -> Exact | None:
+        return mean_of(run.exactly(sums) for run in runs)
 
     def of_some(columns: Columns) -> tuple[Columns, Valuation]:
         there, places = columns[: len(columns) // 2], columns[len(columns) // 2 :]
         chosen = np.stack([column.sum(axis=1) for column in places], axis=1)
-        predictions = exchanged.predictions[chosen[:, exchanged.cluster], np.arange(exchanged.truths.size)]
         # A system that predicts as another before it does keeps the place of that one.
         first = (chosen[:, None] == chosen[None]).argmax(axis=1)
         narrower = tuple(column * of_unit[:, None] for column, of_unit in zip(there, first.T, strict=True))
-        return (*there, *narrower), _valuation(exchanged._replace(predictions=predictions))
+        documents = np.arange(runs[0].truths.size)
+        some = [run._replace(predictions=run.predictions[chosen[:, run.cluster], documents]) for run in runs]
+        return (*there, *narrower), _valuation(some)
 
-    return Valuation(exchanged.values, exchanged.exactly, slopes=exchanged.slopes, of_some=of_some)
+    return Valuation(values, exactly, slopes=slopes, of_some=of_some)
+
+
+def _mean(of_runs: Sequence[Floats]) -> Floats:
+    return of_runs[0] if len(of_runs) == 1 else np.asarray(np.mean(of_runs, axis=0))
 
 
 def _first_alike(predictions: Codes, cluster: NDArray[np.intp], units: int) -> Integers:
-    """For each system and exchange unit the first system that predicts the same for all of its documents, so that
-    units in which two systems do not differ are known as such.
+    """For each system and exchange unit the first system that predicts the same for all of its documents in all runs,
+    so that units in which two systems do not differ are known as such. Predictions are of shape (runs, systems,
+    documents).
     """
-    first = np.tile(np.arange(len(predictions))[:, None], units)
-    for system in range(1, len(predictions)):
+    systems = predictions.shape[1]
+    first = np.tile(np.arange(systems)[:, None], units)
+    for system in range(1, systems):
         for other in range(system - 1, -1, -1):
-            unlike = np.bincount(cluster, predictions[system] != predictions[other], minlength=units) > 0
+            differ = (predictions[:, system] != predictions[:, other]).any(axis=0)
+            unlike = np.bincount(cluster, differ, minlength=units) > 0
             first[system] = np.where(unlike, first[system], first[other])
     return first
 
@@ -209,7 +238,7 @@ def value(of: OfNumbers, truths: Floats, predictions: Floats) -> float | None:
         errors = np.abs(numbers.predictions - numbers.truths)[0]
         return float(Fraction(fsum(errors)) * numbers.unit / errors.size) if errors.size else None
     if isinstance(of, OfMoments):
-        return to_float(sums_of_moments(numbers, of).exactly(0))
+        return to_float(sums_of_moments([numbers], of).exactly(0))
     associate = kendall if isinstance(of, OfRanks) and of.by_pairs else spearman
     candidates = Candidates(codes_of(truths), codes_of(predictions)[None], np.arange(truths.size))
     return to_float(associate(candidates, np.ones((1, truths.size, 1)), False).exactly(0)) if truths.size else None

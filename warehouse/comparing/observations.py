@@ -47,6 +47,8 @@ class Observations(Struct, frozen=True):
     `counts`, `known`, `values`, `confidences` and `present` have the shape (systems, observations). `known` says of a
     count whether the source gave it, `present` whether the system has the observation at all; `values` are imported
     ones, None for the other kinds; `confidences` are there where they were asked for, NaN where a system has none.
+    Of predicted numbers, `counts` and `known` have the rows of all systems as often as predictions of runs stand beside
+    one another, each time with another run of theirs.
     `cluster` is the exchange unit of each observation, numbered from 0. `dropped` are the observations that not all
     systems had. `document` is the place of each observation's document in the order of names, where documents were
     read one by one, and `unit` the place of its unit, where these were.
@@ -72,6 +74,15 @@ class Observations(Struct, frozen=True):
     def units(self) -> int:
         """How many exchange units there are."""
         return int(self.cluster.max(initial=-1)) + 1
+
+    def run_by_run(self, column: str) -> Floats:
+        """Predicted numbers, or true ones, of shape (runs, systems, observations)."""
+        grid = self.counts[column]
+        return np.asarray(grid, dtype=np.float64).reshape(-1, len(self.systems), grid.shape[1])
+
+    def as_one_system(self) -> Observations:
+        """Predicted numbers of several systems as those of the runs of one, which lacks what any of them lacks."""
+        return replace(self, systems=self.systems[:1], present=self.present.all(axis=0, keepdims=True))
 
 
 # --- what is asked of the database ------------------------------------------------------------------------------------
@@ -127,7 +138,8 @@ def _rows(how: p.Testing, part: p.Entry) -> Query:
     name = _rows_name(part, alike)
     if alike:
         return Query(name, unit_rows.observations_alike(part, how.where, columns), "narrow")
-    return Query(name, unit_rows.observations(part, how.where, columns), "narrow")
+    of_rows = part.in_runs() if part.kind.of_numbers else part
+    return Query(name, unit_rows.observations(of_rows, how.where, columns), "narrow")
 
 
 def _names_of_lacking(how: p.Testing, part: p.Entry) -> Query:
@@ -192,6 +204,7 @@ def _counts_alike(entry: p.Entry) -> bool:
     """
     two = len(entry.stored_systems) == len(entry.systems) == 2
     one_by_one = entry.units.one_by_one and not (entry.of_confidences or entry.averaged_units or entry.units.listed)
+    one_by_one = one_by_one and not (entry.kind.of_numbers and entry.units.grouped is not None)
     return one_by_one and two and entry.units.documents >= MANY
 
 
@@ -269,9 +282,15 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         width = int(unit.max()) + 1
         observation = observation * width + unit
     keys, place = _number_distinct(observation, len(documents["id"]) * width)
-    stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
-    ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
-    shape = (len(entry.systems), len(keys))
+    of_runs = _places_of_runs(entry) if entry.kind.of_numbers and entry.units.grouped is not None else None
+    if of_runs is None:
+        stored = [index for index, system in enumerate(entry.systems) if isinstance(system, p.StoredSystem)]
+        ids = np.array([system.id for system in entry.stored_systems], dtype=np.int64)
+        shape = (len(entry.systems), len(keys))
+    else:
+        ids = np.array([run for run, _ in entry.in_runs().units.runs_of], dtype=np.int64)
+        stored = list(range(len(ids)))
+        shape = (len(ids), len(keys))
     cells = np.asarray(stored)[_ranks(rows["system"], ids)]
     cells *= len(keys)
     cells += place
@@ -303,6 +322,9 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
         for column in columns:
             spread(column, rows[column], cells)
     del cells
+    if of_runs is not None:
+        counts, known = ({name: grid[of_runs.reshape(-1)] for name, grid in of.items()} for of in (counts, known))
+        present = np.asarray(present[of_runs].all(axis=0))
     whole = entry.units.scale
     for index, system in enumerate(entry.systems):
         if isinstance(system, p.Baseline) and entry.kind.decide is not None:
@@ -347,11 +369,21 @@ def _from_rows(how: p.Testing, rows: Mapping[str, Any], entry: p.Entry, facts: F
     )
 
 
+def _places_of_runs(entry: p.Entry) -> NDArray[np.intp]:
+    """The places of the runs of systems among all runs of an entry, of shape (turns, systems): as often as their
+    numbers have a common multiple, the next run of each system, and after its last one its first again.
+    """
+    lengths = [len(entry.units.runs[system.id]) for system in entry.stored_systems]
+    starts = np.cumsum([0, *lengths[:-1]])
+    turns = np.arange(entry.units.scale)
+    return np.stack([start + turns % length for start, length in zip(starts, lengths, strict=True)], axis=1)
+
+
 def pool(of_test_sets: Sequence[Observations], entries: Sequence[p.Entry]) -> Observations:
     """The observations of the same systems on several test sets together; counts over the common multiple of what
-    those of each test set are multiplied by.
+    those of each test set are multiplied by, and predicted numbers as often.
     """
-    first = of_test_sets[0]
+    first, numbers = of_test_sets[0], entries[0].kind.of_numbers
     scale = common_scale(entries)
     factors = [scale // entry.units.scale if entry.kind.is_counted else 1 for entry in entries]
     starts = np.cumsum([0, *(part.units for part in of_test_sets[:-1])])
@@ -360,14 +392,17 @@ def pool(of_test_sets: Sequence[Observations], entries: Sequence[p.Entry]) -> Ob
         known = [grid for grid in grids if grid is not None]
         return np.concatenate(known, axis=1) if len(known) == len(grids) else None
 
-    counts = {
-        name: np.concatenate([part.counts[name] * by for part, by in zip(of_test_sets, factors, strict=True)], axis=1)
-        for name in first.counts
-    }
+    def as_often(grids: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [np.tile(grid, (by, 1)) for grid, by in zip(grids, factors, strict=True)] if numbers else list(grids)
+
+    counts = {name: as_often([part.counts[name] for part in of_test_sets]) for name in first.counts}
+    known = {name: as_often([part.known[name] for part in of_test_sets]) for name in first.known}
+    if not numbers:
+        counts = {name: [grid * by for grid, by in zip(grids, factors, strict=True)] for name, grids in counts.items()}
     return replace(
         first,
-        counts=counts,
-        known={name: np.concatenate([part.known[name] for part in of_test_sets], axis=1) for name in first.known},
+        counts={name: np.concatenate(grids, axis=1) for name, grids in counts.items()},
+        known={name: np.concatenate(grids, axis=1) for name, grids in known.items()},
         values=joined([part.values for part in of_test_sets]),
         present=np.concatenate([part.present for part in of_test_sets], axis=1),
         cluster=np.concatenate([part.cluster + start for part, start in zip(of_test_sets, starts, strict=True)]),

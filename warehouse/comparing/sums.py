@@ -137,17 +137,18 @@ def additive(observations: Observations, statistic: Statistic) -> Sums:
 
 def _of_numbers(observations: Observations, of: OfNumbers, known: Booleans) -> Sums:
     """The sums of predicted numbers beside the true ones."""
-    truths, predictions = (observations.counts[column].astype(np.float64) for column in NUMBERS.counts)
-    if of.standardized:
-        predictions = z_scores(predictions)
-    numbers = Predicted.of(truths, predictions, observations.cluster)
+    runs = [
+        Predicted.of(truths, z_scores(predictions) if of.standardized else predictions, observations.cluster)
+        for truths, predictions in zip(*map(observations.run_by_run, NUMBERS.counts), strict=True)
+    ]
     match of:
         case OfMoments():
-            return sums_of_moments(numbers, of)
+            return sums_of_moments(runs, of)
         case OfRanks():
-            return sums_of_ranks(numbers, of)
-    everywhere = np.ones(truths.shape, dtype=np.bool_)
-    return _of_values(observations, numbers.distances, everywhere, Fraction(1), known)
+            return sums_of_ranks(runs, of)
+    distances = np.sum([run.distances for run in runs], axis=0)
+    everywhere = np.ones(distances.shape, dtype=np.bool_)
+    return _of_values(observations, distances, everywhere, Fraction(1, len(runs)), known)
 
 
 def _of_total(observations: Observations, total: LinearForm, known: Booleans) -> Sums:

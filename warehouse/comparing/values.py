@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import fsum, sqrt
+from math import fsum, lcm, sqrt
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from evalhouse.warehouse.comparing.numbers import value as value_of_numbers
 from evalhouse.warehouse.comparing.some_runs import InSomeRuns, in_some_runs, some_runs_query
@@ -36,11 +37,15 @@ from evalhouse.warehouse.plans.averages import common_scale, pooled_statistic
 from evalhouse.warehouse.plans.fact_rows import FIXED_POINT
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
 from evalhouse.warehouse.results import Cell
-from evalhouse.warehouse.significance.arrays import Floats
 
 # === values of measures ===============================================================================================
 
 By = tuple[Cell, ...]
+
+OfRun = tuple[NDArray[Any], NDArray[Any]]
+"""What is known of the documents of one run: their true numbers and its predictions, or its confidences, NaN where it
+has none, and their labels.
+"""
 
 
 class ValueLine(Struct, frozen=True):
@@ -117,7 +122,7 @@ class Valued(Struct, frozen=True):
             return []
         if not self.entry.kind.by_document:
             return self._printed_lines(systems, facts[self.name("figures")])
-        split, by_unit = len(self.by), self._sums_by_unit(facts)
+        split, by_unit, by_run = len(self.by), self._sums_by_unit(facts), self._by_run(facts)
         return [
             self._line_of_sums(
                 systems[number],
@@ -125,7 +130,7 @@ class Valued(Struct, frozen=True):
                 rest[split],
                 rest[split + 1 :],
                 by_unit.get((number, *rest[:split]), {}),
-                facts,
+                by_run.get((number, tuple(rest[:split])), ()),
             )
             for number, *rest in facts[self.name("sums")]
         ]
@@ -147,7 +152,7 @@ class Valued(Struct, frozen=True):
         documents: int,
         sums: Sequence[int | None],
         by_unit: Mapping[str, int | None],
-        facts: Facts,
+        runs: Sequence[OfRun],
     ) -> ValueLine:
         """The line of a system from its sums, which stand in the order of the statistics, but for those by unit."""
         values: list[float | None] = []
@@ -167,11 +172,8 @@ class Valued(Struct, frozen=True):
                 values.append(average.value(known) if len(known) == len(taken) else None)
                 undefined[-1] = average.undefined(known) if len(known) == len(taken) else 0
                 continue
-            if isinstance(statistic.computation, Ranking | Probabilities):
-                values.append(self._of_confidences(statistic.computation, system, facts))
-                continue
-            if isinstance(statistic.computation, OfNumbers):
-                values.append(self._of_numbers(statistic.computation, system, by, facts))
+            if isinstance(statistic.computation, Ranking | Probabilities | OfNumbers):
+                values.append(_mean_of_runs(statistic.computation, runs))
                 continue
             taken = [next(remaining) for _ in range(_count_sums(statistic))]
             values.append(_value(statistic, self.entry, taken))
@@ -179,27 +181,27 @@ class Valued(Struct, frozen=True):
                 left_out[-1] = documents - (taken[1] or 0)
         return ValueLine(system, by, documents, tuple(values), "documents", tuple(left_out), tuple(undefined))
 
-    def _of_confidences(self, measured: Ranking | Probabilities, system: p.StoredSystem, facts: Facts) -> float | None:
-        """The value of a system's confidences, or the mean over those of its runs; None where one has none."""
-        runs = self.entry.units.runs.get(system.id, (system.id,))
-        values = [_of_confidences(measured, run, facts[self.name("confidences")]) for run in runs]
-        known = [value for value in values if value is not None]
-        return fsum(known) / len(known) if known and len(known) == len(values) else None
-
-    def _of_numbers(self, of: OfNumbers, system: p.StoredSystem, by: By, facts: Facts) -> float | None:
-        """The value of a system's predictions, or the mean over its runs; None where one has none."""
-        runs = self.entry.units.runs.get(system.id, (system.id,))
-        found = self._numbers_by_run(facts)
-        values = [value_of_numbers(of, *found[run, by]) for run in runs if (run, by) in found]
-        known = [value for value in values if value is not None]
-        return fsum(known) / len(known) if known and len(known) == len(values) else None
-
-    def _numbers_by_run(self, facts: Facts) -> dict[tuple[int, By], tuple[Floats, Floats]]:
-        """By stored system and `by` values, its true numbers and its predictions."""
-        found: dict[tuple[int, By], list[tuple[float, float]]] = {}
-        for number, *by, truth, prediction in facts[self.name("numbers")]:
-            found.setdefault((number, tuple(by)), []).append((truth, prediction))
-        return {key: tuple(np.array(pairs, dtype=np.float64).T) for key, pairs in found.items()}
+    def _by_run(self, facts: Facts) -> dict[tuple[int, By], list[OfRun]]:
+        """By system id and `by` values, what is known of each document of each run, where a measure needs that."""
+        known: dict[tuple[int, By], OfRun] = {}
+        if self.entry.of_confidences:
+            columns = facts[self.name("confidences")]
+            system, label = np.asarray(columns["system"]), np.asarray(columns["label"], dtype=np.str_)
+            confidence = np.ma.filled(columns["confidence"].astype(np.float64), np.nan)
+            for number in np.unique(system).tolist():
+                known[number, ()] = confidence[system == number], label[system == number]
+        if self.entry.kind.of_numbers:
+            rows: dict[tuple[int, By], list[tuple[float, float]]] = {}
+            for number, *by, truth, prediction in facts[self.name("numbers")]:
+                rows.setdefault((number, tuple(by)), []).append((truth, prediction))
+            for key, pairs in rows.items():
+                truths, predictions = np.array(pairs, dtype=np.float64).T
+                known[key] = truths, predictions
+        systems = {run: system for system, many in self.entry.units.runs.items() for run in many}
+        found: dict[tuple[int, By], list[OfRun]] = {}
+        for (number, by), of_run in sorted(known.items(), key=lambda item: item[0][0]):
+            found.setdefault((systems.get(number, number), by), []).append(of_run)
+        return found
 
     def _printed_lines(self, systems: Mapping[int, p.StoredSystem], rows: Sequence[tuple[Any, ...]]) -> list[ValueLine]:
         """The printed figures of each system, or the means of those that its runs have."""
@@ -261,6 +263,7 @@ def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine
     together = replace(of_test_sets[0], entry=replace(entries[0], statistics=statistics, units=units))
     found: dict[tuple[str, By], list[tuple[int, list[int | None]]]] = {}
     by_unit: dict[tuple[str, By], dict[str, int | None]] = {}
+    by_run: dict[tuple[str, By], list[list[OfRun]]] = {}
     split = len(together.by)
     for valued in of_test_sets:
         names = {system.id: system.name for system in valued.entry.stored_systems}
@@ -271,6 +274,8 @@ def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine
             for count, total in of_units.items():
                 before = so_far.get(count, 0)
                 so_far[count] = None if total is None or before is None else before + total * factor
+        for (number, by), runs in valued._by_run(facts).items() if names else ():
+            by_run.setdefault((names[number], by), []).append(runs)
         for number, *rest in facts[valued.name("sums")] if names else ():
             sums = [None if total is None else total * by for total, by in zip(rest[split + 1 :], factors, strict=True)]
             found.setdefault((names[number], tuple(rest[:split])), []).append((rest[split], sums))
@@ -284,7 +289,8 @@ def pooled_lines(of_test_sets: Sequence[Valued], facts: Facts) -> list[ValueLine
             for totals in zip(*(sums for _, sums in parts), strict=True)
         ]
         documents = sum(number for number, _ in parts)
-        lines.append(together._line_of_sums(systems[name], by, documents, added, by_unit.get((name, by), {}), facts))
+        of_units, runs = by_unit.get((name, by), {}), _beside_one_another(by_run.get((name, by), ()))
+        lines.append(together._line_of_sums(systems[name], by, documents, added, of_units, runs))
     return lines
 
 
@@ -302,6 +308,28 @@ def _factors_of_sums(entry: p.Entry, by: int) -> list[int]:
     return factors
 
 
+def _mean_of_runs(measured: Ranking | Probabilities | OfNumbers, runs: Sequence[OfRun]) -> float | None:
+    """The mean of the values of runs, None where one has none."""
+    known = [value for run in runs if (value := _of_run(measured, *run)) is not None]
+    return fsum(known) / len(known) if known and len(known) == len(runs) else None
+
+
+def _of_run(measured: Ranking | Probabilities | OfNumbers, one: NDArray[Any], other: NDArray[Any]) -> float | None:
+    """The value of one run; None where it is undefined, or a decision has no confidence."""
+    if isinstance(measured, OfNumbers):
+        return value_of_numbers(measured, one, other)
+    return None if np.isnan(one).any() else measured.value(one, other)
+
+
+def _beside_one_another(parts: Sequence[Sequence[OfRun]]) -> list[OfRun]:
+    """The runs of a system on several test sets, those of one behind those of another: the next run of each, as often
+    as their numbers have a common multiple.
+    """
+    turns = range(lcm(*map(len, parts)))
+    runs = ([part[turn % len(part)] for part in parts] for turn in turns)
+    return [(np.concatenate([run[0] for run in of]), np.concatenate([run[1] for run in of])) for of in runs]
+
+
 def _add_up(form: Form, sums: Mapping[str, int | None]) -> int | None:
     """The sum of a form from those of the counts of units; a unit without rows has none, and None is unknown."""
     known = [(sums.get(column, 0), by) for column, by in form]
@@ -310,6 +338,8 @@ def _add_up(form: Form, sums: Mapping[str, int | None]) -> int | None:
 
 def _count_sums(statistic: Statistic) -> int:
     """How many sums a statistic takes from a row."""
+    if statistic.of_numbers or statistic.of_confidences:
+        return 0
     return 2 if statistic.averaged or statistic.sums is None else len(statistic.sums.forms)
 
 
@@ -333,15 +363,6 @@ def _value(statistic: Statistic, entry: p.Entry, sums: Sequence[int | None]) -> 
 def _mean(values: Sequence[float]) -> float:
     """The mean of some printed figures, as it is written in decimals; the figure itself where there is one."""
     return float(sum(Decimal(repr(value)) for value in values) / len(values)) if len(values) > 1 else values[0]
-
-
-def _of_confidences(measured: Ranking | Probabilities, run: int, columns: Mapping[str, Any]) -> float | None:
-    """The value of the confidences of a stored system; None where a decision has none."""
-    own = np.asarray(columns["system"]) == run
-    confidence = columns["confidence"][own]
-    if np.ma.getmaskarray(confidence).any():
-        return None
-    return measured.value(np.asarray(confidence, dtype=np.float64), np.asarray(columns["label"][own], dtype=np.str_))
 
 
 def expectation(statistic: Statistic, share: Decimal, labels: Mapping[str, int]) -> float | None:

@@ -26,7 +26,7 @@ KINDS: Mapping[str, Kind] = {
     task.name: task for task in (EXTRACTION, FILTERING, COUNTS, RANKINGS, NUMBERS, VALUES, PUBLISHED)
 }
 
-COUNTED: Mapping[str, Kind] = {name: task for name, task in KINDS.items() if task.can_be_defined}
+COUNTED: Mapping[str, Kind] = {name: task for name, task in KINDS.items() if task.adds_counts}
 """The tasks whose rows are counts; measures can be defined over them."""
 
 IMPORTED: tuple[Kind, ...] = tuple(task for task in KINDS.values() if task.imported is not None)

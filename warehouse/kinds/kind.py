@@ -99,8 +99,8 @@ class Kind(Struct, frozen=True):
         return self.named_counts or bool(self.counts)
 
     @property
-    def can_be_defined(self) -> bool:
-        """Whether measures can be defined over its counts."""
+    def adds_counts(self) -> bool:
+        """Whether its counts are added up: measures can be defined over them, and those of runs are averaged."""
         return self.is_counted and not self.of_numbers
 
     @property

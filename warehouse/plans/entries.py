@@ -513,7 +513,7 @@ def _check_averaged(
         if statistic.all_or_nothing:
             wrong = f"{statistic.label} says which documents of a run are right, so it does not follow from averages"
             raise QueryError(wrong, node.span, single_runs(replicates, chosen.systems, scope))
-        if statistic.sums is not None or not kind.by_document:
+        if statistic.sums is not None or statistic.of_numbers or not kind.by_document:
             continue
         if not replicates.of_models:
             raise QueryError(f"{statistic.label} is not computed from sums, so it cannot have replicates", node.span)
@@ -546,11 +546,16 @@ def _over(statistic: Statistic, scale: int) -> Statistic:
 LARGEST_COMMON = 10**6
 """How large the common multiple may be that the counts of runs are put over."""
 
+MOST_TURNS = 60
+"""How many times predictions of runs may stand beside one another, so that each run of a system does so as often."""
+
 
 def _with_common(
     replicates: p.Replicates, wanted: Wanted, scope: Scope, kind: Kind, test_set: KnownTestSet
 ) -> p.Replicates:
     """The runs of each system with a common multiple of their numbers."""
+    if kind.of_numbers:
+        return _beside_one_another(replicates, wanted, test_set)
     if not kind.is_counted:
         # Sums of averaged values are rounded less if they are put over it; a few digits are no reason to refuse.
         common = lcm(*(len(many) for _, many in replicates.runs if many))
@@ -564,6 +569,17 @@ def _with_common(
         many = f"{called} of {test_set.name} have too many different numbers of {replicates.called}"
         place = wanted.replicates.span if wanted.replicates is not None else wanted.span
         raise QueryError(f"{many} to be averaged exactly", place)
+    return replace(replicates, common=common)
+
+
+def _beside_one_another(replicates: p.Replicates, wanted: Wanted, test_set: KnownTestSet) -> p.Replicates:
+    """The runs of each system with how often predictions of one stand beside those of another, where that matters."""
+    common = lcm(*(len(many) for _, many in replicates.runs if many)) if wanted.tested else 1
+    if common > MOST_TURNS:
+        many = f"systems on {test_set.name} have too many different numbers of {replicates.called}"
+        place = wanted.replicates.span if wanted.replicates is not None else wanted.span
+        hint = "name fewer systems, or choose as many runs of each, as where system.run <= 3 does"
+        raise QueryError(f"{many} to be exchanged run by run", place, (hint,))
     return replace(replicates, common=common)
 
 

@@ -330,7 +330,7 @@ def averaged_over(entries: Iterable[p.Entry]) -> str:
     of_kinds: dict[str, list[p.Replicates]] = {}
     for entry in entries:
         if (runs := entry.units.runs_of_models) is not None:
-            of_kinds.setdefault("counts averaged" if entry.kind.is_counted else "means", []).append(runs)
+            of_kinds.setdefault("counts averaged" if entry.kind.adds_counts else "means", []).append(runs)
     said = []
     for how, found in of_kinds.items():
         fewest, most = min(runs.fewest for runs in found), max(runs.most for runs in found)

@@ -8,9 +8,10 @@ up; it does not draw random numbers or make decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import reduce
 from itertools import accumulate, groupby, pairwise
 from math import isfinite, lcm, sqrt
 from operator import itemgetter
@@ -115,13 +116,7 @@ class Valuation(Struct, frozen=True):
             return np.asarray(sum(of_parts[1:], of_parts[0]) / len(parts))
 
         def exactly(sums: tuple[int, ...]) -> ExactValue | None:
-            total: ExactValue = Fraction(0)
-            for part, place in zip(parts, places, strict=True):
-                exact = part.exactly(sums[place])
-                if exact is None:
-                    return None
-                total = plus(total, exact)
-            return times(total, Fraction(1, len(parts)))
+            return mean_of(part.exactly(sums[place]) for part, place in zip(parts, places, strict=True))
 
         def slopes(sums: Floats) -> Floats:
             of_parts = zip((part.slopes for part in parts), places, strict=True)
@@ -179,6 +174,16 @@ def plus(a: ExactValue, b: ExactValue) -> ExactValue:
 def times(a: ExactValue, factor: Fraction) -> ExactValue:
     """a · factor: exact if a is a fraction, else with 60 digits."""
     return a * factor if isinstance(a, Fraction) else _DIGITS.multiply(a, decimal(factor))
+
+
+def mean_of(values: Iterable[ExactValue | None]) -> ExactValue | None:
+    """The mean of some values, None where one of them is."""
+    known = []
+    for value in values:
+        if value is None:
+            return None
+        known.append(value)
+    return times(reduce(plus, known), Fraction(1, len(known)))
 
 
 def size(value: ExactValue) -> ExactValue:

@@ -2,20 +2,30 @@
 column per system.
 
 Columns are known by their names: truth, gold, y_true, target, human and label are true, y_pred and prediction are
-predicted.
+predicted. Columns that identify replicates, such as a seed, tell the runs of a system.
 Whole numbers on both sides may be classes, as scikit-learn takes them to be; if one is a fraction they are numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from evalhouse.warehouse.faults import DataError
 from evalhouse.warehouse.kinds.kind import Observed
-from evalhouse.warehouse.kinds.records import DOCUMENT, EVALUATION, NUMBERS, SYSTEM, TEST_SET, FactForm
+from evalhouse.warehouse.kinds.records import (
+    DOCUMENT,
+    EVALUATION,
+    NUMBERS,
+    RUNS,
+    SYSTEM,
+    SYSTEMS,
+    TEST_SET,
+    FactForm,
+)
 from evalhouse.warehouse.loading.staging import tabular
 from evalhouse.warehouse.loading.staging.cells import CHECKS, complaint, is_number, quote_cell
 from evalhouse.warehouse.loading.staging.columns import MARKS, REPLICATES, called, is_place, noun_of, plain
+from evalhouse.warehouse.loading.staging.own_tables import RUNS_NAMED, run_name, runs_in
 from evalhouse.warehouse.loading.staging.reader import Evidence, Option, Reader, Recognition, Start, filled
 from evalhouse.warehouse.loading.staging.sheets import refuse_settings
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Matching, Staged, Staging
@@ -36,24 +46,32 @@ CLASSES = ("y_true", "y_pred")
 RATED = "human"
 """What people rated is a number, whole or not."""
 
-SYSTEMS = Option("systems", "the columns that are systems, A,B; default: all other columns of numbers")
+COLUMNS = Option("systems", "the columns that are systems, A,B; default: all other columns of numbers")
 
 CELLS = FactForm("number_cells", "", key=(EVALUATION, TEST_SET, SYSTEM, DOCUMENT), attributes=True)
 """The table as it is."""
 
 
 def stage(staging: Staging) -> tuple[Staged, ...]:
-    """Stages a row for each system and document. Raises DataError if a cell is no number, or if it is unclear which
-    columns are true numbers and predictions.
+    """Stages a row for each system and document, and the runs of systems. Raises DataError if a cell is no number, or
+    if it is unclear which columns are true numbers and predictions.
     """
-    refuse_settings(staging, CELLS, named=(*(field.name for field in CELLS.key), TRUTH, PREDICTION))
+    refuse_settings(staging, CELLS, named=(*(field.name for field in CELLS.key), TRUTH, PREDICTION, *REPLICATES))
     cells = tabular.stage_table(staging.of(CELLS), _match_columns)
     try:
-        truth, *predictions = cells.attributes
-        _check(staging, cells)
-        return (_a_row_a_system(staging, cells, truth, predictions),)
+        headings = cells.attributes
+        replicates = {
+            heading: f"attribute_{place}"
+            for place, heading in enumerate(headings)
+            if heading in _replicates(staging, headings)
+        }
+        numbers = {heading: f"attribute_{place}" for place, heading in enumerate(headings) if heading not in replicates}
+        _check(staging, cells, numbers)
+        of_systems = _a_row_a_system(staging, cells, numbers, replicates)
+        return of_systems, *(_staged_runs(staging, cells, replicates) if replicates else ())
     finally:
-        staging.database.forget(staging.of(CELLS).table)
+        for temporary in (staging.of(CELLS).table, RUNS_NAMED):
+            staging.database.forget(temporary)
 
 
 def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) -> Matching:
@@ -76,7 +94,7 @@ def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) 
         )
     taken = {*fields.values(), header.index(truth)}
     prediction = said.get(PREDICTION) or next((heading for heading in header if plain(heading) in PREDICTIONS), None)
-    listed = staging.options.get(SYSTEMS.name)
+    listed = staging.options.get(COLUMNS.name)
     others = [heading for place, heading in enumerate(header) if place not in taken]
     if listed is not None:
         others = [heading.strip() for heading in listed.split(",") if heading.strip()]
@@ -91,9 +109,12 @@ def _match_columns(staging: Staging, header: tuple[str, ...], line: int | None) 
     others = [heading for heading in others if listed is not None or prediction is not None or not _is_other(heading)]
     if not others:
         raise staging.refusal(f"no column holds predictions; {there_are}", line)
-    places = (header.index(truth), *map(header.index, others))
+    free = (heading for place, heading in enumerate(header) if place not in taken and heading not in others)
+    replicates = _replicates(staging, free)
+    places = (header.index(truth), *map(header.index, others), *map(header.index, replicates))
     left = [heading for place, heading in enumerate(header) if place not in {*taken, *places}]
     notes = [f"true numbers: {truth}; {'predictions' if prediction else 'systems'}: {', '.join(others)}"]
+    notes += [f"replicates: {', '.join(replicates)}"] if replicates else []
     notes += [f"left out (not numbers of systems): {', '.join(left)}"] if left else []
     unsaid = _unsaid(staging, fields, _name_systems(others, {*fields, *staging.fields}))
     return Matching(fields, places, tuple(notes), unsaid)
@@ -127,6 +148,12 @@ def truth_in(header: Iterable[str]) -> str | None:
     return next((by_name[word] for word in TRUTHS if word in by_name), None)
 
 
+def _replicates(staging: Staging, headings: Iterable[str]) -> list[str]:
+    """The columns that tell the runs of a system, by their names or by --map."""
+    said = {heading for field, heading in staging.columns.items() if field in REPLICATES}
+    return [heading for heading in headings if heading in said or plain(heading) in REPLICATES]
+
+
 def _is_other(heading: str) -> bool:
     """Whether the numbers of a column are those of no system, as its name says: an id, a place, a seed, a measure."""
     word = plain(heading)
@@ -134,13 +161,13 @@ def _is_other(heading: str) -> bool:
     return is_place(heading) or word in REPLICATES or is_measure
 
 
-def _check(staging: Staging, cells: Staged) -> None:
+def _check(staging: Staging, cells: Staged, numbers: Mapping[str, str]) -> None:
     """Raises DataError for the first cells that are not numbers."""
     table = staging.of(CELLS).table
     complaints: list[tuple[int, str]] = []
     total = 0
-    for number, heading in enumerate(cells.attributes):
-        cell = Sql(f"attribute_{number}")
+    for heading, column in numbers.items():
+        cell = Sql(column)
         wrong = cell + " is null or not (" + CHECKS["value"].passed_by(cell) + ")"
         [(bad,)] = staging.database.rows("select count_if(" + wrong + f") from {table}")
         total += bad or 0
@@ -154,16 +181,24 @@ def _check(staging: Staging, cells: Staged) -> None:
         raise DataError(cells.faults(staging, sorted(complaints)[:MOST_FAULTS]), total)
 
 
-def _a_row_a_system(staging: Staging, cells: Staged, truth: str, predictions: Sequence[str]) -> Staged:
-    """Turns each row into one row per system."""
+def _a_row_a_system(
+    staging: Staging, cells: Staged, numbers: Mapping[str, str], replicates: Mapping[str, str]
+) -> Staged:
+    """Turns each row into one row per system. Given are the columns of the true numbers and of the predictions, and
+    those that tell runs, by heading.
+    """
     table, given = staging.of(NUMBERS).table, {*cells.columns, *staging.fields}
+    truth, *predictions = numbers
     by_columns = _name_systems(predictions, given)
     fields = [field.name for field in CELLS.key if field.name in given]
     columns = [name(field) for field in fields if not (by_columns and field == SYSTEM.name)]
-    numbers = "unnest([" + join(", ", (Sql(f"attribute_{n + 1}") for n in range(len(predictions)))) + "]) as prediction"
+    unnested = "unnest([" + ", ".join(numbers[heading] for heading in predictions) + "]) as prediction"
     systems = "unnest([" + join(", ", (value(heading) + "::varchar" for heading in predictions)) + "]) as system, "
-    rows = "select " + join(", ", columns) + ", blanks, rowid as place, attribute_0 as truth, "
-    rows += (systems if by_columns else "") + numbers + f" from {staging.of(CELLS).table}"
+    rows = "select " + join(", ", columns) + f", blanks, rowid as place, {numbers[truth]} as truth, "
+    rows += (systems if by_columns else "") + unnested + f" from {staging.of(CELLS).table}"
+    if replicates:
+        on = [field.name for field in (EVALUATION, TEST_SET) if field.name in given]
+        rows = _rows_of_runs(staging, rows, on, replicates)
     staging.database.run(
         "create or replace temp table " + name(table) + " as select * from (" + rows + ") order by place"
     )
@@ -182,6 +217,40 @@ def _a_row_a_system(staging: Staging, cells: Staged, truth: str, predictions: Se
     }
     observed = Observed(noun_of(named["document"])) if named.get("document") not in (None, "document") else None
     return Staged(NUMBERS, named, (), cells.notes, lines if cells.lines else None, observed=observed)
+
+
+def _rows_of_runs(staging: Staging, rows: Sql, on: Sequence[str], replicates: Mapping[str, str]) -> Sql:
+    """The rows of systems with the name of the run in place of that of its system. The runs are written to a table of
+    their own, with the fields that say what they are `on`, and the cells that tell them.
+    """
+    database = staging.database
+    cells = join(", ", (name(cell) for cell in replicates.values()))
+    named = "select rowid as place, " + run_name(replicates) + " as run, " + cells + f" from {staging.of(CELLS).table}"
+    joined = "(select r.* rename (system as model), t.* exclude (place) from (" + rows + ") r join (" + named
+    joined += ") t using (place))"
+    found = "select distinct " + join(", ", map(name, (*on, "model", "run"))) + ", " + cells + " from " + joined
+    database.run(f"create or replace temp table {RUNS_NAMED} as select *, model as system from (" + found + ")")
+    runs = runs_in(database, Sql(f"select test_set, model, run from {RUNS_NAMED}"))
+    for run, stored in zip(runs, staging.name_runs(runs), strict=True):
+        this_run = Sql(" where test_set = ? and model = ? and run = ?", (run.test_set, run.model, run.id))
+        database.run(Sql(f"update {RUNS_NAMED} set system = ?", (stored.system,)) + this_run)
+    columns = "r.* exclude (model, run, " + cells + "), n.system"
+    keys = join(" and ", (f"r.{key} is not distinct from n.{key}" for key in (*on, "model", "run")))
+    return "select " + columns + " from " + joined + f" r join {RUNS_NAMED} n on " + keys
+
+
+def _staged_runs(staging: Staging, cells: Staged, replicates: Mapping[str, str]) -> tuple[Staged, ...]:
+    """The runs that were named, and what tells each as attributes of its system."""
+    runs, systems = (name(staging.of(form).table) for form in (RUNS, SYSTEMS))
+    there = f" from {RUNS_NAMED} where run <> ''"
+    attributes = (*replicates.values(), "model")
+    listed = ", ".join(f"any_value({cell}) as attribute_{place}" for place, cell in enumerate(attributes))
+    of_each = f" as select system, {listed}, false as blanks{there} group by system"
+    staging.database.run("create or replace temp table " + runs + " as select *, false as blanks" + there)
+    staging.database.run("create or replace temp table " + systems + of_each)
+    on = [field.name for field in (EVALUATION, TEST_SET) if field.name in cells.columns]
+    of_runs = Staged(RUNS, {field: field for field in (*on, SYSTEM.name, "model", "run")}, (), (), None)
+    return of_runs, Staged(SYSTEMS, {SYSTEM.name: SYSTEM.name}, (*replicates, "model"), (), None)
 
 
 def _name_systems(headings: Sequence[str], given: Collection[str]) -> bool:
@@ -205,7 +274,7 @@ def _recognizes(start: Start) -> Recognition | None:
         fit = _are_numbers(cells[predicted[0]]) and not _may_be_classes(truth, cells[truth], cells[predicted[0]])
         return Recognition(f"the numbers in its columns {truth} and {predicted[0]}") if fit else None
     named = {heading for field in ("document", "system", "test_set", "evaluation") for heading in called(field, header)}
-    others = [heading for heading in header if heading != truth and heading not in named]
+    others = [heading for heading in header if heading not in (truth, *named) and plain(heading) not in REPLICATES]
     systems = [heading for heading in others if not _is_other(heading) and _are_numbers(cells[heading])]
     texts = any(not _are_numbers(cells[heading]) for heading in others)
     fit = systems == others and not texts and not called("system", header)
@@ -237,7 +306,7 @@ READER = Reader(
     (NUMBERS,),
     EXAMPLE,
     stage,
-    options=(SYSTEMS,),
+    options=(COLUMNS,),
     recognizes=_recognizes,
     evidence=Evidence.NAMES,
     unsaid={"test_set": "{parent}", "system": "{stem}"},

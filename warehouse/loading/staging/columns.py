@@ -387,6 +387,11 @@ class Roles(Struct, frozen=True):
             for column, measure in zip(self.numbers, names, strict=True)
         ]
 
+    @property
+    def told_by(self) -> dict[str, str]:
+        """What tells the replicates of a system: the column of each heading among the cells of the table."""
+        return {column.heading: f"attribute_{column.place}" for column in self.replicates}
+
     def named_by(self, document: CellColumn | None) -> Roles:
         """The roles once it is known which column names the documents. Other ids are left out; what is no id may be a
         text or an attribute.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,6 +41,9 @@ from evalhouse.warehouse.loading.staging.identity import identities_in
 from evalhouse.warehouse.loading.staging.sheets import cut
 from evalhouse.warehouse.loading.staging.staged import MOST_FAULTS, Run, Staged, Staging, systems_of, trim
 from evalhouse.warehouse.store.sql import Sql, join, name, value, values
+
+if TYPE_CHECKING:
+    from evalhouse.warehouse.store.database import Database
 
 CELLS = FactForm("cells", "", key=(), attributes=True)
 """The table as it is, with all its columns."""
@@ -269,12 +272,12 @@ def field_text(table: OwnTable, roles: Roles, field: str) -> Sql:
     return Sql("null::varchar")
 
 
-def run_name(roles: Roles, attempt: Sql | None = None) -> Sql:
-    """The SQL for what identifies the replicate in a row: seed=1, epoch=2; or attempt=1, if `attempt` numbers them."""
-    if attempt:
-        return "'attempt=' || " + attempt
-    named = (value(f"{column.heading}=") + f"::varchar || attribute_{column.place}" for column in roles.replicates)
-    return "concat_ws(', ', " + join(", ", named) + ")" if roles.replicates else Sql("null::varchar")
+def run_name(replicates: Mapping[str, str]) -> Sql:
+    """The SQL for what identifies the replicate in a row: seed=1, epoch=2. Given are the headings of its columns, and
+    the column of each in SQL; null where there are none.
+    """
+    named = (value(f"{heading}=") + f"::varchar || {cell}" for heading, cell in replicates.items())
+    return "concat_ws(', ', " + join(", ", named) + ")" if replicates else Sql("null::varchar")
 
 
 def make_rows(table: OwnTable, roles: Roles, document: CellColumn | None, *, attempts: bool) -> None:
@@ -286,26 +289,25 @@ def make_rows(table: OwnTable, roles: Roles, document: CellColumn | None, *, att
     texts = {field: field_text(table, named, field) for field in ("evaluation", "test_set", "document")}
     texts["model"] = field_text(table, roles, "system")
     of_each = "row_number() over (partition by " + join(", ", texts.values()) + " order by rowid)"
-    texts["run"] = run_name(roles, of_each if attempts else None)
+    texts["run"] = "'attempt=' || " + of_each if attempts else run_name(roles.told_by)
     listed = join(", ", (text + f" as {column}" for column, text in texts.items()))
     rows = "select rowid as place, " + listed + " from " + table.name
     database = table.staging.database
     database.run(
         Sql(f"create or replace temp table {RUNS_NAMED} (test_set varchar, model varchar, run varchar, system varchar)")
     )
-    if runs := _runs(table, rows) if roles.replicates or attempts else []:
+    if runs := systems_of(database, runs_in(database, rows)) if roles.replicates or attempts else []:
         stored_as = (values((run.test_set, run.model, run.id, run.system)) for run in runs)
         database.run(f"insert into {RUNS_NAMED} values " + join(", ", stored_as))
     made = f"create or replace temp table {ROWS} as select rows.*, coalesce(runs.system, rows.model) as system from ("
     database.run(made + rows + f") as rows left join {RUNS_NAMED} as runs using (test_set, model, run)")
 
 
-def _runs(table: OwnTable, rows: Sql) -> list[Run]:
-    """The runs of the models of a table, with what identifies them and the systems under which they are stored."""
+def runs_in(database: Database, rows: Sql) -> list[Run]:
+    """The runs of models in rows of test set, model and what identifies the run, in their order."""
     distinct = "select distinct test_set, model, run from (" + rows + ") where run <> '' and model is not null"
     ordered = " order by test_set, model, try_cast(split_part(run, '=', 2) as double), run"
-    found = table.rows(distinct + ordered)
-    return systems_of(table.staging.database, [Run(test_set, model, run, None) for test_set, model, run in found])
+    return [Run(test_set, model, run, None) for test_set, model, run in database.rows(distinct + ordered)]
 
 
 def check_runs(table: OwnTable, roles: Roles) -> None:

@@ -110,7 +110,7 @@ class Survey:
         """Adds a table whose cells are staged. They must stay staged if it is `alone`."""
         place = len(self._tables)
         self._tables.append(_Surveyed(table, {column.heading: column for column in columns}, roles))
-        listed = [Sql(f"{place} as file"), run_name(roles) + " as run"]
+        listed = [Sql(f"{place} as file"), run_name(roles.told_by) + " as run"]
         listed += [field_text(table, roles, field) + f" as {field}" for field in ("test_set", "system")]
         listed.append("coalesce(" + field_text(table, roles, "evaluation") + ", '') as evaluation")
         for heading, column in self._tables[place].columns.items():

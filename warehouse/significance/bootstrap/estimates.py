@@ -533,6 +533,16 @@ def influences_of(runs: Sums, factor: float) -> Floats:
     return np.asarray(factor * influences.reshape(runs.columns[0].shape))
 
 
+def influences_on_mean(runs: Sums, factor: float) -> Floats:
+    """The influence of each run on the mean of what the runs have by themselves, in each unit, of shape (runs, units).
+    The influences sum to 0, and those of a run to what its value moves the mean.
+    """
+    alone = [runs.only((run,)) for run in range(runs.systems)]
+    influences = np.concatenate([influences_of(run, factor) for run in alone])
+    values = factor * runs.values()[:, None]
+    return np.asarray((influences + (values - values.mean()) / influences.shape[1]) / runs.systems)
+
+
 def _noise(influences: Floats, present: Booleans) -> float:
     """The part of the variance between runs that is noise on single documents, estimated from the documents that all
     runs have.

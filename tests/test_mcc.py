@@ -25,10 +25,10 @@ from evalhouse.warehouse.session.session import Session
 CELLS = st.fixed_dictionaries({cell: st.integers(0, 30) for cell in COLUMNS})
 
 
-def mcc(optional: str = "credit") -> Function:
+def mcc(optional: str = "credit", constant: str = "undefined") -> Function:
     measure = find_measure("mcc", "filtering")
     assert measure is not None
-    computation = settle(measure, {"optional": optional}).computation
+    computation = settle(measure, {"optional": optional, "constant": constant}).computation
     assert isinstance(computation, Function)
     return computation
 
@@ -48,10 +48,10 @@ def test_the_value_is_that_of_scikit_learn(cells: dict[str, int]) -> None:
 
 @pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
 @given(CELLS)
-def test_a_constant_system_may_count_0_as_in_scikit_learn(cells: dict[str, int]) -> None:
+def test_a_constant_system_counts_0_as_in_scikit_learn(cells: dict[str, int]) -> None:
     measure = find_measure("mcc", "filtering")
     assert measure is not None
-    function = settle(measure, {"optional": "excluded", "constant": "zero"}).computation
+    function = settle(measure, {"optional": "excluded"}).computation
     assert isinstance(function, Function)
     a, b, c, d = (cells[cell] for cell in "abcd")
     assume(a + b + c + d)
@@ -153,15 +153,17 @@ def test_what_tests_and_adjusts_a_ratio_does_so_for_mcc(session: Session, clause
 
 def test_where_a_single_miss_decides_there_is_no_interval(session: Session) -> None:
     """HUGHES misses one document and rejects none rightly: without that one, MCC is undefined."""
-    result = session.run("compare MCC of filtering for HUGHES, USC on TST3")
+    result = session.run("compare MCC(constant=undefined) of filtering for HUGHES, USC on TST3")
     assert result.rows[0]["ci_low"] is None
     (note,) = [note for note in result.notes if "interval" in note]
     assert re.fullmatch(
-        r"MCC on TST3: too many resamples have no value, so there is no interval for HUGHES and USC "
-        r"\(7\d\d of 2,000 resamples\)",
+        r"MCC\(constant=undefined\) on TST3: too many resamples have no value, so there is no interval for HUGHES "
+        r"and USC \(7\d\d of 2,000 resamples\)",
         note,
     )
-    assert session.run("compare MCC of filtering for HUGHES, USC on TST3 interval bca").rows[0]["ci_low"] is not None
+    bca = session.run("compare MCC(constant=undefined) of filtering for HUGHES, USC on TST3 interval bca")
+    assert bca.rows[0]["ci_low"] is not None
+    assert session.run("compare MCC of filtering for HUGHES, USC on TST3").rows[0]["ci_low"] is not None
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon", "t", "mcnemar"])

@@ -99,7 +99,7 @@ def test_at_generality_0_and_1_some_measures_are_defined() -> None:
     assert at["precision"] == pytest.approx([0.0, 1.0])
     assert at["F"] == pytest.approx([0.0, 1.6 / 1.8])
     assert at["recall"] == pytest.approx([np.nan, 0.8], nan_ok=True)
-    assert at["MCC"] == pytest.approx([np.nan, np.nan], nan_ok=True)
+    assert at["MCC"] == [0.0, 0.0]
     assert [projected("fallout", 0.8, 0.2, to) for to in (0.0, 1.0)] == pytest.approx([0.2, np.nan], nan_ok=True)
 
 

@@ -325,7 +325,7 @@ def _beside_one_another(parts: Sequence[Sequence[OfRun]]) -> list[OfRun]:
     """The runs of a system on several test sets, those of one behind those of another: the next run of each, as often
     as their numbers have a common multiple.
     """
-    turns = range(lcm(*map(len, parts)))
+    turns = range(lcm(*map(len, parts)) if parts else 0)
     runs = ([part[turn % len(part)] for part in parts] for turn in turns)
     return [(np.concatenate([run[0] for run in of]), np.concatenate([run[1] for run in of])) for of in runs]
 

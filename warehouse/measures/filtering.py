@@ -231,9 +231,9 @@ def _kappa(optional: str) -> Function:
 UNDEFINED, ZERO = "undefined", "zero"
 CONSTANT = Parameter(
     "constant",
-    UNDEFINED,
-    "the value where all labels or all decisions are the same: none, or 0 as in scikit-learn",
-    (UNDEFINED, ZERO),
+    ZERO,
+    "the value where all labels or all decisions are the same: 0 as in scikit-learn, or none as in Matthews (1975)",
+    (ZERO, UNDEFINED),
     defining=ZERO,
 )
 

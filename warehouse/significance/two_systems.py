@@ -159,8 +159,15 @@ class TwoSystems(Struct, frozen=True, eq=False):
         return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
 
     def samples(self) -> tuple[Floats, Floats]:
-        """The values of each system on the units where it has one, each of shape (its units,)."""
+        """The values of each system on the units where it has one, each of shape (its units,).
+
+        Raises ValueError where the systems differ, but single units are all alike, as they are to a correlation.
+        """
         a, b = self.paired.unit_values(0), self.paired.unit_values(1)
+        if self.paired.is_function and self.paired.exactly(0) != self.paired.exactly(1):
+            known = np.concatenate((a, b))[~np.isnan(np.concatenate((a, b)))]
+            if known.size and known.min() == known.max():
+                raise ValueError("it needs values of single units that differ, and all of them are the same")
         if self.unrounded is not None:
             a = quotients(self.unrounded.values_a, self._ratio.denominators[0])
             b = quotients(self.unrounded.values_b, self._ratio.denominators[1])

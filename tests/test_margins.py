@@ -259,8 +259,7 @@ def test_few_differing_items_need_the_bound_of_the_share_that_differs(
     assert only_row(narrow)["verdict"] == "inconclusive"
     if bound is not None:
         assert (row["ci_low"], row["ci_high"]) == (pytest.approx(-bound, abs=5e-5), pytest.approx(bound, abs=5e-5))
-        differ = "differs" if differing == 1 else "differ"
-        may = f"{differing} of 40 documents {differ}; systems that differ by up to"
+        may = f"differ in {differing} of 40 documents; systems that differ by up to"
         assert any(may in note for note in narrow.notes)
 
 
@@ -281,7 +280,7 @@ def test_where_the_range_is_not_known_few_differing_units_decide_nothing(opened:
             result = session.run(f"compare {measure} for A, B on t margin 5")
             row = only_row(result)
             assert (row["verdict"], row["ci_low"], row["ci_high"]) == ("inconclusive", None, None)
-            assert any("1 of 40 documents differs, too few to show" in note for note in result.notes)
+            assert any("differ in 1 of 40 documents, too few to show" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("size", [4, 8, 15, 40])

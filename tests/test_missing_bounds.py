@@ -89,7 +89,7 @@ def test_a_difference_is_significant_only_if_it_is_with_every_completion(session
 def test_few_shuffles_make_no_verdict_sure(session: Session, seed: int) -> None:
     result = session.run(f"compare m for A, C on t missing bounds shuffles 60 level 0.1 seed {seed}")
     assert [row["verdict"] for row in result.rows] == ["undecided"]
-    assert any("undecided, as at confidence 0.99 each p" in note for note in result.notes)
+    assert any("undecided, as at confidence 0.99 the exact p" in note for note in result.notes)
     assert not any("depends on the missing documents" in note for note in result.notes)
     [row] = session.run(f"compare m for A, C on t missing bounds shuffles 5000 level 0.1 seed {seed}").rows
     assert row["verdict"] == "significant"

@@ -292,7 +292,7 @@ def test_every_system_is_in_the_rows_or_named(
             assert re.search(rf"\b{system}\b", notes), (name, system, notes)
             if lacks and missing != " missing zero":
                 assert f"{system}: " in str(result.summary[0]["left_out"])
-                assert f"{system} (not on {name}" in notes or f", {name})" in notes
+                assert re.search(rf"not on [\w, ]*\b{name}\b", notes)
     if missing == " missing zero":
         assert all("left_out" not in row for row in result.summary)
 
@@ -362,7 +362,7 @@ def test_so_it_is_where_only_some_runs_lack_a_document(word: str, tmp_path: Path
         load(database, write_csv(tmp_path / "v.csv", "test_set system run document WER", rows), "table")
     with Session.open(tmp_path / "w.duckdb") as opened:
         notes = opened.run(f"{word} WER for all on t missing zero").notes
-    assert "t: counted as nothing in the runs that lack them: 2 documents of a" in notes
+    assert "t: documents count as nothing in the runs that lack them: 2 for a" in notes
     assert "lower WER is better, so 0 is the best that a system can have where it lacks a document" in notes
 
 

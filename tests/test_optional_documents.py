@@ -156,7 +156,7 @@ def test_a_verdict_over_labellings_is_as_sure_as_any_other(small: Session, seed:
     asked = 'compare F(optional=bounds) of filtering for A, B on t where label != "optional" level 0.99'
     result = small.run(f"{asked} shuffles 9 seed {seed}")
     assert [row["verdict"] for row in result.rows] == ["undecided"]
-    assert any("undecided, as at confidence 0.99 each p" in note for note in result.notes)
+    assert any("undecided, as at confidence 0.99 the exact p" in note for note in result.notes)
     assert not any("the same under every labelling" in note or "depends on how" in note for note in result.notes)
     [exact] = small.run(f"{asked} exact").rows
     [many] = small.run(f"{asked} shuffles 2000 seed {seed}").rows

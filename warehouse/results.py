@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalhouse.grammar.errors import EvalhouseError
+from evalhouse.warehouse.notes import fold
 
 if TYPE_CHECKING:
     from evalhouse.warehouse.charts import Chart
@@ -278,6 +279,7 @@ class Result(Struct, frozen=True):
     table: Table
     summary_table: Table = EMPTY
     notes: tuple[str, ...] = ()
+    """What else a reader has to know, each note in full, as data have them."""
     side_by_side: SideBySide | None = None
     triangle: Triangle | None = None
     matrix: Matrix | None = None
@@ -356,6 +358,11 @@ class Result(Struct, frozen=True):
         """The first digits of the seal, which name the numbers; empty where there is none."""
         _, sealed, digits = self.signature.rpartition(f" | {SEAL}")
         return digits[:NAMING] if sealed else ""
+
+    @property
+    def folded_notes(self) -> tuple[str, ...]:
+        """The notes as people read them: those of one kind as one."""
+        return fold(self.notes)
 
     @property
     def columns(self) -> tuple[str, ...]:

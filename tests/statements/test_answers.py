@@ -75,7 +75,7 @@ def test_score_rounds_the_quotient_of_its_sums_once() -> None:
         {"test_set": "T", "task": "extraction", "system": "A", "documents": 3, "recall": 1 / 6, "source": "documents"},
         {"test_set": "T", "task": "extraction", "system": "B", "documents": 3, "recall": None, "source": "documents"},
     ]
-    assert result.notes == ("recall is undefined on T: B (possible is 0, or a count it needs was not loaded)",)
+    assert result.notes == ("recall on T: undefined for B (possible is 0, or a count it needs was not loaded)",)
 
 
 HOW_MANY = {"documents of each system on 'T'": [(1, "", 3), (2, "", 2)], "documents of any system on 'T'": [("", 3)]}
@@ -126,7 +126,7 @@ def test_documents_alike_are_counted_and_those_that_one_lacks_have_a_row_of_thei
     dropping = compare.ComparePlan("compare", (many,), replace(p.Testing.plain(None), missing="drop"))
     result = compare.answer(dropping, {query.name: columns, **HOW_MANY}, NOBODY)
     assert result.rows[0]["documents"] == 25
-    assert result.notes[0] == "1 document of T was left out because not every system has it; missing for B (1)"
+    assert result.notes[0] == "T: left out 1 document that not every system has (missing: 1 for B)"
 
 
 def test_group_gives_letters_to_what_does_not_differ() -> None:

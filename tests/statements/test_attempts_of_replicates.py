@@ -116,7 +116,7 @@ def test_documents_with_fewer_replicates_than_k_are_left_out(session: Session) -
         fmean(map(any, combinations(answers(0, document), 4))) for document in range(DOCUMENTS) if document >= 2
     ]
     assert result.rows[0]["pass(k=4)"] == pytest.approx(fmean(by_document))
-    assert "pass(k=4) on qa leaves out questions without a value: 2 of base" in result.notes
+    assert "pass(k=4) on qa: questions without a value are left out: 2 for base" in result.notes
 
 
 def test_counts_that_are_stored_come_first(session: Session) -> None:

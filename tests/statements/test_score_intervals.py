@@ -164,7 +164,7 @@ def test_who_has_no_interval_and_why(sample: Session) -> None:
     result = sample.run("score recall, auc of filtering for GE, allrel on TST3 interval")
     assert [row["ci_low(auc)"] for row in result.rows] == [None, None]
     assert result.notes[-2:] == (
-        "auc on TST3 has no interval: it comes from an order of the documents, not from sums over them",
+        "auc on TST3: no interval: it comes from an order of the documents, not from sums over them",
         "expected values have no interval: allrel",
     )
     (row,) = sample.run("score F of published for GE on TST3 interval").rows

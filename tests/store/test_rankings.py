@@ -372,7 +372,7 @@ def test_runs_without_judgments_say_what_is_missing(tmp_path: Path) -> None:
         load(database, tmp_path / "r.csv", "rankings")
     with Session.open(tmp_path / "w.duckdb") as unjudged:
         notes = unjudged.run("score AP for all on T").notes
-        assert "no rows on T for a, b; they have no list for a judged topic" in notes
+        assert "T: no rows for a, b; they have no list for a judged topic" in notes
         with pytest.raises(QueryError, match="no topic of T in this statement has both lists and judgments"):
             unjudged.run("compare AP for a, b on T")
 

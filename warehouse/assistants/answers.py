@@ -100,13 +100,13 @@ def limit_answer(
     """
     tables = tuple(replace(table, rows=table.rows[:rows]) for table in (result.table, result.summary_table))
     empty = replace(result, table=replace(result.table, rows=()), summary_table=replace(result.summary_table, rows=()))
-    around = empty.as_dict() | {"notes": [*result.notes, note]} | dict(more or {})
+    around = empty.as_dict() | {"notes": [*result.folded_notes, note]} | dict(more or {})
     room = characters - len(as_json(around)) - FOR_NOTES
     if room < 0:
         raise QueryError(f"this answer has more than {characters:,} characters without its rows")
     tables, longest = _with_short_texts(tables, room, characters * 2 // 3)
     tables = _fitting(tables, room)
-    notes = list(result.notes)
+    notes = list(result.folded_notes)
     for shown, whole, of in zip(tables, (result.table, result.summary_table), ("", " of the summary"), strict=True):
         notes += _left_out(shown, whole, of, rows, characters)
     if longest is not None:

@@ -281,5 +281,5 @@ def show(args: argparse.Namespace, result: Result) -> None:
     # Each result is flushed when it is ready, also into a pipe, and not only at the end.
     sys.stdout.flush()
     if not format.has_notes:
-        for text in result.notes:
+        for text in result.folded_notes:
             note(args, text)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decisions, decisions, of_outcomes
+from evalhouse.warehouse.comparing.notes import subject_of, undecided_note
 from evalhouse.warehouse.comparing.observations import Observations, observe
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, only
 from evalhouse.warehouse.comparing.procedures import adjust_levels
@@ -129,19 +130,9 @@ def notes_on_missing(comparison: Comparison, decided: Decisions, bounds: Bounded
 
 def unsure_notes(comparison: Comparison, decided: Decisions, pairs: Sequence[Pair]) -> Iterator[str]:
     """Notes that these pairs need more shuffles."""
-    if not pairs:
-        return
-    how, label, names = comparison.how, comparison.statistic.label, comparison.entry.systems
-    who = some([f"{names[a].name} and {names[b].name}" for a, b in pairs])
-    needed = max((decided[label, pair].enough or 0 for pair in pairs), default=0)
-    exact = how.test.exact
-    ways = [f"about {needed:,} {how.drawn}"] if needed else []
-    ways += ["exact"] if exact else []
-    would = f"; {' or '.join(ways)} would decide it" if ways else ""
-    yield (
-        f"{who}, {label} on {comparison.entry.test_set.name}: undecided, as at confidence {how.confidence} each p "
-        f"could be on either side of {how.level}{would}"
-    )
+    label = comparison.statistic.label
+    for pair in pairs:
+        yield undecided_note(comparison.how, subject_of(comparison, pair), decided[label, pair].enough)
 
 
 def _at(comparison: Comparison, pair: Pair, of_first: Sums, of_second: Sums) -> Comparison:

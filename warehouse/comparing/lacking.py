@@ -6,7 +6,7 @@ a test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from evalhouse.warehouse.comparing.some_runs import zero_is_best
 from evalhouse.warehouse.comparing.values import Valued, ValueLine
 from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural, quantity
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.notes import Names, Note, Part, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.labels import some
@@ -273,9 +274,11 @@ def whole_notes(valued: Valued, lines: Sequence[ValueLine], facts: Facts, missin
         if statistic.label not in said and counts and max(count for _, count in counts) < whole:
             labels.setdefault((whole, counts), []).append(statistic.label)
     for (whole, counts), of_counts in labels.items():
-        scored = f"scored on fewer than the {quantity(whole, entry.units.noun)} that there are: {_fewest_first(counts)}"
+        scored = f" {plural(entry.units.noun)} that there are: "
         way = "" if missing or entry.of_confidences else "; missing zero counts them as nothing"
-        yield f"{', '.join(of_counts)} on {entry.test_set.name}: {scored}; coverage lists the absent ones{way}"
+        subject = Subject(entry.test_set.name, ", ".join(of_counts))
+        listed = f"; coverage lists the absent ones{way}"
+        yield Note(subject, "scored on fewer than the ", count(whole), scored, _fewest_first(counts), listed)
 
 
 def unlike_notes(
@@ -288,25 +291,29 @@ def unlike_notes(
     labels: dict[NamedCounts, list[str]] = {}
     for statistic in found:
         labels.setdefault(statistic.counts, []).append(statistic.label)
-    notes = []
+    notes: list[str] = []
     for counts, of_counts in labels.items():
         parts = [dimension.name for dimension in by if dimension.of != "unit"]
         where = f" for every {', '.join(parts)}" if parts else ""
         # Those that have the fewest are named, however many there are.
-        listed = f": {_fewest_first(counts)}" if counts else ""
-        if counts and len({count for _, count in counts}) == 1:
-            listed = f", though on {counts[0][1]:,} each"
+        listed: tuple[Part, ...] = (": ", _fewest_first(counts)) if counts else ()
+        if counts and len({number for _, number in counts}) == 1:
+            listed = (", though on ", count(counts[0][1]), " each")
         way = "; missing drop or missing zero makes them comparable" if ways and not entry.units.groups else ""
-        notes.append(
-            f"{', '.join(of_counts)} on {entry.test_set.name}: not all systems were scored on the same "
-            f"{plural(noun)}{where}{listed}; coverage lists the absent ones{way}"
-        )
+        same = f"not all systems were scored on the same {plural(noun)}{where}"
+        subject = Subject(entry.test_set.name, ", ".join(of_counts))
+        notes.append(Note(subject, same, *listed, f"; coverage lists the absent ones{way}"))
     return notes
 
 
-def _fewest_first(counts: NamedCounts) -> str:
+def _fewest_first(counts: NamedCounts) -> Names:
     """How many documents each system has; those that have as many stand by their names, in whatever order they come."""
-    return some([f"{count:,} for {system}" for system, count in sorted(counts, key=lambda one: (one[1], one[0]))])
+    return _with_names(sorted(counts, key=lambda one: (one[1], one[0])))
+
+
+def _with_names(counts: Iterable[tuple[str, int]]) -> Names:
+    names, numbers = zip(*counts, strict=True)
+    return Names(names, numbers)
 
 
 def missing_notes(valued: Valued, missing: str | None, facts: Facts) -> Iterator[str]:
@@ -326,15 +333,16 @@ def missing_notes(valued: Valued, missing: str | None, facts: Facts) -> Iterator
 def dropped_notes(entry: p.Entry, dropped: int, lacked: Lacking, more: str = "") -> Iterator[str]:
     """How many documents were left out because not every system has them, and who lacks how many."""
     if dropped:
-        were, has = ("was", "it") if dropped == 1 else ("were", "them")
-        what = f"{_of_which(entry, lacked)}{quantity(dropped, entry.units.observed_noun)} of {entry.test_set.name}"
-        missing = f"; missing for {_with_counts(lacked.of_systems)}" if lacked.of_systems else ""
-        yield f"{what} {were} left out because not every system has {has}{missing}{more}"
+        noun = entry.units.observed_noun
+        left_out = count(dropped, noun, plural(noun))
+        missing: tuple[Part, ...] = (" (missing: ", _with_names(lacked.of_systems), ")") if lacked.of_systems else ()
+        yield Note(_of_which(entry, lacked), "left out ", left_out, " that not every system has", *missing, more)
 
 
-def _of_which(entry: p.Entry, lacked: Lacking) -> str:
-    """The measure that is meant, where each of several has its own documents."""
-    return f"{lacked.label}: " if len(entry.statistics) > 1 and entry.kind.by_measure else ""
+def _of_which(entry: p.Entry, lacked: Lacking) -> Subject:
+    """The test set, and the measure that is meant where each of several has its own documents."""
+    measure = lacked.label if len(entry.statistics) > 1 and entry.kind.by_measure else ""
+    return Subject(entry.test_set.name, measure)
 
 
 def _with_counts(of_systems: NamedCounts) -> str:
@@ -346,7 +354,7 @@ def unanswered_notes(entry: p.Entry, found: Sequence[Lacking]) -> Iterator[str]:
     for lacked in found:
         if not lacked.of_systems:
             continue
-        of = f"{lacked.documents:,} {plural(entry.units.noun)} of {entry.test_set.name}"
-        listed = some([f"{count:,} for {name}" for name, count in lacked.of_systems])
-        yield f"{_of_which(entry, lacked)}of the {of}, those that a system lacks count as nothing: {listed}"
+        nothing = f" {plural(entry.units.noun)}, those that a system lacks count as nothing: "
+        listed = _with_names(lacked.of_systems)
+        yield Note(_of_which(entry, lacked), "of ", count(lacked.documents), nothing, listed)
         yield from zero_is_best(entry, [lacked.label])

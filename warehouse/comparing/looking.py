@@ -16,6 +16,7 @@ from evalhouse.warehouse.comparing.decisions import Decided, Decisions, decision
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.procedures import SHUFFLES, adjust_levels, draws_of, paired_sums
 from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.notes import Note, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.path import Workforce
 from evalhouse.warehouse.significance.draws import Looked, Outcome, in_order
@@ -161,11 +162,9 @@ def look_notes(comparison: Comparison, decided: Decisions) -> Iterator[str]:
     where, noun = entry.test_set.name, entry.units.exchange_noun
     in_parts = max((came.in_parts for came in of_pairs), default=0)
     if in_parts:
-        counts = "it counts" if in_parts == 1 else "each counts"
-        yield (
-            f"{quantity(in_parts, noun)} of {where} came in parts, with several imports; {counts} as come with the "
-            "last of them, and looks that were taken before are not accounted for"
-        )
+        parts = " came in parts, with several imports; each counts as come with the last of them, and looks that were "
+        before = "taken before are not accounted for"
+        yield Note(Subject(where), count(in_parts, noun, plural(noun)), parts, before)
     if looks.planned is None:
         return
     label, documents = comparison.statistic.label, plural(entry.units.noun)

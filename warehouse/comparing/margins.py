@@ -25,10 +25,10 @@ from msgspec.structs import replace
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.comparing.decisions import Decided, Decisions, decisions
 from evalhouse.warehouse.comparing.intervals import Interval, Intervals, intervals, percent, ratios_in
-from evalhouse.warehouse.comparing.notes import ONE_BY_ONE, hopeless, who
+from evalhouse.warehouse.comparing.notes import hopeless, subject_of, units_of
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair
 from evalhouse.warehouse.comparing.sums import Orders, average_of
-from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.notes import Figure, Note, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import unit_of
 from evalhouse.warehouse.plans.path import ONE_THREAD, Workforce
@@ -244,27 +244,23 @@ def margin_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
     if comparison.how.margin is None:
         return
     if can_be_raised(comparison):
-        yield from (f"against the margin, {note}" for note in hopeless(against_margin(comparison, True)))
+        yield from hopeless(against_margin(comparison, True), "against the margin, ")
     yield from _beyond_interval_notes(comparison, margins)
-    units, noun = comparison.observations.units, comparison.entry.units.exchange_noun
     few = [
         (pair, differing)
         for pair, differing in few_differing(comparison)
         if margins[comparison.statistic.label, pair].verdict == INCONCLUSIVE
     ]
-    if len(few) <= ONE_BY_ONE:
-        for pair, differing in few:
-            differ = "differs" if differing == 1 else "differ"
-            so_many = f"{who(comparison, pair)}: {differing} of {quantity(units, noun)} {differ}"
-            bound = bound_of(comparison, differing)
-            if bound is None:
-                yield f"{so_many}, too few to show that a difference is within the margin"
-            else:
-                written = format_amount(Decimal(f"{bound:.2g}"), comparison.entry.unit)
-                yield f"{so_many}; systems that differ by up to {written} may look so"
-    else:
-        show = "too few to show that a difference is within the margin"
-        yield f"{len(few):,} pairs differ in fewer than {ENOUGH} {plural(noun)}, {show}"
+    for pair, differing in few:
+        so_many = ("differ in ", count(differing), " of ", units_of(comparison))
+        bound = bound_of(comparison, differing)
+        if bound is None:
+            too_few = ", too few to show that a difference is within the margin"
+            yield Note(subject_of(comparison, pair), *so_many, too_few)
+        else:
+            written = format_amount(Decimal(f"{bound:.2g}"), comparison.entry.unit)
+            at_most = ("; systems that differ by up to ", Figure(bound, written), " may look so")
+            yield Note(subject_of(comparison, pair), *so_many, *at_most)
 
 
 def _beyond_interval_notes(comparison: Comparison, margins: Margins) -> Iterator[str]:
@@ -275,10 +271,7 @@ def _beyond_interval_notes(comparison: Comparison, margins: Margins) -> Iterator
     says = f"the test finds a difference that {interval} does not, so the verdict is neither better nor worse"
     if how.test.shuffles_differences:
         says += f"; it asks whether answers are exchangeable, and test {OF_EQUALITY.name} whether the values are equal"
-    if len(beyond) <= ONE_BY_ONE:
-        yield from (f"{who(comparison, pair)}: {says}" for pair in beyond)
-    else:
-        yield f"{label} on {comparison.entry.test_set.name}, {len(beyond):,} pairs: {says}"
+    yield from (Note(subject_of(comparison, pair), says) for pair in beyond)
 
 
 def _by_tests(found: _Found, tests: tuple[Decided, Decided], shown: tuple[bool, bool]) -> Margined:

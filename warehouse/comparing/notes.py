@@ -1,7 +1,7 @@
 """The words around tested results: captions, signatures, and notes without which the pairs would mislead.
 
-`compare`, `group` and `replicate` share them. A few pairs get a note each; many pairs are counted. Nothing here may
-decide a verdict.
+`compare`, `group` and `replicate` share them. Each pair gets a note of its own; people read those of one kind as one.
+Nothing here may decide a verdict.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from evalhouse.warehouse.comparing.sums import Orders
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import OfNumbers
 from evalhouse.warehouse.measures.numbers import PREDICTION, STANDARDIZED
+from evalhouse.warehouse.notes import Figure, Names, Note, Part, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, missing_caption, noun_of, sizes, some, undefined_units
 from evalhouse.warehouse.results import Table
@@ -187,12 +188,6 @@ def _exchange_unit(entries: Sequence[p.Entry]) -> str:
 FEW = 6
 """With fewer differing units than this a two-sided exact test cannot reach the level 0.05."""
 
-ONE_BY_ONE = 10
-"""Notes about more pairs than this are one note about all of them."""
-
-NAMED = 3
-"""The number of pairs that are named in a note about several."""
-
 MATTERS = 1.1
 """A standard error so many times the standard deviation in exchanges makes of a level of 0.05 one of 0.075."""
 
@@ -206,51 +201,28 @@ SHUFFLES = 1999
 """The number of shuffles behind a p that a note gives with two digits."""
 
 
-class _Alike(Struct, frozen=True):
-    """Two systems that differ in few of the units."""
-
-    who: str
-    differing: int
-    units: int
-    noun: str
-
-
-class _Correlated(Struct, frozen=True):
-    """Two systems that a test takes to be independent, the correlation of their values, and by what factor the standard
-    deviation of their difference would be larger if they were.
-    """
-
-    who: str
-    r: float | None
-    factor: float | None
-
-
 class PairNotes(Struct, frozen=True):
     """The notes on the pairs of a statement, whose comparisons are looked at one after another."""
 
     how: p.Testing
-    _alike: list[_Alike] = field(default_factory=list)
-    _correlated: list[_Correlated] = field(default_factory=list)
-    _otherwise: list[tuple[str, float]] = field(default_factory=list)
+    _alike: list[Note] = field(default_factory=list)
+    _correlated: list[Note] = field(default_factory=list)
+    _otherwise: list[tuple[Subject, float]] = field(default_factory=list)
     """Pairs on which `test studentized` would decide otherwise, and its p."""
-    _measures: dict[str, None] = field(default_factory=dict)
 
     def look_at(self, comparison: Comparison, decisions: Decisions) -> None:
         """Looks at the pairs of a comparison that was decided."""
-        test = self.how.test
         if not comparison.replicates:
-            for pair, units in zip(comparison.pairs, comparison.differing, strict=True):
-                if 0 < units < FEW:
-                    there_are = comparison.observations.units
-                    self._alike.append(
-                        _Alike(who(comparison, pair), units, there_are, comparison.entry.units.exchange_noun)
-                    )
-        if test.kind == "independent":
+            units, too_few = units_of(comparison), ", too few for any test to tell much"
+            self._alike.extend(
+                Note(subject_of(comparison, pair), "differ in ", count(differing), " of ", units, too_few)
+                for pair, differing in zip(comparison.pairs, comparison.differing, strict=True)
+                if 0 < differing < FEW
+            )
+        if self.how.test.kind == "independent":
+            correlated = zip(comparison.pairs, comparison.correlations, comparison.inflations, strict=True)
             self._correlated.extend(
-                _Correlated(who(comparison, pair), r, factor)
-                for pair, r, factor in zip(
-                    comparison.pairs, comparison.correlations, comparison.inflations, strict=True
-                )
+                _independence_note(self.how, subject_of(comparison, pair), r, factor) for pair, r, factor in correlated
             )
 
     def look_for_equality(self, comparison: Comparison, decisions: Decisions) -> None:
@@ -260,42 +232,31 @@ class PairNotes(Struct, frozen=True):
         if not self.how.test.of_exchangeability or self.how.looks is not None:
             return
         for pair, level in decided_otherwise(comparison, decisions):
-            self._otherwise.append((who(comparison, pair), level))
-            self._measures[comparison.statistic.label] = None
+            self._otherwise.append((subject_of(comparison, pair), level))
 
     def notes(self) -> Iterator[str]:
-        if len(self._alike) <= ONE_BY_ONE:
-            for pair in self._alike:
-                differ = "differs" if pair.differing == 1 else "differ"
-                there_are = quantity(pair.units, pair.noun)
-                yield f"{pair.who}: {pair.differing} of {there_are} {differ}, too few for any test to tell much"
-        else:
-            called = " or ".join(dict.fromkeys(plural(pair.noun) for pair in self._alike))
-            yield f"{len(self._alike):,} pairs differ in fewer than {FEW} {called}, so no test can tell much about them"
-        assumed = "assumes that the two systems' answers are independent"
-        if len(self._correlated) <= ONE_BY_ONE:
-            for correlated in self._correlated:
-                note = _independence_note(correlated)
-                yield f"{correlated.who}: {self.how.test_name} {assumed}; {note} (Yeh 2000, section 2.1)"
-        else:
-            factors = [pair.factor for pair in self._correlated if pair.factor is not None]
-            were = "; if they were, the standard deviation of their difference would be"
-            taken = f"{were} up to {max(factors):.2f} times what it is" if factors else ""
-            yield f"{self.how.test_name} {assumed}{taken} (Yeh 2000, section 2.1)"
-        if self._otherwise:
-            yield self._exchangeability()
+        yield from (*self._alike, *self._correlated)
+        asks = exchangeability_note(self.how.test, dict.fromkeys(subject.measure for subject, _ in self._otherwise))
+        for subject, level in self._otherwise:
+            p = Figure(level, f"{level:#.2g}")
+            yield Note(
+                subject,
+                "the denominators differ so much that test studentized decides otherwise, p = ",
+                p,
+                f"; {asks}",
+            )
 
-    def _exchangeability(self) -> str:
-        """What the test asks, and what `test studentized` makes of the pairs on which it decides otherwise."""
-        named = "; ".join(f"{pair}, p = {level:#.2g}" for pair, level in self._otherwise[:NAMED])
-        asks = exchangeability_note(self.how.test, self._measures)
-        if len(self._otherwise) == 1:
-            return f"{asks}; here the denominators differ so much that test studentized decides otherwise: {named}"
-        more = " for example " if len(self._otherwise) > NAMED else " "
-        return (
-            f"{asks}; for {len(self._otherwise):,} pairs the denominators differ so much that test studentized decides "
-            f"otherwise:{more}{named}"
-        )
+
+def subject_of(comparison: Comparison, pair: Pair | None = None) -> Subject:
+    """The statistic and the test set of a comparison, and perhaps a pair, as what a note is about."""
+    names = [comparison.entry.systems[place].name for place in pair or ()]
+    return Subject(comparison.entry.test_set.name, comparison.statistic.label, " and ".join(names))
+
+
+def units_of(comparison: Comparison) -> Figure:
+    """How many exchange units there are: 100 messages."""
+    noun = comparison.entry.units.exchange_noun
+    return count(comparison.observations.units, noun, plural(noun))
 
 
 def exchangeability_note(test: Test, measures: Iterable[str]) -> str:
@@ -307,24 +268,23 @@ def few_units(comparison: Comparison) -> Iterator[str]:
     """A note that a test has few units where it needs many."""
     test, units = comparison.how.test, comparison.observations.units
     if units < test.enough and not comparison.replicates:
-        where = comparison.entry.test_set.name
-        there_are = quantity(units, comparison.entry.units.exchange_noun)
-        yield f"test {test.name} has only {there_are} on {where}; below {test.enough} its p may be too small"
+        few = f"; below {test.enough} its p may be too small"
+        yield Note(Subject(comparison.entry.test_set.name), f"test {test.name} has only ", units_of(comparison), few)
 
 
-def who(comparison: Comparison, pair: Pair) -> str:
-    """GE and UMASS, F on TST3."""
-    a, b = (comparison.entry.systems[place].name for place in pair)
-    return f"{a} and {b}, {comparison.statistic.label} on {comparison.entry.test_set.name}"
-
-
-def _independence_note(pair: _Correlated) -> str:
-    """What a test that assumes independence makes of two systems that are correlated."""
-    said = "their correlation is not defined" if pair.r is None else f"their correlation is {pair.r:.3f}"
-    if pair.factor is None:
-        return said
-    were = "if they were independent, the standard deviation of their difference would be"
-    return f"{said}; {were} {pair.factor:.2f} times what it is"
+def _independence_note(how: p.Testing, subject: Subject, r: float | None, factor: float | None) -> Note:
+    """What a test that assumes independence makes of two systems with such a correlation; the standard deviation of
+    their difference would be larger by a factor if they were independent.
+    """
+    assumes = f"{how.test_name} assumes that the two systems' answers are independent; "
+    source = " (Yeh 2000, section 2.1)"
+    if r is None:
+        return Note(subject, f"{assumes}their correlation is not defined{source}")
+    said: tuple[Part, ...] = (f"{assumes}their correlation is ", Figure(r, f"{r:.3f}"))
+    if factor is not None:
+        were = "; if they were independent, the standard deviation of their difference would be "
+        said = (*said, were, Figure(factor, f"{factor:.2f}"), " times what it is")
+    return Note(subject, *said, source)
 
 
 # --- where exchangeability and equality part --------------------------------------------------------------------------
@@ -395,33 +355,43 @@ def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
     return [(int(nge[pair]) + 1) / (SHUFFLES + 1) for pair in turned]
 
 
+def undecided_note(how: p.Testing, subject: Subject, enough: int | None) -> Note:
+    """What would decide an undecided pair: `enough` shuffles, or the exact test."""
+    unsure = f"undecided, as at confidence {how.confidence} the exact p could be on either side of {how.level}"
+    if enough:
+        exactly = ", or exact," if how.test.exact else ""
+        return Note(subject, f"{unsure}; about ", count(enough), f" {how.drawn}{exactly} would be enough")
+    return Note(subject, f"{unsure}{'; exact would be enough' if how.test.exact else ''}")
+
+
 # === notes on intervals ===============================================================================================
 # Resamples that were left out, missing limits, and intervals that contradict the verdict beside them.
 
 
-def interval_notes(where: str, found: Mapping[str, Interval], why: str = "the units do not vary") -> Iterator[str]:
-    """What was left out of the intervals of one statistic on one test set, by the names of what has them; `where` says
-    which, and `why` what it means that nothing varies over resamples.
+def interval_notes(
+    subject: Subject, found: Mapping[str, Interval], why: str = "the units do not vary", things: str = "systems"
+) -> Iterator[str]:
+    """What was left out of the intervals that a note is about, by the names of the `things` that have them. `why` says
+    what it means that nothing varies over resamples.
     """
     partial = {name: interval for name, interval in found.items() if interval.undefined and not interval.nothing}
     if partial:
-        missing = [f"{interval.undefined:,} for {name}" for name, interval in partial.items()]
-        drawn = max(interval.resamples for interval in partial.values())
-        yield f"{where}: of {drawn:,} resamples, intervals leave out those without a value: {some(missing)}"
-    empty = [
-        f"{name} ({interval.undefined:,} of {interval.resamples:,} resamples)"
-        for name, interval in found.items()
-        if interval.nothing and interval.undefined
-    ]
+        missing = Names((*partial,), tuple(interval.undefined for interval in partial.values()), things)
+        drawn = count(max(interval.resamples for interval in partial.values()))
+        yield Note(subject, "of ", drawn, " resamples, intervals leave out those without a value: ", missing)
+    empty = {name: interval for name, interval in found.items() if interval.nothing and interval.undefined}
     if empty:
-        yield f"{where}: too many resamples have no value, so there is no interval for {some(empty)}"
-    alike = [name for name, interval in found.items() if interval.nothing and not interval.undefined]
+        drawn = count(max(interval.resamples for interval in empty.values()))
+        missing = Names((*empty,), tuple(interval.undefined for interval in empty.values()), things)
+        too_many = " resamples, too many have no value, so there is no interval: "
+        yield Note(subject, "of ", drawn, too_many, missing)
+    alike = tuple(name for name, interval in found.items() if interval.nothing and not interval.undefined)
     if alike:
-        yield f"{where}: {why}, so there is no interval for {some(alike)}"
-    by_formula = [name for name, interval in found.items() if interval.by_formula]
+        yield Note(subject, f"{why}, so there is no interval for ", Names(alike, things=things))
+    by_formula = tuple(name for name, interval in found.items() if interval.by_formula)
     if by_formula:
-        few = "too few units differ for a bootstrap, so Student's t gives the interval"
-        yield f"{where}: {few} for {some(by_formula)}"
+        few = "too few units differ for a bootstrap, so Student's t gives the interval for "
+        yield Note(subject, few, Names(by_formula, things=things))
 
 
 def comparison_interval_notes(comparison: Comparison, limits: Intervals) -> Iterator[str]:
@@ -441,7 +411,7 @@ def comparison_interval_notes(comparison: Comparison, limits: Intervals) -> Iter
         # On a test set of one unit nothing says how much the difference varies, so nothing does of the average.
         has = "has" if len(alone) == 1 else "have"
         why = f"{some([entry.test_set.name for entry in alone])} {has} a single {alone[0].units.exchange_noun}"
-    return interval_notes(f"{label} on {comparison.entry.test_set.name}", found, why)
+    return interval_notes(subject_of(comparison), found, why, "pairs")
 
 
 def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
@@ -450,30 +420,14 @@ def contradictions(how: p.Testing, table: Table) -> Iterator[str]:
     """
     if how.missing == "bounds":
         return
-    holding: list[int] = []
-    excluding: list[int] = []
-    cells = zip(*(table.column(name) for name in ("ci_low", "ci_high", "verdict")), strict=True)
-    for place, (low, high, verdict) in enumerate(cells):
+    names = ("test_set", "measure", "system_a", "system_b", "ci_low", "ci_high", "verdict")
+    for test_set, measure, a, b, low, high, verdict in zip(*(table.column(name) for name in names), strict=True):
+        subject = Subject(str(test_set), str(measure), f"{a} and {b}")
         outside = (isinstance(low, float) and low > 0) or (isinstance(high, float) and high < 0)
         if verdict == "significant" and not outside and (low is not None or high is not None):
-            holding.append(place)
+            yield Note(subject, f"significant, though the interval contains 0; {_why_holding(how)}")
         if verdict == "not significant" and outside:
-            excluding.append(place)
-    if holding:
-        yield _note_rows(table, holding, "significant, though the interval contains 0", _why_holding(how))
-    if excluding:
-        yield _note_rows(table, excluding, "not significant, though the interval excludes 0", _why_excluding(how))
-
-
-def _note_rows(table: Table, places: Sequence[int], what: str, why: str) -> str:
-    """What is true of the rows at these places, of which there are some."""
-    columns = [table.column(name) for name in ("system_a", "system_b", "measure", "test_set")]
-    few = [[column[place] for column in columns] for place in places[: NAMED + 1]]
-    named = [f"{a} and {b}, {measure} on {test_set}" for a, b, measure, test_set in few]
-    if len(named) == 1:
-        return f"{named[0]}: {what}; {why}"
-    among = " for example" if len(named) > NAMED else ""
-    return f"{len(places):,} pairs are {what}; {why}:{among} {'; '.join(named[:NAMED])}"
+            yield Note(subject, f"not significant, though the interval excludes 0; {_why_excluding(how)}")
 
 
 def _why_holding(how: p.Testing) -> str:
@@ -498,9 +452,10 @@ def _why(how: p.Testing) -> str:
 # === notes on verdicts ================================================================================================
 
 
-def hopeless(comparison: Comparison) -> Iterator[str]:
+def hopeless(comparison: Comparison, against: str = "") -> Iterator[str]:
     """Why no difference could be found, whatever the systems did: the least p that there can be, adjusted as it would
-    be for all pairs of the family, is above the level, or not surely below it.
+    be for all pairs of the family, is above the level, or not surely below it. `against` says against what, as a
+    beginning.
     """
     how = comparison.how
     level, wanted = float(how.level), float(how.confidence)
@@ -513,20 +468,23 @@ def hopeless(comparison: Comparison) -> Iterator[str]:
     factor = 1.0 if adjustment.of_levels is None else float(min(adjustment.of_levels([1e-12] * family))) * 1e12
     # What is true of all comparisons is said once.
     alike = how.shuffles is not None and factor <= 1.5
-    where = "" if alike else f"{comparison.statistic.label} on {comparison.entry.test_set.name}: "
-    p, over = "p", ""
+    p: tuple[Part, ...] = ("p is ",)
     if factor > 1.5:
-        p, over = f"{adjustment.adjusted} p", f" over {family} comparisons"
+        p = (f"{adjustment.adjusted} p over ", count(family), " comparisons is ")
+    said: tuple[Part, ...] = ()
     if least > level:
-        needed = f"; it would take {ceil(factor / level) - 1:,} {how.drawn}" if how.shuffles is not None else ""
-        said = "1" if least == 1 else f"at least {least:.2g}"
-        yield f"{where}with {why}, {p}{over} is {said}, above the level {how.level}{needed}"
+        at_least: tuple[Part, ...] = ("1",) if least == 1 else ("at least ", Figure(least, f"{least:.2g}"))
+        said = (f"with {why}, ", *p, *at_least, f", above the level {how.level}")
+        if how.shuffles is not None:
+            said = (*said, "; it would take ", count(ceil(factor / level) - 1), f" {how.drawn}")
     elif how.shuffles is not None and confidence(0, how.shuffles, level / factor) < wanted:
-        needed = f"{ceil(log(1 - wanted) / log(1 - level / factor)) - 1:,}"
-        yield (
-            f"{where}{why} cannot show with confidence {how.confidence} that {p}{over} is at most {how.level}, even if "
-            f"none is as extreme as the observed difference; it would take {needed}"
-        )
+        needed = count(ceil(log(1 - wanted) / log(1 - level / factor)) - 1)
+        none = f"at most {how.level}, even if none is as extreme as the observed difference; it would take "
+        said = (f"{why} cannot show with confidence {how.confidence} that ", *p, none, needed)
+    if said:
+        note = Note(subject_of(comparison), against, *said)
+        # What is true of all comparisons is said once.
+        yield str(note).removeprefix(f"{note.subject}: ") if alike else note
 
 
 def faster_exactly(comparison: Comparison) -> Iterator[str]:
@@ -534,10 +492,8 @@ def faster_exactly(comparison: Comparison) -> Iterator[str]:
     how = comparison.how
     if is_faster_exactly(comparison):
         tests = "the exact test" if len(comparison.pairs) == 1 else "exact tests"
-        yield (
-            f"{comparison.statistic.label} on {comparison.entry.test_set.name}: {tests} would take less than half the "
-            f"time of {how.shuffles:,} shuffles; write exact instead of shuffles {how.shuffles}"
-        )
+        less = f"{tests} would take less than half the time of {how.shuffles:,} shuffles; "
+        yield Note(subject_of(comparison), f"{less}write exact instead of shuffles {how.shuffles}")
 
 
 def _least(comparison: Comparison) -> tuple[list[float], str]:
@@ -561,26 +517,21 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
     entry = comparison.entry
     where, noun = entry.test_set.name, entry.units.noun
     if (averaged := entry.units.averaged) is not None and not averaged.of_models:
-        yield f"{where}: each system is the average of its {averaged.called}"
+        yield Note(Subject(where), f"each system is the average of its {averaged.called}")
     if comparison.statistic.averaged and comparison.sums.is_ratio:
         without = _without_value(comparison, comparison.ratios)
         if without:
-            has, are = ("has", "is") if without == 1 else ("have", "are")
-            yield (
-                f"{comparison.statistic.label} on {where}: {quantity(without, noun)} {has} no value for some system "
-                f"and {are} left out of its mean"
-            )
+            left_out = count(without, noun, plural(noun))
+            yield Note(subject_of(comparison), "left out ", left_out, " without a value for some system")
         if without and comparison.how.test.kind == "matched":
-            yield (
-                f"{comparison.how.test_name} looks only at the {plural(noun)} of {where} for which both systems of a "
-                "pair have a value, so what it tests is not quite the difference of the two means"
-            )
+            looks = f"{comparison.how.test_name} looks only at the {plural(noun)} for which both systems of a pair have"
+            otherwise = " a value, so what it tests is not quite the difference of the two means"
+            yield Note(Subject(where), looks, otherwise)
     yield from _undefined_units(comparison)
     if comparison.splits_clusters:
-        yield (
-            f"{where}: exchange by {entry.units.exchange.name} treats {plural(noun)} of one {entry.units.cluster} as "
-            f"independent, which they are not; without it each {entry.units.cluster} is exchanged as a whole"
-        )
+        treats = f"exchange by {entry.units.exchange.name} treats {plural(noun)} of one {entry.units.cluster} as "
+        whole = f"independent, which they are not; without it each {entry.units.cluster} is exchanged as a whole"
+        yield Note(Subject(where), treats, whole)
     if isinstance(comparison.sums, Orders):
         yield from _of_orders(comparison, comparison.sums.ranked)
     if comparison.statistic.of_numbers:
@@ -599,8 +550,7 @@ def _undefined_units(comparison: Comparison) -> Iterator[str]:
         of_systems = (
             (system.name, average.undefined(sums.totals(place))) for place, system in enumerate(part.entry.systems)
         )
-        if note := undefined_units(part.statistic, part.entry.test_set.name, dict(of_systems)):
-            yield note
+        yield from undefined_units(part.statistic, part.entry.test_set.name, dict(of_systems))
 
 
 def missing_notes(comparison: Comparison) -> Iterator[str]:
@@ -643,35 +593,33 @@ def _of_scales(comparison: Comparison) -> Iterator[str]:
     pairs = dict.fromkeys((min(pair), max(pair)) for pair in comparison.pairs)
     apart = [pair for pair in pairs if not on_one_scale(*(predictions[place] for place in pair))]
     if apart and comparison.how.test.exchanges:
-        names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
-        where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
         measure = comparison.statistic.measure
         remedy = f"; {measure.name}({STANDARDIZED.name}=yes) exchanges z-scores"
         more = remedy if STANDARDIZED in measure.parameters else ""
-        yield f"{where}: the predictions of {some(names)} are on different scales, and exchanges mix them{more}"
+        for pair in apart:
+            mixed = f"the predictions are on different scales, and exchanges mix them{more}"
+            yield Note(subject_of(comparison, pair), mixed)
 
 
 def _of_blocks(comparison: Comparison) -> Iterator[str]:
     """How many exchange units are exchanged together, where they are too many to be exchanged one by one."""
     if comparison.blocks:
-        units = quantity(comparison.observations.units, comparison.entry.units.exchange_noun)
-        where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-        yield f"{where}: {units} are exchanged in {comparison.blocks:,} blocks of neighbouring ones"
+        blocks = count(comparison.blocks)
+        in_blocks = " are exchanged in ", blocks, " blocks of neighbouring ones"
+        yield Note(subject_of(comparison), units_of(comparison), *in_blocks)
 
 
 def _of_orders(comparison: Comparison, ranked: Ranked) -> Iterator[str]:
     """Which systems have confidences that exchanges mix up, and why there are no intervals."""
-    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
+    no_intervals = "there are no intervals, since they"
     if not ranked.one_by_one:
-        yield f"{where}: there are no intervals, since they would need independent documents ({OF_ORDERS.source})"
+        yield Note(subject_of(comparison), f"{no_intervals} would need independent documents ({OF_ORDERS.source})")
     elif not ranked.of_two(0, 1).enough:
-        yield f"{where}: there are no intervals, since they need {LEAST} relevant and {LEAST} nonrelevant documents"
+        yield Note(subject_of(comparison), f"{no_intervals} need {LEAST} relevant and {LEAST} nonrelevant documents")
     if not comparison.how.test.exchanges:
         return
     apart = [pair for pair in comparison.pairs if not ranked.alike(*pair)]
-    names = [" and ".join(comparison.entry.systems[place].name for place in pair) for pair in apart]
-    if names:
-        yield (
-            f"{where}: the confidences of {some(names)} are on different scales, and exchanges mix them; "
-            f"test {OF_ORDERS.name} looks only at the order that each system gives"
-        )
+    for pair in apart:
+        mixed = "the confidences are on different scales, and exchanges mix them; "
+        ordered = f"test {OF_ORDERS.name} looks only at the order that each system gives"
+        yield Note(subject_of(comparison, pair), mixed, ordered)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.notes import Names, Note, Subject
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.fact_rows import documents_in_some_runs
 from evalhouse.warehouse.plans.labels import some
@@ -55,17 +56,17 @@ def in_some_runs(name: str, entry: p.Entry, facts: Facts) -> list[InSomeRuns]:
 def averaged_note(entry: p.Entry, found: Sequence[InSomeRuns]) -> Iterator[str]:
     """What became of the documents where each is averaged over the runs that have it."""
     if found and entry.units.incomplete == "averaged":
-        lacking = f"{entry.test_set.name}: not every run has all {plural(entry.units.noun)}: {_listed(entry, found)}"
-        yield f"{lacking}; each is averaged over the runs that have it"
+        lacking = f"{plural(entry.units.noun)} that not every run has are averaged over the runs that have them: "
+        yield Note(Subject(entry.test_set.name), lacking, _counts(found))
 
 
 def missing_note_of_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str | None) -> Iterator[str]:
     """What became of the documents where they count as missing."""
     if found and missing is not None:
         done = (
-            "counted as nothing in the runs that lack them" if missing == "zero" else "left out, as some runs lack them"
+            "count as nothing in the runs that lack them" if missing == "zero" else "that some runs lack are left out"
         )
-        yield f"{entry.test_set.name}: {done}: {_listed(entry, found)}"
+        yield Note(Subject(entry.test_set.name), f"{plural(entry.units.noun)} {done}: ", _counts(found))
         if missing == "zero":
             yield from zero_is_best(entry, [statistic.label for statistic in entry.statistics])
 
@@ -92,6 +93,10 @@ def check_runs(entry: p.Entry, found: Sequence[InSomeRuns], missing: str) -> Non
                 "replicates averages each over the runs that have it; coverage … runs apart lists those runs",
             ),
         )
+
+
+def _counts(found: Sequence[InSomeRuns]) -> Names:
+    return Names(tuple(of.system for of in found), tuple(of.documents for of in found))
 
 
 def _listed(entry: p.Entry, found: Sequence[InSomeRuns]) -> str:

@@ -11,6 +11,7 @@ from evalhouse.warehouse.kinds.kind import PLAIN_NOUN, plural, quantity
 from evalhouse.warehouse.measures import Statistic
 from evalhouse.warehouse.measures.averages import MACRO, WEIGHTED
 from evalhouse.warehouse.measures.filtering import OF_TOPICS
+from evalhouse.warehouse.notes import Names, Note, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.version import __version__
 
@@ -212,7 +213,7 @@ def _runs_notes(entries: Iterable[p.Entry]) -> Iterator[str]:
             if of.lacking or len(numbers) > 1
         ]
         what = "not all systems have as many runs" if len(numbers) > 1 else "not every run is there"
-        yield f"{entry.test_set.name}: {what}: {some(counts)}"
+        yield Note(Subject(entry.test_set.name), f"{what}: ", Names(tuple(counts)))
 
 
 def left_out(entries: Sequence[p.Entry]) -> dict[str, str]:
@@ -233,7 +234,7 @@ def left_out(entries: Sequence[p.Entry]) -> dict[str, str]:
 
 def left_out_notes(entries: Sequence[p.Entry]) -> list[str]:
     """The same in sentences, and which systems count as nothing on a test set that they are not on."""
-    notes = []
+    notes: list[str] = []
     passed_over = list(dict.fromkeys(name for entry in entries for name in entry.passed_over))
     if passed_over:
         what = f"{len(passed_over):,} test sets, which have no data for this question: {some(passed_over)}"
@@ -243,18 +244,24 @@ def left_out_notes(entries: Sequence[p.Entry]) -> list[str]:
     others = [entry for entry in entries if not entry.units.filled]
     shown = {system.name for entry in entries for system in entry.stored_systems}
     systems = len({name for entry in entries for name in entry.absent} | shown)
-    lacking = dict(zip(_absent(others), lacking_test_sets(others), strict=True))
-    without = [said for name, said in lacking.items() if name not in shown]
-    partly = [said for name, said in lacking.items() if name in shown]
+    lacking = [(name, ", ".join(lacks)) for name, lacks in _absent(others).items()]
+    without = [(name, lacks) for name, lacks in lacking if name not in shown]
+    partly = [(name, lacks) for name, lacks in lacking if name in shown]
+    nothing = [(name, ", ".join(lacks)) for name, lacks in _absent(filled).items()]
     for named, what_of_one, what_of_several in (
         (without, "and is left out", "and are left out"),
         (partly, "", ""),
-        (lacking_test_sets(filled), "and counts as nothing there", "and count as nothing there"),
+        (nothing, "and counts as nothing there", "and count as nothing there"),
     ):
         if named:
             are, what = ("is", what_of_one) if len(named) == 1 else ("are", what_of_several)
-            of = f"{len(named):,} of {quantity(systems, 'system')} {are} not on every test set"
-            notes.append(f"{' '.join(filter(None, (of, what)))}: {some(named)}")
+            lacked = dict.fromkeys(lacks for _, lacks in named)
+            where, names = "every test set", [f"{name} (not on {lacks})" for name, lacks in named]
+            # What else it has there is said of each.
+            if len(lacked) == 1 and not any(entry.of_other_kinds for entry in entries):
+                where, names = next(iter(lacked)), [name for name, _ in named]
+            of = f"{len(named):,} of {quantity(systems, 'system')} {are} not on {where}"
+            notes.append(Note(Subject(), f"{' '.join(filter(None, (of, what)))}: ", Names(tuple(names))))
     return [*notes, *_others_notes(entries), *_runs_notes(entries)]
 
 
@@ -438,10 +445,12 @@ def _averaged_over(statistic: Statistic, entry: p.Entry) -> str:
     return ""
 
 
-def undefined_units(statistic: Statistic, where: str, counts: Mapping[str, int]) -> str | None:
-    """The note on how many units count 0 for each system because they have no value; None where all have one."""
-    listed = some([f"{count:,} of {system}" for system, count in counts.items() if count])
-    return f"{statistic.label} on {where} counts units without a value as 0: {listed}" if listed else None
+def undefined_units(statistic: Statistic, where: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """The note on how many units count 0 for each system because they have no value; none where all have one."""
+    found = {system: number for system, number in counts.items() if number}
+    if found:
+        counted = Names((*found,), (*found.values(),))
+        yield Note(Subject(where, statistic.label), "units without a value count as 0: ", counted)
 
 
 def measure_notes(entries: Sequence[p.Entry]) -> tuple[str, ...]:
@@ -453,7 +462,12 @@ def measure_notes(entries: Sequence[p.Entry]) -> tuple[str, ...]:
 def ungrouped_notes(entries: Iterable[p.Entry]) -> tuple[str, ...]:
     """How many documents are left out of means by an attribute."""
     return tuple(
-        f"{entry.test_set.name}: left out {quantity(groups.without, 'document')} without document.{groups.attribute}"
+        Note(
+            Subject(entry.test_set.name),
+            "left out ",
+            count(groups.without, "document", "documents"),
+            f" without document.{groups.attribute}",
+        )
         for entry in entries
         if (groups := entry.units.groups) is not None and groups.without
     )

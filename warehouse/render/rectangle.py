@@ -400,7 +400,7 @@ def notes_below(result: Result, whole: bool = False) -> tuple[str, ...]:
     """
     cut = () if whole else tuple(map(_cut, result.sections))
     marks = ((result.triangle.legend,) if result.triangle else ()) + legend_below(result)
-    return marks + tuple(filter(None, cut)) + result.notes
+    return marks + tuple(filter(None, cut)) + result.folded_notes
 
 
 def _cut(section: TableSection) -> str:

@@ -83,7 +83,7 @@ def _result(book: Any, formats: _Formats, name: str, result: Result) -> None:
         line += len(table.rows) + 2
     sheet.freeze_panes(_HEAD + 1, 0)
     marks = (UNEVEN_MEANS,) if result.uneven else ()
-    for note in (*marks, *result.notes, result.signature):
+    for note in (*marks, *result.folded_notes, result.signature):
         sheet.write_string(line, 0, clean(note))
         line += 1
 

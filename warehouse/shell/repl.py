@@ -234,7 +234,7 @@ class Shell:
         else:
             self._page(drawn)
         if not find_format(format).has_notes:
-            for note in result.notes:
+            for note in result.folded_notes:
                 self.say(f"note: {note}")
 
     def _page(self, text: str) -> None:

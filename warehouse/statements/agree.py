@@ -35,7 +35,8 @@ from evalhouse.warehouse.filtering.agreement import (
     swap_annotators,
 )
 from evalhouse.warehouse.kinds import FILTERING
-from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.notes import Names, Note, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, key_filter
 from evalhouse.warehouse.plans.labels import noun_of, on, some
@@ -545,7 +546,8 @@ def _note_undescribed(
 
 def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[AnnotatorPairs]) -> Iterator[str]:
     if len(labels.annotators) < 2:
-        yield f"agree needs labels of two annotators, and {where} has only those of {labels.annotators[0]}"
+        only = Names((labels.annotators[0],), things="annotators")
+        yield Note(Subject(where), "agree needs labels of two annotators, and there are only those of ", only)
         return
     pairs = [
         (f"{labels.annotators[pair.first]} and {labels.annotators[pair.second]}", pair, interval)
@@ -554,20 +556,23 @@ def _group_notes(where: str, entry: p.Entry, labels: Labels, found: Sequence[Ann
     ]
     units = plural(entry.units.exchange_noun)
     if apart := [name for name, pair, _ in pairs if not pair.documents]:
-        yield f"{where}: these annotators have no {entry.units.noun} in common: {some(apart)}"
+        common = f"these annotators have no {entry.units.noun} in common: "
+        yield Note(Subject(where), common, Names(tuple(apart), things="pairs"))
     if constant := [name for name, pair, _ in pairs if pair.documents and pair.kappa is None]:
-        yield f"{where}: kappa is undefined where both annotators give only one label: {some(constant)}"
+        undefined = "kappa is undefined where both annotators give only one label: "
+        yield Note(Subject(where), undefined, Names(tuple(constant), things="pairs"))
     own = {name: interval for name, _, interval in pairs if interval is not None}
-    yield from interval_notes(f"kappa on {where}", own, f"the {units} do not vary")
+    yield from interval_notes(Subject(where, "kappa"), own, f"the {units} do not vary", "pairs")
     alphas = {
         "all" if len(found) == 1 else " and ".join(map(str, group.by)): group.alpha
         for group in found
         if group.alpha is not None and len(group.pairs) > 1
     }
-    yield from interval_notes(f"alpha on {where}", alphas, f"the {units} do not vary")
+    yield from interval_notes(Subject(where, "alpha"), alphas, f"the {units} do not vary", "groups")
     fewest = min((pair.documents for _, pair, interval in pairs if interval is not None), default=FEW)
     if fewest < FEW:
-        yield f"{where}: {quantity(fewest, entry.units.noun)} say little about kappa in general, whatever the interval"
+        so_few = count(fewest, entry.units.noun, plural(entry.units.noun))
+        yield Note(Subject(where), so_few, " say little about kappa in general, whatever the interval")
 
 
 FEW = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from math import isfinite
 
@@ -28,7 +28,7 @@ from evalhouse.warehouse.comparing.margins import (
     margin_notes,
     margin_of,
 )
-from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions
+from evalhouse.warehouse.comparing.notes import comparison_interval_notes, contradictions, undecided_note
 from evalhouse.warehouse.comparing.pairs import (
     Comparison,
     Pair,
@@ -39,6 +39,7 @@ from evalhouse.warehouse.comparing.pairs import (
 )
 from evalhouse.warehouse.comparing.procedures import statistics
 from evalhouse.warehouse.kinds.kind import plural
+from evalhouse.warehouse.notes import Subject
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conventions import is_bounded
@@ -495,24 +496,12 @@ def _in_doubt(rows: TableRows) -> bool:
 
 
 def _note_undecided(how: p.Testing, table: Table, enough: Sequence[int | None]) -> Iterator[str]:
-    """What would decide the undecided pairs: a few one by one, many as a count."""
-    from evalhouse.warehouse.comparing.notes import ONE_BY_ONE
-
+    """What would decide the undecided pairs."""
     undecided = table.records_where("verdict", lambda verdict: verdict == "undecided")
-    unsure = f"at confidence {how.confidence} the exact p could be on either side of {how.level}"
     needed = [more for more, said in zip(enough, table.column("verdict"), strict=True) if said == "undecided"]
-    exact = how.test.exact
-    if len(undecided) <= ONE_BY_ONE:
-        for row, more in zip(undecided, needed, strict=True):
-            way = "; exact would decide it" if exact else ""
-            if more:
-                way = f"; about {more:,} {how.drawn} would decide it{', and so would exact' if exact else ''}"
-            yield f"{_who(row)}: undecided, as {unsure}{way}"
-    else:
-        decidable = [more for more in needed if more]
-        ways = [f"{max(decidable):,} {how.drawn} would decide {len(decidable):,} of them"] if decidable else []
-        ways += ["exact would decide all"] if exact else []
-        yield f"{len(undecided):,} pairs are undecided, as {unsure}{'; ' if ways else ''}{', and '.join(ways)}"
+    for row, more in zip(undecided, needed, strict=True):
+        subject = Subject(str(row["test_set"]), str(row["measure"]), f"{row['system_a']} and {row['system_b']}")
+        yield undecided_note(how, subject, more)
 
 
 def _note_looks(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[str]:
@@ -533,10 +522,6 @@ def _note_looks(how: p.Testing, entry: p.Entry, facts: Facts) -> Iterator[str]:
         f"may be look number {most}; who looks after each import finds a difference that is not there more often than "
         f"the level {how.level} says, unless with anytime or planned N"
     )
-
-
-def _who(row: Mapping[str, Cell]) -> str:
-    return f"{row['system_a']} and {row['system_b']}, {row['measure']} on {row['test_set']}"
 
 
 def weigh(plan: ComparePlan, facts: Facts) -> Iterator[Line]:

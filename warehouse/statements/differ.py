@@ -13,10 +13,11 @@ from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.notes import NAMED, exchangeability_note, missing_notes
+from evalhouse.warehouse.comparing.notes import exchangeability_note, missing_notes, subject_of
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio
+from evalhouse.warehouse.notes import Names, Note, Subject, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import dimension_of, kinds_of
 from evalhouse.warehouse.plans.entries import call_of
@@ -437,7 +438,8 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
         if cut.not_a_number is not None:
             yield f"{cut.name} is not cut at its quartiles: {cut.not_a_number}"
         if cut.partition.slices == 1:
-            yield f"{cut.name} on {test_set} is the same for all {called}, so there is nothing to compare"
+            same = f"{cut.name} is the same for all {called}, so there is nothing to compare"
+            yield Note(Subject(test_set), same)
         if within:
             yield (
                 f"{cut.name} differs within {plural(entry.units.exchange_noun)} of {test_set}: their parts are "
@@ -445,28 +447,23 @@ def _notes(plan: DifferPlan, taken: Taken) -> Iterator[str]:
             )
     alone = [cut.name for cut, level in zip(taken.cuts, found.heterogeneity, strict=False) if level is None]
     if alone := [cut.name for cut in taken.cuts if cut.name in alone and cut.partition.slices > 1]:
-        yield (
-            f"{some(alone)} on {test_set}: each slice is a single {entry.units.exchange_noun}, so variation between "
-            "slices cannot be "
-            "told from chance"
-        )
+        single = f"each slice is a single {entry.units.exchange_noun}, so variation between slices cannot be told from "
+        yield Note(Subject(test_set), f"{single}chance: ", Names(tuple(alone), things="attributes"))
+    subject = subject_of(taken.comparison, taken.pair)
     if found.small:
-        yield (
-            f"{test_set}: {quantity(found.small, 'slice')} with fewer than {found.fewest} "
-            f"{plural(entry.units.exchange_noun)} {'is' if found.small == 1 else 'are'} not tested, "
-            f"since p cannot get as low as {plan.how.level}"
-        )
+        small = count(found.small, "slice", "slices")
+        units = plural(entry.units.exchange_noun)
+        not_tested = f" {units}, not tested since p cannot get as low as {plan.how.level}"
+        yield Note(subject, small, " with fewer than ", count(found.fewest), not_tested)
     if found.otherwise:
         conditions = [cut.said(number) for cut in taken.cuts for number in range(cut.partition.slices)]
-        slices = "; ".join(f"{conditions[place]}, p = {p:#.2g}" for place, p in list(found.otherwise.items())[:NAMED])
-        example = " for example" if len(found.otherwise) > NAMED else ""
+        slices = tuple(f"{conditions[place]} (p = {p:#.2g})" for place, p in found.otherwise.items())
         asks = exchangeability_note(plan.how.test, [taken.comparison.statistic.label])
-        count = quantity(len(found.otherwise), "slice")
-        yield f"{_title_of(taken)}: {asks}; in {count} test studentized decides otherwise:{example} {slices}"
+        yield Note(subject, f"{asks}; test studentized decides otherwise in ", Names(slices, things="slices"))
     if found.undefined:
-        yield f"{_title_of(taken)}: undefined in {quantity(found.undefined, 'slice')}, not tested there"
+        yield Note(subject, "undefined in ", count(found.undefined, "slice", "slices"), ", not tested there")
     if found.whole is not None and found.cancels:
-        yield f"{_title_of(taken)}: what favours each system nearly cancels out, so shares exceed 100"
+        yield Note(subject, "what favours each system nearly cancels out, so shares exceed 100")
 
 
 def weigh(plan: DifferPlan, facts: Facts) -> Iterator[Line]:

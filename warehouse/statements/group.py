@@ -13,6 +13,7 @@ from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import TestedPairs, result_of
 from evalhouse.warehouse.comparing.decisions import Decided, decisions
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, batches, comparison_queries, count_of_pairs
+from evalhouse.warehouse.notes import Note
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.groups import spelled_out
@@ -117,6 +118,7 @@ def _add_groups(
     comparison: Comparison, decided: Mapping[Pair, Decided], rows: TableRows, summary: TableRows
 ) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and yields the notes."""
+    from evalhouse.warehouse.comparing.notes import subject_of, undecided_note
     from evalhouse.warehouse.significance.groups import letters
 
     names = [system.name for system in comparison.entry.systems]
@@ -146,15 +148,14 @@ def _add_groups(
         low, high = sorted((values[members[0]], values[members[-1]]))
         systems = ", ".join(names[place] for place in members)
         summary.add(**head, letter=letter, systems=systems, high=high, low=low, spread=high - low)
-    where = f"{comparison.statistic.label} on {comparison.entry.test_set.name}"
-    needed = [judged.enough for judged in decided.values() if judged.verdict == "undecided"]
-    if needed:
-        one = len(needed) == 1
-        those = "a pair is undecided and shares" if one else f"{len(needed):,} pairs are undecided and share"
-        way = f"about {max(filter(None, needed)):,} {comparison.how.drawn}" if any(needed) else "exact"
-        yield f"{where}: {those} a letter, though they may differ; {way} would decide {'it' if one else 'them'}"
+    for pair, judged in decided.items():
+        if judged.verdict == "undecided":
+            yield undecided_note(comparison.how, subject_of(comparison, pair), judged.enough)
+    if undecided:
+        yield Note(subject_of(comparison), "systems of an undecided pair share a letter, though they may differ")
     if not groups.complete:
-        yield f"{where}: too many groups to list; only those of neighbours in the ranking are shown"
+        neighbours = "too many groups to list; only those of neighbours in the ranking are shown"
+        yield Note(subject_of(comparison), neighbours)
 
 
 def weigh(plan: GroupPlan, facts: Facts) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
+from evalhouse.warehouse.notes import fold
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import is_simulated, on, origins
 from evalhouse.warehouse.plans.names import Scope, one_line, text_of
@@ -100,7 +101,7 @@ def answer(plan: PlotPlan, facts: Facts, workforce: Workforce) -> Result:
         subtitle=_subtitle(drawn, result),
         panels=share_axes(drawn.panels),
         legend=drawn.legend,
-        notes=drawn.notes,
+        notes=fold(drawn.notes),
         simulated=is_simulated(entries),
         alternative=drawn.alternative,
         width=plan.width,

@@ -23,9 +23,10 @@ from evalhouse.grammar.editing.hints import number_text
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.printer import to_text
 from evalhouse.warehouse.comparing.answering import result_of
-from evalhouse.warehouse.comparing.notes import comparison_notes, who
+from evalhouse.warehouse.comparing.notes import comparison_notes, subject_of
 from evalhouse.warehouse.comparing.pairs import Comparison, Pair, comparison_queries, comparisons, count_of_pairs
 from evalhouse.warehouse.kinds.kind import plural, quantity
+from evalhouse.warehouse.notes import Figure, Note, count
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.labels import Size, noun_of, on, sizes, unit_of
 from evalhouse.warehouse.plans.names import Scope
@@ -279,27 +280,26 @@ def _add(
             detectable=None if detectable is None else _times_ten_to(exponent, detectable),
         )
     reach = _times_ten_to(exponent, population.reach)
-    named, unit = who(comparison, pair), comparison.entry.unit
+    subject, unit = subject_of(comparison, pair), comparison.entry.unit
     if too_large := [amount for amount in detect if amount > reach]:
         verb = "is" if len(too_large) == 1 else "are"
-        yield (
-            f"{named}: {_amounts(too_large, unit)} {verb} out of reach; even if every "
-            f"{comparison.entry.units.exchange_noun} in which they differ favoured {a_and_b[0]}, they would differ "
-            f"by only {_amounts([reach], unit)}"
+        out = (
+            f"{_amounts(too_large, unit)} {verb} out of reach; even if every {comparison.entry.units.exchange_noun} in "
         )
+        favoured = "which the two differ favoured the first, they would differ by only "
+        yield Note(subject, out, favoured, Figure(float(reach), _amounts([reach], unit)))
     if hopeless := [number for number, many in zip(documents, units, strict=True) if _hopeless(simulation, many, plan)]:
-        yield (
-            f"{named}: with {quantity(max(hopeless), comparison.entry.units.noun)}"
-            f"{' or fewer' if len(hopeless) > 1 else ''}, usually too few differ for a p of {plan.how.level}"
-        )
+        few = f" {comparison.entry.units.noun if max(hopeless) == 1 else plural(comparison.entry.units.noun)}"
+        few += " or fewer" if len(hopeless) > 1 else ""
+        too_few = f"{few}, usually too few differ for a p of {plan.how.level}"
+        yield Note(subject, "with ", count(max(hopeless)), too_few)
     observed = abs(comparison.difference(*pair) or 0.0)
     if any(
         abs(amount - observed) < (0.5e-4 if unit == "proportion" else 1e-9 * observed) for amount in map(float, amounts)
     ):
-        yield (
-            f"{named}: {_amounts([observed], unit)} is the observed difference; its power follows from its p and says "
-            "nothing more (Hoenig and Heisey 2001), so choose a difference that would matter"
-        )
+        own = " is the observed difference; its power follows from its p and says nothing more (Hoenig and Heisey 2001)"
+        choose = ", so choose a difference that would matter"
+        yield Note(subject, Figure(observed, _amounts([observed], unit)), f"{own}{choose}")
 
 
 def _amount(detect: p.Margin, comparison: Comparison, pair: Pair) -> Decimal:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from evalhouse.warehouse.comparing.pairs import Comparison, batches, comparison_
 from evalhouse.warehouse.comparing.some_runs import check_runs, missing_note_of_runs
 from evalhouse.warehouse.comparing.values import Valued
 from evalhouse.warehouse.measures import Statistic
+from evalhouse.warehouse.notes import Note
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.conditions import filter_on
@@ -159,6 +160,7 @@ def _batches(plan: RankPlan, facts: Facts) -> Iterator[tuple[Comparison, ...]]:
 
 def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> Iterator[str]:
     """Adds the rows of one statistic on one test set, and gives what there is to note."""
+    from evalhouse.warehouse.comparing.notes import subject_of, undecided_note
     from evalhouse.warehouse.significance.groups import clusters, places, rank_limits
 
     entry, label = comparison.entry, comparison.statistic.label
@@ -187,10 +189,13 @@ def _add_ranks(comparison: Comparison, decided: Decisions, rows: TableRows) -> I
             cluster=cluster[place],
             undecided=", ".join(sorted(undecided.get(place, ()))) or None,
         )
+    for pair in combinations(range(len(names)), 2):
+        both = [decided[label, pair], decided[label, pair[::-1]]]
+        if any(one.verdict == "undecided" for one in both):
+            enough = max((one.enough or 0 for one in both), default=0)
+            yield undecided_note(comparison.how, subject_of(comparison, pair), enough or None)
     if undecided:
-        enough = [pair.enough for key, pair in decided.items() if key[0] == label and pair.enough]
-        way = f"; about {max(enough):,} shuffles would decide them" if enough else ""
-        yield f"{label} on {entry.test_set.name}: some pairs are undecided and count as not different{way}"
+        yield Note(subject_of(comparison), "undecided pairs count as not different")
 
 
 def _better(comparison: Comparison, decided: Decisions) -> Booleans:

@@ -39,6 +39,7 @@ from evalhouse.warehouse.measures import (
 )
 from evalhouse.warehouse.measures.averages import MACRO
 from evalhouse.warehouse.measures.forms import has_calls
+from evalhouse.warehouse.notes import Names, Note, Subject
 from evalhouse.warehouse.plans import conventions
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans.averages import over_units
@@ -57,7 +58,6 @@ from evalhouse.warehouse.plans.labels import (
     of_one_origin,
     on,
     sizes,
-    some,
     undefined_units,
 )
 from evalhouse.warehouse.plans.names import Scope
@@ -615,22 +615,21 @@ def _order_lines(lines: Sequence[ValueLine], plan: ScorePlan, entry: p.Entry) ->
 
 def _note_undefined(entry: p.Entry, lines: Sequence[ValueLine], by: Sequence[p.Dimension]) -> list[str]:
     """A note for each statistic that is undefined somewhere: which systems, and why."""
-    notes = []
+    notes: list[str] = []
     for place, statistic in enumerate(entry.statistics):
         without = sorted({line.system.name for line in lines if line.values[place] is None})
         if not without:
             continue
         where = f" for some {', '.join(dimension.name for dimension in by)}" if by else ""
-        notes.append(
-            f"{statistic.label} is undefined on {entry.test_set.name}{where}: {some(without)} ({_why(statistic)})"
-        )
+        subject = Subject(entry.test_set.name, statistic.label)
+        notes.append(Note(subject, "undefined for ", Names(tuple(without)), f"{where} ({_why(statistic)})"))
     there = {line.system.name for line in lines}
     missing = [system.name for system in entry.systems if system.name not in there]
     if missing:
         why = "; they have no list for a judged topic" if entry.kind.of_lists else ""
         labels = [statistic.label for statistic in entry.statistics]
         what = " or ".join(labels) if entry.kind.by_measure and labels else "rows"
-        notes.append(f"no {what} on {entry.test_set.name} for {some(missing)}{why}")
+        notes.append(Note(Subject(entry.test_set.name), f"no {what} for ", Names(tuple(missing)), why))
     return notes
 
 
@@ -645,18 +644,17 @@ def _not_comparable(plan: ScorePlan, across: bool) -> list[str]:
 
 def _left_out(entry: p.Entry, lines: Sequence[ValueLine]) -> list[str]:
     """A note for each mean over documents that leaves some documents out."""
-    notes = []
+    notes: list[str] = []
     for place, statistic in enumerate(entry.statistics):
         counts: dict[str, int] = {}
         for line in lines:
             if line.left_out and line.left_out[place]:
                 counts[line.system.name] = counts.get(line.system.name, 0) + line.left_out[place]
         if counts:
-            listed = some(
-                [f"{counts[system.name]} of {system.name}" for system in entry.systems if system.name in counts]
-            )
-            without = f"{plural(entry.units.noun)} without a value"
-            notes.append(f"{statistic.label} on {entry.test_set.name} leaves out {without}: {listed}")
+            names = tuple(system.name for system in entry.systems if system.name in counts)
+            listed = Names(names, tuple(counts[name] for name in names))
+            without = f"{plural(entry.units.noun)} without a value are left out: "
+            notes.append(Note(Subject(entry.test_set.name, statistic.label), without, listed))
     return notes
 
 
@@ -668,8 +666,7 @@ def _undefined_units(entry: p.Entry, lines: Sequence[ValueLine]) -> Iterator[str
             if line.undefined:
                 counts[line.system.name] = counts.get(line.system.name, 0) + line.undefined[place]
         in_order = {system.name: counts[system.name] for system in entry.systems if system.name in counts}
-        if note := undefined_units(statistic, entry.test_set.name, in_order):
-            yield note
+        yield from undefined_units(statistic, entry.test_set.name, in_order)
 
 
 def _why(statistic: Statistic) -> str:

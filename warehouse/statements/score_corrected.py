@@ -26,6 +26,7 @@ from evalhouse.warehouse.comparing.lacking import Unlike, unlike_notes
 from evalhouse.warehouse.comparing.notes import interval_notes
 from evalhouse.warehouse.kinds.kind import plural, quantity
 from evalhouse.warehouse.measures import Ratio, Statistic
+from evalhouse.warehouse.notes import Note, Subject
 from evalhouse.warehouse.plans import plan as p
 from evalhouse.warehouse.plans import scores
 from evalhouse.warehouse.plans.conditions import dimension_of
@@ -153,9 +154,9 @@ def score_interval_notes(entry: p.Entry, spread: OwnIntervals) -> Iterator[str]:
     same = "the value is the same in every resample"
     for statistic in entry.statistics:
         own = {name: interval for (label, name), interval in spread.intervals.items() if label == statistic.label}
-        yield from interval_notes(f"{statistic.label} on {entry.test_set.name}", own, same)
+        yield from interval_notes(Subject(entry.test_set.name, statistic.label), own, same)
         if why := _why_none(statistic, entry):
-            yield f"{statistic.label} on {entry.test_set.name} has no interval: {why}"
+            yield Note(Subject(entry.test_set.name, statistic.label), f"no interval: {why}")
     if entry.baselines:
         yield f"expected values have no interval: {some([baseline.name for baseline in entry.baselines])}"
 

@@ -111,8 +111,8 @@ def notes(result: Result, *, drawn: bool = True) -> tuple[str, ...]:
     how many of their rows are shown, and what their marks mean.
     """
     if result.chart is not None:
-        return tuple(note for note in result.notes if note not in result.chart.notes)
-    return notes_below(result) if drawn else result.notes
+        return tuple(note for note in result.folded_notes if note not in result.chart.notes)
+    return notes_below(result) if drawn else result.folded_notes
 
 
 def lines(plain: str) -> str:

@@ -37,6 +37,9 @@ CellKind = Literal[
 separators (a seed); a passage is a text of any length, of which a screen shows the beginning.
 """
 
+LETTERS = 26
+"""Up to this many groups are read by their letters; of more, which would be aa, ab and so on, by their numbers."""
+
 TEXTS: tuple[CellKind, ...] = ("name", "text", "letters", "passage")
 """The kinds that are not numbers."""
 

@@ -355,6 +355,15 @@ def _levels(comparison: Comparison, pairs: list[Pair]) -> list[float]:
     return [(int(nge[pair]) + 1) / (SHUFFLES + 1) for pair in turned]
 
 
+SHOWN = 60
+"""Undecided pairs of a system that take more characters than this are in the data alone; a note counts them."""
+
+
+def are_few(undecided: Sequence[object]) -> bool:
+    """Whether people see which pairs of each system are undecided, in a column: there are some, and not too many."""
+    return 0 < max((len(str(names)) for names in undecided if names), default=0) <= SHOWN
+
+
 def undecided_note(how: p.Testing, subject: Subject, enough: int | None) -> Note:
     """What would decide an undecided pair: `enough` shuffles, or the exact test."""
     unsure = f"undecided, as at confidence {how.confidence} the exact p could be on either side of {how.level}"

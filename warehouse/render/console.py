@@ -27,6 +27,9 @@ def table(result: Result, style: Style) -> str:
 
         return terminal_text(picture(result.chart, style), style, style.width)
     drawn = rectangles(result, style)
+    blocks = len(drawn)
+    if result.triangle and blocks > 1:
+        drawn = _first_blocks(drawn)
     parts: list[Text | Table] = []
     if result.headline:
         parts.append(Text(clean(result.headline), style="bold"))
@@ -49,6 +52,9 @@ def table(result: Result, style: Style) -> str:
         if shown < rows:
             way = f"limit {rows}" if shown == len(rectangle.rows) and rows <= MOST_ROWS else "--format tsv"
             parts.append(Text(f"the first {shown:,} of {rows:,} rows; {way} shows all", style="dim"))
+    if len(drawn) < blocks:
+        way = "group and rank sum them up, --format tsv shows every pair"
+        parts.append(Text(f"the first {len(drawn):,} of {blocks:,} blocks of pairs; {way}", style="dim"))
     legend = legend_below(result, signs=not style.colour)
     parts += [Text()] * bool(legend)
     for text in (*legend, *([drawn[0].legend] if drawn[0].legend else [])):
@@ -57,6 +63,16 @@ def table(result: Result, style: Style) -> str:
         parts.append(Text(clean(result.signature if style.signature else result.foot), style="dim"))
     beside = 0 if result.grid else 4
     return terminal_text(parts, style, max([style.width, *(one.width + beside for one in drawn if not one.as_records)]))
+
+
+def _first_blocks(blocks: Sequence[Rectangle]) -> list[Rectangle]:
+    """The blocks of pairs that a terminal shows, at least one."""
+    shown = list(blocks[:1])
+    for block in blocks[1:]:
+        if sum(len(one.rows) for one in (*shown, block)) > MOST_ROWS:
+            break
+        shown.append(block)
+    return shown
 
 
 def terminal_text(parts: Sequence[Text | Table], style: Style, width: int) -> str:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from evalhouse.warehouse.render.panels import GAP, TIGHT, Figure, Rectangle, middle, panels, spans, widths
 from evalhouse.warehouse.render.style import UNDEFINED, Style, cell, width
 from evalhouse.warehouse.results import (
+    LETTERS,
     TEXTS,
     UNEVEN,
     UNEVEN_MEANS,
@@ -360,14 +361,38 @@ def _interval(low: str, high: str, widest: int) -> str:
 
 
 def _align_letters(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Aligns the letters of groups, so that each group reads as a line down the ranking."""
+    """Aligns the letters of groups, so that each group reads as a line down the ranking. Of more groups than letters
+    each system has the numbers: 3–17.
+    """
     for place, column in enumerate(columns):
         if column.kind == "letters":
             written = [row[place].split() for row in rows]
-            known = sorted(set().union(*written), key=lambda letter: (len(letter), letter))
-            drawn = [" ".join(one if one in letters else " " * len(one) for one in known) for letters in written]
+            known = sorted(set().union(*written), key=_number_of)
+            if known and _number_of(known[-1]) > LETTERS:
+                drawn = [_runs([_number_of(letter) for letter in letters]) for letters in written]
+            else:
+                drawn = [" ".join(one if one in letters else " " for one in known) for letters in written]
             rows = [(*row[:place], text, *row[place + 1 :]) for row, text in zip(rows, drawn, strict=True)]
     return rows
+
+
+def _number_of(letters: str) -> int:
+    """The number of the group that is called so: 1 for a, 27 for aa."""
+    number = 0
+    for letter in letters:
+        number = number * LETTERS + ord(letter) - ord("a") + 1
+    return number
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """Rising numbers, those that follow each other as one range: 3–17, 19."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("–".join(map(str, run)) for run in runs)
 
 
 MARKS = {"significant": "*", "undecided": "?", "not significant": " "}

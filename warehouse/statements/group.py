@@ -25,7 +25,11 @@ from evalhouse.warehouse.results import Cell, CellKind, Column, Result, TableRow
 from evalhouse.warehouse.statements import sentences
 
 ROWS = ("test_set", "task", "measure", "rank", "system", "value", "letters", "undecided")
-SUMMARY = ("test_set", "task", "measure", "letter", "systems", "high", "low", "spread")
+SUMMARY = ("test_set", "task", "measure", "letter", "systems", "size", "best", "worst", "high", "low", "spread")
+
+LISTED = 12
+"""If a group has more systems than this, or there are more groups than letters, people see the best and the worst of
+each instead of all."""
 
 
 class GroupPlan(Struct, frozen=True):
@@ -71,7 +75,7 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
             tested.noted.extend(_add_groups(comparison, decided, rows, summary))
     by_convention = conventions.notes(plan.grouped_entries, partial(conventions.of_letters, rows), "verdict", "pairs")
     labels = list(dict.fromkeys(map(str, rows.cells("measure"))))
-    columns, summary_columns = _columns(plan, rows, labels)
+    columns, summary_columns = _columns(plan, rows, summary, labels)
     table = rows.table(columns)
     where = taken_together_on(plan.entries, plan.over)
     taken = where if plan.over is not None else ""
@@ -87,7 +91,14 @@ def answer(plan: GroupPlan, facts: Facts, workforce: Workforce) -> Result:
     )
 
 
-def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+def _columns(
+    plan: GroupPlan, rows: TableRows, summary: TableRows, labels: list[str]
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    from evalhouse.warehouse.comparing.notes import are_few
+
+    # After z comes aa.
+    numbered = any(len(str(letter)) > 1 for letter in summary.cells("letter"))
+    large = numbered or any(int(str(size)) > LISTED for size in summary.cells("size"))
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
     unit: CellKind = unit_of(plan.entries)
     shown = (
@@ -101,12 +112,15 @@ def _columns(plan: GroupPlan, rows: TableRows, labels: list[str]) -> tuple[tuple
         Column("system", "name"),
         Column("value", unit, "value" if several else labels[0]),
         Column("letters", "letters", "groups"),
-        Column("undecided", "text", on_screen=any(rows.cells("undecided"))),
+        Column("undecided", "text", on_screen=are_few(rows.cells("undecided"))),
     )
     summary_columns = (
         *shown,
-        Column("letter", "name", "group"),
-        Column("systems", "text"),
+        Column("letter", "letters" if numbered else "name", "group"),
+        Column("systems", "text", on_screen=not large),
+        Column("size", "count", "systems", on_screen=large),
+        Column("best", "name", "from", on_screen=large),
+        Column("worst", "name", "to", on_screen=large),
         Column("high", unit),
         Column("low", unit),
         Column("spread", unit),
@@ -147,7 +161,9 @@ def _add_groups(
     for letter, members in zip(known, groups.members, strict=True):
         low, high = sorted((values[members[0]], values[members[-1]]))
         systems = ", ".join(names[place] for place in members)
-        summary.add(**head, letter=letter, systems=systems, high=high, low=low, spread=high - low)
+        best, worst = names[members[0]], names[members[-1]]
+        of_group: dict[str, Cell] = {"letter": letter, "systems": systems, "size": len(members)}
+        summary.add(**head, **of_group, best=best, worst=worst, high=high, low=low, spread=high - low)
     for pair, judged in decided.items():
         if judged.verdict == "undecided":
             yield undecided_note(comparison.how, subject_of(comparison, pair), judged.enough)

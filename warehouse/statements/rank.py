@@ -207,6 +207,8 @@ def _better(comparison: Comparison, decided: Decisions) -> Booleans:
 
 
 def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Column, ...]:
+    from evalhouse.warehouse.comparing.notes import are_few
+
     several = len(set(zip(rows.cells("test_set"), rows.cells("measure"), strict=True))) > 1
     unit: CellKind = unit_of(plan.entries)
     return (
@@ -219,7 +221,7 @@ def _columns(plan: RankPlan, rows: TableRows, labels: Sequence[str]) -> tuple[Co
         Column("rank_low", "count", f"{percent(plan.how.level)} ranks"),
         Column("rank_high", "count", "to", upper=True),
         Column("cluster", "count"),
-        Column("undecided", "text", on_screen=any(rows.cells("undecided"))),
+        Column("undecided", "text", on_screen=are_few(rows.cells("undecided"))),
     )
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalhouse.warehouse.render import Style, render
+from evalhouse.warehouse.render.rectangle import rectangles
 from evalhouse.warehouse.render.style import folded, width
 from evalhouse.warehouse.results import Column, Result, Table, TableSection
 from evalhouse.warehouse.session.session import Session
@@ -63,6 +64,86 @@ def test_no_line_goes_beyond_the_edge_and_no_number_is_broken(sample: Session, q
         narrow = drawn(result, columns)
         assert max(map(width, narrow.splitlines())) <= columns
         assert decimals(narrow) <= numbers
+
+
+DECIDING = {"p", "p_adjusted", "verdict", "met"}
+"""Columns that, with the intervals, are the last to be left out."""
+
+WITH_TESTS = [
+    "compare recall, precision for GE, UMASS on TST3, TST4 shuffles 999",
+    "compare F, recall for UMASS, SRI, USC against GE on TST3, TST4 shuffles 999 adjust holm",
+    "compare F for GE, UMASS on TST3 margin 2%",
+    "expect not worse compare F for GE, UMASS on TST3, TST4 margin 2%",
+    "expect better compare F, recall for GE, UMASS on TST3, TST4 shuffles 999",
+    "replicate F for GE, UMASS, SRI from TST3 to TST4",
+    "differ accuracy, fallout for GE, UMASS on TST3 by label shuffles 99",
+]
+
+
+class Answers(dict[str, Result]):
+    """The answer to each question, too long to be written out where a test fails."""
+
+    __repr__ = object.__repr__
+
+
+@pytest.fixture(scope="module")
+def answers(sample: Session) -> Answers:
+    return Answers({question: sample.run(question) for question in dict.fromkeys([*QUESTIONS, *WITH_TESTS])})
+
+
+def left_out_of(result: Result, columns: int) -> list[list[str]]:
+    """The headings of the columns that each table leaves out."""
+    return [list(rectangle.left_out) for rectangle in rectangles(result, Style(width=columns))]
+
+
+@given(data=st.data())
+def test_p_verdict_and_interval_are_the_last_columns_to_go(answers: Answers, data: st.DataObject) -> None:
+    """One of them is left out only where it would find no room without all others that may be left out. The p that is
+    not adjusted is one of these where another is.
+    """
+    result, columns = answers[data.draw(st.sampled_from(WITH_TESTS))], data.draw(st.integers(30, 160))
+    shown = [column for column in result.table.columns if column.on_screen]
+    limits = {shown[place - 1].name for place, column in enumerate(shown) if column.upper}
+    adjusted = any(column.name == "p_adjusted" for column in shown)
+    deciding = {*DECIDING, *limits} - ({"p"} if adjusted else set())
+    alone = tuple(
+        replace(column, on_screen=False) if column.spare and column.name not in deciding else column
+        for column in result.table.columns
+    )
+    without_others = replace(result, table=replace(result.table, columns=alone))
+    last = {column.heading or column.name for column in shown if column.name in deciding}
+    for left_out, at_least in zip(left_out_of(result, columns), left_out_of(without_others, columns), strict=True):
+        assert last & {*left_out} == last & {*at_least}
+
+
+WORDS = re.compile(r"[^\s\[\],;|]+")
+
+
+@given(data=st.data())
+def test_nothing_is_broken_inside_a_word_but_names(answers: Answers, data: st.DataObject) -> None:
+    """Whatever does not stand so on a wide screen is a name that was shortened, or says what is left out."""
+    result, columns = answers[data.draw(st.sampled_from([*answers]))], data.draw(st.integers(40, 160))
+    wide, shown = drawn(result, 1000), drawn(result, columns)
+    said = " ".join(
+        [
+            "the screen is too narrow for --format tsv shows every column all first of rows limit blocks pairs",
+            *(f"{column.name} {column.heading}" for column in (*result.table.columns, *result.summary_table.columns)),
+        ]
+    )
+    known = {*WORDS.findall(wide), *WORDS.findall(said)}
+    names = {
+        str(cell)
+        for table in (result.table, result.summary_table)
+        for place, column in enumerate(table.columns)
+        if column.kind == "name"
+        for cell in (column.heading, *(row[place] for row in table.rows))
+    }
+    for word in {*WORDS.findall(shown)} - known:
+        if "─" in word or re.fullmatch(r"[\d,]+", word):
+            continue
+        start, _, end = word.partition("…")
+        assert "…" in word, (word, columns)
+        assert any(name.startswith(start) and name.endswith(end) for name in names), (word, columns)
 
 
 COLUMNS = (
@@ -169,11 +250,25 @@ def test_messages_end_their_lines_between_words(lines: list[list[str]], columns:
     assert max(map(len, drawn.split("\n"))) <= columns
 
 
-def test_a_mark_stays_below_what_it_marks() -> None:
-    quoted = "  compare F for " + "A, " * 40 + "B on t"
+@given(st.lists(st.text("ab漢", min_size=1, max_size=9), min_size=1, max_size=40), st.data(), st.integers(30, 100))
+def test_what_is_marked_stays_in_sight_above_its_mark(words: list[str], data: st.DataObject, columns: int) -> None:
+    """A line that is too long is cut between words, around the word that is marked."""
+    place = data.draw(st.integers(0, len(words) - 1))
+    before = "".join(f"{word} " for word in words[:place])
+    text = f"error: wrong\n  {' '.join(words)}\n{' ' * (2 + width(before))}{'^' * width(words[place])}\n  a hint"
+    first, quoted, mark, hint = folded(text, columns).split("\n")
+    assert (first, hint) == ("error: wrong", "  a hint")
+    assert width(quoted) <= columns
+    assert mark.strip() == "^" * width(words[place])
+    above = [c for c in quoted for _ in range(width(c))][mark.index("^") : len(mark)]
+    assert above == [c for c in words[place] for _ in range(width(c))]
+    assert {*quoted.replace("…", " ").split()} <= {*words}
+
+
+def test_a_marked_line_that_is_short_stays_as_it_is() -> None:
+    quoted = "  compare F for A, B on t"
     text = f"error: {'word ' * 30}\n{quoted}\n{' ' * 16}^\n  a hint"
-    drawn = folded(text, 80)
-    assert f"{quoted}\n{' ' * 16}^\n  a hint" in drawn
+    assert f"{quoted}\n{' ' * 16}^\n  a hint" in folded(text, 80)
 
 
 @pytest.mark.parametrize("columns", [60, 80])

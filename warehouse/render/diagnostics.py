@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import DataError, WarehouseError
-from evalhouse.warehouse.render.style import clean, width
+from evalhouse.warehouse.render.style import clean, width, window
 
 TAB = 4
 WIDEST = 100
@@ -65,10 +65,7 @@ def unforeseen(error: Exception) -> str:
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     """The line as shown, the number of columns before the error, and the number of columns that the error takes."""
-    head, tail = 0, len(line)
-    if _columns(line) > WIDEST:
-        head = max(0, min(start - WIDEST // 2, len(line) - WIDEST))
-        tail = min(len(line), head + WIDEST)
+    head, tail = window(line, start, end, WIDEST)
     end = min(end, tail)
     left, right = ("…" if head else ""), ("…" if tail < len(line) else "")
     shown = left + _visible(line[head:tail]) + right

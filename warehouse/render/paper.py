@@ -119,7 +119,7 @@ def _break_texts(part: Rectangle, line: int) -> Rectangle:
     texts = [place for place, numeric in enumerate(part.numeric) if not numeric and place not in part.spaced]
     over = sum(limits) + GAP * (len(limits) - 1) - line
     if texts:
-        narrow(limits, texts, NARROWEST, over)
+        narrow(limits, dict.fromkeys(texts, NARROWEST), over)
     return replace(part, limits=tuple(limits), gap=GAP)
 
 

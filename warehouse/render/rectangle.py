@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import compress
+from textwrap import wrap
 
 from msgspec.structs import replace
 
@@ -301,12 +302,12 @@ def _fit_columns(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], s
     limits = widths(headings, rows)
     gap = GAP
     over = sum(limits) + gap * (len(limits) - 1) - style.width
-    over = narrow(limits, [place for place, c in enumerate(columns) if c.kind == "text"], NARROWEST, over)
+    over = narrow(limits, {place: _longest_word(rows, place) for place in _places_of(columns, "text")}, over)
     while over > 0 and gap > TIGHT:
         over -= len(limits) - 1
         gap -= 1
-    names = [place for place, column in enumerate(columns) if column.kind == "name"]
-    over = narrow(limits, names, SHORTEST, over)
+    names = _places_of(columns, "name")
+    over = narrow(limits, dict.fromkeys(names, SHORTEST), over)
     # A system may be the heading of its values.
     cells = widths([""] * len(columns), rows)
     for place in sorted(range(len(columns)), key=lambda place: cells[place] - limits[place]):
@@ -315,7 +316,7 @@ def _fit_columns(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], s
             over -= limits[place] - room
             limits[place] = room
     headings = tuple(
-        heading if "\n" in heading else middle(heading, limit) for heading, limit in zip(headings, limits, strict=True)
+        heading if "\n" in heading else _broken(heading, limit) for heading, limit in zip(headings, limits, strict=True)
     )
     return Rectangle(
         headings=headings,
@@ -329,6 +330,23 @@ def _fit_columns(columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]], s
         spaced=frozenset(place for place, column in enumerate(columns) if column.kind == "letters"),
         keys=_keys(columns),
     )
+
+
+def _places_of(columns: Sequence[Column], kind: CellKind) -> list[int]:
+    return [place for place, column in enumerate(columns) if column.kind == kind]
+
+
+def _longest_word(rows: Sequence[tuple[str, ...]], place: int) -> int:
+    """The width below which a column of texts would be broken inside a word, or into very short lines."""
+    return max([NARROWEST, *(width(word) for row in rows for word in row[place].split())])
+
+
+def _broken(heading: str, limit: int) -> str:
+    """A heading in lines that end between words; a name that is longer than a line is shortened."""
+    if width(heading) <= limit:
+        return heading
+    lines = wrap(heading, max(limit, 1), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(middle(line, limit) for line in lines)
 
 
 def _keys(columns: Sequence[Column]) -> int:
@@ -546,13 +564,12 @@ def _matrix(title: str, rows: Sequence[Row], how: Matrix, kind: CellKind, style:
     return Rectangle(headings, lines, numeric, tuple(widths(headings, lines)), 2, title, keys=1)
 
 
-def narrow(limits: list[int], places: list[int], least: int, over: int) -> int:
-    """Narrows the widest of some columns repeatedly, and returns by how much they are still too wide."""
-    while over > 0 and places:
-        place = max(places, key=lambda column: limits[column])
-        if limits[place] <= least:
-            break
-        limits[place] -= 1
+def narrow(limits: list[int], least: Mapping[int, int], over: int) -> int:
+    """Narrows the widest of some columns repeatedly, each down to the least that it may have, and returns by how much
+    they are still too wide.
+    """
+    while over > 0 and (wider := [place for place, at_least in least.items() if limits[place] > at_least]):
+        limits[max(wider, key=lambda place: limits[place])] -= 1
         over -= 1
     return over
 

@@ -40,8 +40,8 @@ def clean_lines(text: str) -> str:
 
 
 def folded(text: str, columns: int) -> str:
-    """The text with lines that end between words, none longer than this, if its words are not. A quoted line with a
-    mark below it stays as it is, and so does the mark.
+    """The text with lines that end between words, none longer than this, if its words are not. Of a quoted line with a
+    mark below it, the words around the mark are kept.
     """
     from textwrap import wrap
 
@@ -50,10 +50,48 @@ def folded(text: str, columns: int) -> str:
     drawn: list[str] = []
     for place, line in enumerate(lines):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        is_short = width(line) <= columns or place in marked or place - 1 in marked
+        if place in marked:
+            drawn += _around_mark(line, lines[place + 1], columns)
+        if place in marked or place - 1 in marked:
+            continue
+        is_short = width(line) <= columns
         broken = wrap(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         drawn += [line] if is_short else broken
     return "\n".join(drawn)
+
+
+def _around_mark(line: str, mark: str, columns: int) -> tuple[str, str]:
+    """As much of a quoted line as finds room, and the mark below it."""
+    if width(line) <= columns:
+        return line, mark
+    indent = len(line) - len(line.lstrip())
+    start = next(place for place in range(len(line) + 1) if width(line[:place]) >= mark.index("^"))
+    end = next(place for place in range(start, len(line) + 1) if width(line[start:place]) >= mark.count("^"))
+    start, end = start - indent, end - indent
+    head, tail = window(line[indent:], start, end, columns - indent)
+    left, right = ("…" if head else ""), ("…" if tail < len(line) - indent else "")
+    quoted = line[indent:]
+    before = width(left + quoted[head:start])
+    marked = max(1, width(quoted[start : min(end, tail)]))
+    return f"{line[:indent]}{left}{quoted[head:tail]}{right}", f"{' ' * (indent + before)}{'^' * marked}"
+
+
+def window(line: str, start: int, end: int, room: int) -> tuple[int, int]:
+    """From where to where a line is shown in this room, with dots where it is cut: around what stands from `start` to
+    `end`, or its beginning if that is longer. It is cut between words, if it can be.
+    """
+    if width(line) <= room:
+        return 0, len(line)
+    room = max(room - 2, 1)  # for the dots
+    head = max(0, min(start, (start + end - room) // 2 + (start + end - room) % 2, len(line) - room))
+    tail = min(len(line), head + room)
+    while width(line[head:tail]) > room:
+        head, tail = (head + 1, tail) if head < start and tail <= end else (head, tail - 1)
+    if head and (space := line.find(" ", head, start)) >= 0:
+        head = space + 1
+    if tail < len(line) and (space := line.rfind(" ", end, tail)) > 0:
+        tail = space
+    return head, tail
 
 
 def width(text: str) -> int:

@@ -36,14 +36,14 @@ COMPARED = (
     Column("verdict", "text"),
     Column("met", "text"),
     Column("difference", "difference"),
-    Column("p", "probability", spare=3),
+    Column("p", "probability", spare=1),
     Column("looks", "count"),
     Column("e_value", "number"),
     Column("boundary", "probability"),
     Column("ci_low", "difference", "CI", spare=2),
     Column("ci_high", "difference", "to", upper=True),
     Column("margin", "difference", on_screen=False),
-    Column("why", "text", spare=1),
+    Column("why", "text", spare=3),
 )
 
 NEEDS_MARGIN = ("not worse", "equivalent")

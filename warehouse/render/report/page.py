@@ -25,7 +25,16 @@ from evalhouse.warehouse.render.report.prose import (
     shorten_report,
     sources_rectangle,
 )
-from evalhouse.warehouse.render.site.contents import highlight, lines, listed_notes, picture, signature, tables
+from evalhouse.warehouse.render.site.contents import (
+    highlight,
+    lines,
+    listed_notes,
+    picture,
+    proof,
+    sentence,
+    signature,
+    tables,
+)
 from evalhouse.warehouse.render.site.drawing import SKIP, head, looks
 from evalhouse.warehouse.render.style import Style
 from evalhouse.warehouse.results import Result
@@ -165,8 +174,7 @@ def _answer(result: Result, statement: ReportedStatement, name: str, style: Styl
     ]  # fmt: skip
     if result.chart is not None:
         shown = [picture(result.chart, name), "<details>", f"<summary>{NUMBERS}</summary>", *shown, "</details>"]
-    said = [f'<p class="sentence">{text(result.sentence)}</p>'] if result.sentence else []
-    return [*said, *shown, *listed_notes(result), signature(result)]
+    return [*sentence(result), *shown, *proof(result), *listed_notes(result), signature(result)]
 
 
 # --- where the numbers come from --------------------------------------------------------------------------------------

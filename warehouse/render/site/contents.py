@@ -101,6 +101,16 @@ def listed_notes(result: Result, *, drawn: bool = True) -> list[str]:
     return ['<ul class="notes">', *items, "</ul>"] if items else []
 
 
+def sentence(result: Result) -> list[str]:
+    """What the rows of a result say, above them; none where no sentence can sum them up."""
+    return [f'<p class="sentence">{text(result.sentence)}</p>'] if result.sentence else []
+
+
+def proof(result: Result) -> list[str]:
+    """How that was found, in few words, below the rows."""
+    return [f'<p class="proof">{text(result.foot)}</p>'] if result.signed and result.foot else []
+
+
 def signature(result: Result) -> str:
     """The signature, which lists everything that determines the result."""
     return f'<p class="signature">Signature: <code>{text(result.signature)}</code></p>'

@@ -169,6 +169,11 @@ def _of_growth(how: p.Testing, part: p.Entry) -> Queries:
     )
 
 
+def facts_of_one_import(part: p.Entry) -> Facts:
+    """What the queries of growth would bring of systems that all came with one import."""
+    return {_imports_name(part): [(system.id, 1) for system in part.stored_systems]}
+
+
 def looks_so_far(part: p.Entry, pairs: Sequence[tuple[int, int]], facts: Facts) -> Iterator[int]:
     """How many looks there may have been at each pair: imports after which both systems had more documents than before.
     What two systems have both is counted as if each brought its documents in the same order.

@@ -30,7 +30,7 @@ from evalhouse.warehouse.plans import unit_rows
 from evalhouse.warehouse.plans.averages import common_scale
 from evalhouse.warehouse.plans.fact_rows import value_of
 from evalhouse.warehouse.plans.path import Facts, Queries, Query
-from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers
+from evalhouse.warehouse.significance.arrays import Booleans, Floats, Integers, narrow
 
 MANY = 20_000
 """From this many documents on, identical ones of a pair are counted in the database instead of fetched one by one."""
@@ -236,6 +236,19 @@ def _columns(entry: p.Entry) -> tuple[str, ...]:
         return entry.kind.counts
     of_statistics = (count for statistic in entry.statistics for count in statistic.counts)
     return tuple(dict.fromkeys((*of_statistics, *entry.also)))
+
+
+def facts_of_values(entry: p.Entry, documents: Sequence[str], values: Sequence[Sequence[float]]) -> Facts:
+    """What the queries of an entry of values would bring, whose systems all have a value of each document. The names
+    of the documents are in order.
+    """
+    ids = np.arange(1, len(documents) + 1, dtype=np.int32)
+    systems = np.repeat([system.id for system in entry.stored_systems], len(ids))
+    rows = {"system": narrow(systems), "document": narrow(np.tile(ids, len(values))), "value": np.concatenate(values)}
+    return {
+        _rows_name(entry, False): rows,
+        _documents_name(entry.test_set): {"id": ids, "name": np.array(documents, dtype=object)},
+    }
 
 
 # --- what came of it --------------------------------------------------------------------------------------------------

@@ -249,6 +249,10 @@ class Statement(Struct, frozen=True):
 
 def execute(statement: Statement, plan: Any, engine: Engine) -> Result:
     """The answer to a plan of a statement. Raises QueryError for mistakes that only the data show."""
-    facts = fetch(statement.compile(plan), engine)
+    return answer_from(statement, plan, fetch(statement.compile(plan), engine), engine.workforce)
+
+
+def answer_from(statement: Statement, plan: Any, facts: Facts, workforce: Workforce) -> Result:
+    """The answer to a plan from the facts that its queries bring. Raises QueryError as `execute` does."""
     with one_for_matrices():
-        return statement.answer(plan, facts, engine.workforce)
+        return statement.answer(plan, facts, workforce)

@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -91,29 +92,38 @@ TWO = ("a", "b")
 """What the systems of two arrays are called."""
 
 
-def two_arrays(first: Any, second: Any) -> Any | None:
+def two_arrays(first: Any, second: Any) -> dict[str, list[Any]] | None:
     """Two arrays, or two mappings from documents, of the values of two systems on the same documents, as a table with a
     column for each system; None for anything else. Raises DataError if the documents are not the same.
     """
-    if isinstance(first, Mapping) and isinstance(second, Mapping) and _are_numbers([*first.values(), *second.values()]):
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        documents, given = [*first], (first.values(), second.values())
+    elif all(_is_column(one) and not isinstance(one, Mapping) for one in (first, second)):
+        documents, given = [], (first, second)
+    else:
+        return None
+    columns = [one.tolist() if hasattr(one, "tolist") else _without_numpy(one) for one in given]
+    if not all(map(_are_numbers, columns)):
+        return None
+    if documents:
         lacking = [key for key in (*first, *second) if key not in first or key not in second]
         if lacking:
             raise _not_alike(f"both are of the same documents, but only one has {lacking[0]!r}")
-        values = [*first.values()], [second[key] for key in first]
-        return {PLAIN_NOUN: [*first], **dict(zip(TWO, values, strict=True))}
-    if not all(_is_column(one) and not isinstance(one, Mapping) for one in (first, second)):
-        return None
-    columns = [one.tolist() if hasattr(one, "tolist") else [*one] for one in (first, second)]
-    if not all(map(_are_numbers, columns)):
-        return None
-    if len(columns[0]) != len(columns[1]):
+        columns[1] = _without_numpy(second[key] for key in documents)
+    elif len(columns[0]) != len(columns[1]):
         raise _not_alike(f"both are of the same documents, but there are {len(columns[0]):,} and {len(columns[1]):,}")
-    return {PLAIN_NOUN: [*range(1, len(columns[0]) + 1)], **dict(zip(TWO, columns, strict=True))}
+    return {PLAIN_NOUN: documents or [*range(1, len(columns[0]) + 1)], **dict(zip(TWO, columns, strict=True))}
 
 
 def _are_numbers(cells: Sequence[Any]) -> bool:
+    """Whether these are numbers, of which some may be missing."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return bool(kinds) and all(issubclass(kind, Real) for kind in kinds)
+
+
+def _without_numpy(cells: Iterable[Any]) -> list[Any]:
     # numpy's truths are no numbers of Python, and what they hold is.
-    return bool(cells) and all(isinstance(cell.item() if hasattr(cell, "item") else cell, Real) for cell in cells)
+    return [cell.item() if hasattr(cell, "item") else cell for cell in cells]
 
 
 def _not_alike(said: str) -> DataError:
@@ -235,6 +245,14 @@ def _rows_of(table: Mapping[str, Sequence[Any]], name: str) -> list[dict[str, An
     if len({len(cells) for cells in table.values()}) != 1:
         raise DataError((Fault(name, None, "its columns are not equally long"),))
     return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+
+
+def digest_of(table: Mapping[str, Sequence[Any]]) -> str:
+    """The digest of the file that a dictionary of columns becomes, whose cells are numbers, or texts without commas."""
+    # A whole column at once: cell by cell it takes longer than a test.
+    columns = [json.dumps(cells)[1:-1].split(", ") for cells in table.values()]
+    line = "{" + ", ".join(f"{json.dumps(name)}: %s" for name in table) + "}\n"
+    return sha256("".join(map(line.__mod__, zip(*columns, strict=True))).encode()).hexdigest()
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]], path: Path, name: str) -> Path:

@@ -122,7 +122,7 @@ def functions() -> str:
     """The text of `functions.py`."""
     head = _HEAD.format(what="Questions about a table in memory, without a warehouse: one function for each.")
     head += (
-        "from evalhouse.warehouse.python.warehouse import asked_of\n"
+        "from evalhouse.warehouse.python.one_table import answer\n"
         "from evalhouse.warehouse.python.printed_result import PrintedResult\n"
         "from evalhouse.warehouse.python.text import NameOrNames, Numeric\n"
     )
@@ -176,7 +176,7 @@ def _function(word: str) -> str:
             wrong,
             "LoadError\n    If rows cannot be read.",
         )
-        + f'    return asked_of("{word}", locals())\n'
+        + f'    return answer("{word}", locals())\n'
     )
 
 

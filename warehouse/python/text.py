@@ -355,7 +355,7 @@ def statement_text(word: str, given: Mapping[str, Any]) -> str:
     if names_measures:
         parts.append(measures(given["measures"]))
     clauses = [
-        (CLAUSES.index(argument.clause), argument.write(given[argument.name])) for argument in arguments_of(word)
+        (CLAUSES.index(argument.clause), argument.write(given.get(argument.name))) for argument in arguments_of(word)
     ]
     systems = _systems(given) if takes_systems(word) else ""
     if takes_measures(word) and not names_measures:

@@ -12,24 +12,15 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FunctionType, TracebackType
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, TypeVar
 
-from msgspec.structs import replace
-
-from evalhouse.grammar.editing.hints import hints
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import is_bare_name, normalize, quote
 from evalhouse.grammar.nodes import Expectation
 from evalhouse.grammar.parser import parse
-from evalhouse.warehouse.faults import DataError, Fault, WarehouseError
-from evalhouse.warehouse.kinds import NUMBERS
-from evalhouse.warehouse.kinds.kind import PLAIN_NOUN
+from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.loading.planning import LoadRequest
-from evalhouse.warehouse.loading.readers.table import TAKEN_FOR
-from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT
 from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
-from evalhouse.warehouse.measures import find_measure
-from evalhouse.warehouse.measures.numbers import TRUTH
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
 from evalhouse.warehouse.python.methods import StatementMethods
@@ -675,81 +666,6 @@ def _make_warehouse(make: Callable[[], Session], *, read_only: bool = False) -> 
     return in_full(lambda: Warehouse(make(), read_only=read_only))
 
 
-# === one question about a table =======================================================================================
-# Makes a temporary warehouse from a table in memory, asks it, and keeps it with the answer.
-
-_OF_LOADING = ("data", "cluster", "set", "map", "lower_is_better", "share")
-
-
-def asked_of(word: str, given: Mapping[str, Any]) -> PrintedResult:
-    """The answer to the statement that begins with `word`, asked about `data`. Warnings about the data are among its
-    notes. Raises LoadError and QueryError.
-    """
-    warehouse = create_warehouse(None)
-    given = _of_arrays(given)
-    fields = dict(given["set"] or {})
-    if given.get("cluster") is not None:
-        fields["cluster"] = given["cluster"]
-    lower, share = given["lower_is_better"] or (), given["share"] or ()
-    data, options = _data_of(given)
-    loaded = warehouse.load(data, set=fields, map=given["map"], lower_is_better=lower, share=share, **options)
-    if not warehouse.session.catalog.test_sets:
-        in_full(lambda: _refuse_attributes(loaded))
-    if "cluster" in fields:
-        in_full(lambda: _check_cluster(warehouse, fields["cluster"]))
-    arguments = {name: value for name, value in given.items() if name not in _OF_LOADING}
-    method = getattr(warehouse, word)
-    positional = [arguments.pop("measures"), *arguments.pop("systems", ())]
-    result: PrintedResult = method(*positional, **arguments)
-    notes = (note for note in loaded.notes if not note.startswith(TAKEN_FOR))
-    return PrintedResult.of(replace(result, notes=(*notes, *result.notes)), warehouse.run)
-
-
-def _of_arrays(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same question, where two arrays stand in the place of data and measures: about the values of two systems."""
-    from evalhouse.warehouse.python.frames import TWO, two_arrays
-
-    if given["measures"] is None or isinstance(given["measures"], str):
-        return given
-    table = in_full(lambda: two_arrays(given["data"], given["measures"]))
-    return (
-        given
-        if table is None
-        else {**given, "data": table, "measures": "value", "systems": given.get("systems") or TWO}
-    )
-
-
-def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The data of a question, and how they are read: as predicted numbers if the measure is of these and they have true
-    ones, and with a column for each system, if they have these.
-    """
-    from evalhouse.warehouse.python.frames import with_systems_as_columns, with_true_numbers
-
-    data, measure = given["data"], given["measures"]
-    systems = [name for name in (*given.get("systems", ()), given.get("against")) if isinstance(name, str)]
-    names = [name.strip() for name in measure.split(",")] if isinstance(measure, str) else list(measure or ())
-    if names and all(find_measure(name, NUMBERS.name) for name in names):
-        numbers = with_true_numbers(data, (given["map"] or {}).get(TRUTH))
-        if numbers is not None:
-            return numbers, {"as_": NUMBERS.name}
-    if not isinstance(measure, str):
-        return data, {}
-    pivot = with_systems_as_columns(data, measure, systems)
-    return (data, {}) if pivot is None else (pivot, {"as_": "table", "wide": "systems", "measure": measure})
-
-
-def _refuse_attributes(loaded: Result) -> NoReturn:
-    """Raises LoadError for tables without data about documents."""
-    sources = (str(row["source"]) for row in loaded.rows)
-    raise DataError(tuple(Fault(source, None, f"it has attributes alone: {NO_DOCUMENT}") for source in sources))
-
-
-def _check_cluster(warehouse: Warehouse, cluster: str) -> None:
-    """Raises LoadError if no document has the attribute. A warehouse could get such documents later; a single table
-    cannot.
-    """
-    attributes = warehouse.session.catalog.attributes["document"]
-    attribute = cluster.strip().removeprefix(f"{PLAIN_NOUN}.")
-    if attribute not in (PLAIN_NOUN, *attributes):
-        fault = Fault("cluster", None, f"no document has the attribute '{attribute}'")
-        raise DataError((fault,), hints=hints(attribute, attributes, "attributes of documents"))
+def at_work(warehouse: Warehouse, work: Callable[[], T]) -> T:
+    """The result of some work in a warehouse, as its own questions are done: one at a time, and interruptibly."""
+    return warehouse._at_work(work, "")

@@ -131,7 +131,7 @@ class Session:
 
     def interrupt(self) -> None:
         """Stops the statement that is running in another thread."""
-        (self._past_engine or self._warehouse.engine).interrupt()
+        (self._past_engine or self.engine).interrupt()
 
     def set(self, name: str, text: str) -> None:
         """Sets a variable from outside. The value is written as after `let $name =`. Raises QueryError."""
@@ -178,6 +178,11 @@ class Session:
     def database(self) -> Database:
         """The database of the warehouse; another one after a change."""
         return self._warehouse.database
+
+    @property
+    def engine(self) -> Engine:
+        """What answers from the database."""
+        return self._warehouse.engine
 
     @property
     def path(self) -> Path | None:
@@ -232,7 +237,7 @@ class Session:
             case n.Forget(number):
                 number_of_import = scope.whole(number, "the number of an import", 1, 2**31 - 1) or 0
                 return self._warehouse.forget(statement, number_of_import)
-        return self._result_on(statement, scope, self._warehouse.engine)
+        return self._result_on(statement, scope, self.engine)
 
     def _answered_as_of(self, as_of: n.Node, statement: n.AnyStatement) -> Result:
         state = self._warehouse.state(as_of, self.past)

@@ -790,11 +790,12 @@ class Catalog:
         """Whether any row behind the numbers of a task on a test set was simulated."""
         return any(simulated for table in KINDS[task].decided_by for _, simulated in self._imports_of(table, test_set))
 
-    def fingerprint(self, task: str, test_set: int) -> str:
+    def fingerprint(self, task: str, test_set: int, sha256_of_file: str = "") -> str:
         """Twelve hexadecimal digits that change if the files behind a task and test set change. They do not depend on
-        the order of loading.
+        the order of loading. Given the digest of a file, they are as if that had been loaded in the place of each.
         """
         digests = sorted(digest for table in KINDS[task].decided_by for digest, _ in self._imports_of(table, test_set))
+        digests = [sha256_of_file + digest[len(sha256_of_file) :] for digest in digests]
         digests += self._attribute_digests
         return sha256("\n".join(digests).encode()).hexdigest()[:12]
 

@@ -1,7 +1,8 @@
 """A hundred statements as people of six fields would type them who have read nothing: each is answered with what is
 meant or, in one step, with a line that is, and none with something else.
 
-They were written down before any of them was tried, and three were then moved to data that have units: some 40 were
+They were written down before any of them was tried, apart from six clauses that were added later, and three were then
+moved to data that have units: some 40 were
 answered or helped, the others ended nowhere.
 """
 
@@ -63,6 +64,18 @@ compare accuracy for gpt, claude on qa mcnemar
     compare accuracy for gpt, claude on qa test mcnemar
 compare accuracy for gpt, claude on qa with mcnemar's test
     compare accuracy for gpt, claude on qa test mcnemar
+compare accuracy for gpt, claude on qa test t-test
+    compare accuracy for gpt, claude on qa test t
+compare accuracy for gpt, claude on qa test paired-bootstrap
+    compare accuracy for gpt, claude on qa test bootstrap
+compare accuracy for gpt, claude on qa adjust holm-bonferroni
+    compare accuracy for gpt, claude on qa adjust holm
+rank accuracy for gpt, claude on qa top 1
+    score accuracy for gpt, claude on qa limit 1
+compare accuracy for gpt, claude on qa sort by accuracy
+    score accuracy for gpt, claude on qa order by accuracy
+group accuracy for gpt, claude on qa noninferiority margin 5%
+    compare accuracy for gpt, claude on qa margin 5%
 compare accuracy for gpt, claude on qa bootstrap
     compare accuracy for gpt, claude on qa test bootstrap
 compare accuracy for gpt, claude on qa 2000 permutations

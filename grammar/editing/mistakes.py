@@ -285,7 +285,7 @@ def _no_comma(stop: Stop) -> tuple[str, ...]:
     """What may be missing between two names: a comma or, after a measure, the word before the systems."""
     lines = tuple(f"write {line}" for line in separated(stop.until + stop.rest))
     if stop.place.kind != "measure" or not _is_word(stop.word):
-        return lines or ("a list is separated by commas",)
+        return (*lines, "a list is separated by commas")
     if re.search(r"\bvs\b", stop.rest, re.IGNORECASE):
         return lines or (f"systems come after for: for {_short(stop.word)} vs …",)
     return (*lines, "measures are separated by commas, and systems come after for")

@@ -86,7 +86,7 @@ REWORDINGS = (
     _of(r"(?<!\btest\s)" + _WITH + r"(?:\bpaired\s+)?\bapproximate\s+randomi[sz]ation(?:\s+test)?\b",
         "test randomization"),
     _of(r"(?<!\btest\s)" + _WITH + r"(?:\bpaired\s+)?\b(permutation|randomization)(?:\s+test)?\b", r"test \1"),
-    _of(r"(?<!\bon\s)" + _WITH + r"\b(?:test\s+)?(?:paired\s+)?t[- ]tests?\b", "test t"),
+    _of(r"(?<!\bon\s)" + _WITH + r"\b(?:test\s+)?(?:paired\s+)?t[- ]?tests?\b", "test t"),
     _of(_WITH + r"\bpaired\s+t\b", "test t"),
     _of(r"(?<!\btest\s)" + _WITH + r"\bwilcoxon(?:\s+(?:signed[- ]rank\s+)?test)?\b", "test wilcoxon"),
     _of(r"(?<!\btest\s)" + _WITH + r"\bmcnemar(?:'?s)?(?:\s+test)?\b", "test mcnemar"),
@@ -124,13 +124,39 @@ def reworded(text: str) -> str:
     What begins with no statement may be a measure: accuracy on qa.
     """
     line = _line(text)
-    new = line
-    for rewording in REWORDINGS:
-        new = rewording.typed.sub(rewording.means, new)
-    new = re.sub(r"level \.", "level 0.", " ".join(new.split()))
+    new = _by_table(line)
+    other = [_BEGINS_WITH_A_QUESTION.sub(word, new) for word in _WITH_MORE_CLAUSES] if new != line else []
     return _first_to_read(
-        line, (new, *(separated(new) if new != line else ()), f"score {new}" if _BEGINS_WITH_A_NAME.match(new) else "")
+        line,
+        (
+            new,
+            *(separated(new) if new != line else ()),
+            f"score {new}" if _BEGINS_WITH_A_NAME.match(new) else "",
+            *other,
+        ),
     )
+
+
+def name_meant(keyword: str, typed: str) -> str:
+    """The name after a keyword that is meant by another one: t for a test called t-test; empty if none is."""
+    for name in (typed, re.sub(r"[-_]", " ", typed)):
+        found = _by_table(name).split()
+        if len(found) == 2 and found[0] == keyword:
+            return found[1]
+    return ""
+
+
+def _by_table(typed: str) -> str:
+    """A text in which all is reworded that fits."""
+    for rewording in REWORDINGS:
+        typed = rewording.typed.sub(rewording.means, typed)
+    return re.sub(r"level \.", "level 0.", " ".join(typed.split()))
+
+
+_WITH_MORE_CLAUSES = ("score", "compare")
+"""Statements that may take a clause which the one that was typed does not: an order and a limit, a margin."""
+
+_BEGINS_WITH_A_QUESTION = re.compile(rf"^(?:{_QUESTIONS})\b", re.IGNORECASE)
 
 
 def separated(text: str) -> Iterator[str]:

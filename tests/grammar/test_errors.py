@@ -131,7 +131,12 @@ ERRORS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ),
     ("forget import 3 as of 2", "unexpected 'as' after '3'", "as", ()),
     # names and lists
-    ("score F for GE UMASS", "unexpected 'UMASS' after 'GE'", "UMASS", ("write score F for GE, UMASS",)),
+    (
+        "score F for GE UMASS",
+        "unexpected 'UMASS' after 'GE'",
+        "UMASS",
+        ("write score F for GE, UMASS", "a list is separated by commas"),
+    ),
     (
         "compare F tern-1b vs heron-7b on units",
         "unexpected 'tern-1b' after 'F'",

@@ -66,6 +66,8 @@ def test_measures_of_the_warehouse_have_help(worked: Session) -> None:
 def test_an_unknown_word_is_answered_with_one_near(session: Session) -> None:
     assert help.topic("tukay", session.catalog) is None
     assert help.unknown("tukay", session.catalog) == "there is no help on tukay; did you mean tukey?"
+    assert help.unknown("Bayes", session.catalog).endswith("help anytime")
+    assert help.topic("anytime", session.catalog) is not None
     assert help.unknown("qqqqqqq", session.catalog) == "there is no help on qqqqqqq"
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from evalhouse.grammar import nodes as n
 from evalhouse.grammar.clauses import as_typed
 from evalhouse.grammar.editing.hints import hints, number_text
+from evalhouse.grammar.editing.rewording import name_meant
 from evalhouse.grammar.errors import QueryError, Span
 from evalhouse.warehouse.kinds import KINDS
 from evalhouse.warehouse.measures import Statistic
@@ -103,7 +104,7 @@ def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
     if statement.test is not None:
         return test_named(statement.test)
     entries = tuple(entries)
-    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment", "adjust")
     exchanged = statement.shuffles is not None or statement.exact
     exchanged |= not all(_one_by_one(statement, entry) for entry in entries)
     ordered = [statistic.ordered for entry in entries for statistic in entry.statistics]
@@ -116,7 +117,7 @@ def test_of(statement: n.Tested, entries: Iterable[p.Entry]) -> Test:
 
 def test_named(node: n.Name | n.Variable) -> Test:
     """The test with this name or synonym."""
-    return _member(node, TESTS, find_test, "test")
+    return _member(node, TESTS, find_test, "test", "test")
 
 
 def check_tested(statement: n.Tested, entry: p.Entry, test: Test) -> None:
@@ -162,7 +163,7 @@ def _check_ordered(
     """What cannot be done with a measure of an order: it has no sums to shuffle together, and a document that a system
     lacks has no place in its order.
     """
-    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment", "adjust")
     if adjustment.by_shuffles and statement.adjust is not None:
         needs = f"adjust {adjustment.name} needs sums, and {statistic.label} is not computed from sums"
         raise QueryError(needs, statement.adjust.span, ("write adjust holm instead",))
@@ -261,7 +262,7 @@ def check_replicates(
 def testing_of(statement: n.Tested, entries: Sequence[p.Entry], scope: Scope) -> p.Testing:
     """How the pairs of a question are tested, its clauses checked against one another."""
     test = test_of(statement, entries)
-    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment")
+    adjustment = _member(statement.adjust, ADJUSTMENTS, find_adjustment, "adjustment", "adjust")
     shuffles = scope.whole(statement.shuffles, "shuffles", 1, MOST_SHUFFLES)
     level = scope.share(statement.level, "level", p.DEFAULT_LEVEL)
     confidence = scope.share(statement.confidence, "confidence", p.DEFAULT_CONFIDENCE)
@@ -331,9 +332,9 @@ _Member = TypeVar("_Member", Test, Adjustment)
 
 
 def _member(
-    node: n.Name | n.Variable | None, table: Sequence[_Member], find: Callable[[str], _Member], what: str
+    node: n.Name | n.Variable | None, table: Sequence[_Member], find: Callable[[str], _Member], what: str, clause: str
 ) -> _Member:
-    """The member of a table that is named, the first where none is."""
+    """The member of a table that is named in a clause, the first where none is."""
     if node is None:
         return table[0]
     text = text_of(node, node, f"the name of {'an' if what[0] in 'aeiou' else 'a'} {what}").casefold()
@@ -341,7 +342,9 @@ def _member(
         return find(text)
     except KeyError:
         known = [name for member in table for name in member.names]
-        raise QueryError(f"unknown {what} '{text}'", node.span, hints(text, known, f"{what}s")) from None
+        name = name_meant(clause, text)
+        meant = (f"did you mean {name}?",) if name in known else hints(text, known, f"{what}s")
+        raise QueryError(f"unknown {what} '{text}'", node.span, meant) from None
 
 
 def _words(node: n.Name | n.Variable | None) -> tuple[str, ...]:

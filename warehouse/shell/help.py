@@ -89,8 +89,26 @@ def words(catalog: Catalog) -> list[str]:
     return [*known, *(entry.name for table in tables for entry in table), *also]
 
 
+NEAREST = {
+    **dict.fromkeys(
+        ("bayes", "bayesian", "bayes factor", "posterior"),
+        "the nearest is anytime, whose e-value is the evidence for a difference: help anytime",
+    ),
+    **dict.fromkeys(
+        ("effect size", "effect", "cohen's d", "cohens d"),
+        "the nearest is the difference that compare shows, with its interval: help compare",
+    ),
+    **dict.fromkeys(
+        ("cost", "price", "latency"), "it is a measure if a column has it, such as cost_usd, and lower is better"
+    ),
+}
+"""Words of what is not here by that name, and what is nearest."""
+
+
 def unknown(word: str, catalog: Catalog) -> str:
     """The message for a word that has no help."""
+    if word.casefold() in NEAREST:
+        return f"there is no help on {word}; {NEAREST[word.casefold()]}"
     called = ELSEWHERE.get(word.casefold())
     near = (f"did you mean {called}?",) if called else hints(word, words(catalog), "words")
     return f"there is no help on {word}" + (f"; {near[0]}" if near[0].startswith("did you mean") else "")

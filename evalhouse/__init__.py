@@ -70,7 +70,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # The command line is in this package too. `evalhouse --help` should not wait for numpy and DuckDB.
     if name not in __all__ and name != "load_ipython_extension":
-        raise AttributeError(f"module 'evalhouse' has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(f"module 'evalhouse' has no attribute {name!r}")
+        from evalhouse.warehouse.python.other_words import MODULE, no_attribute
+
+        raise no_attribute("module 'evalhouse'", name, MODULE, __all__)
     from evalhouse.warehouse.python import interface
 
     return getattr(interface, name)

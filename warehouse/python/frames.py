@@ -85,7 +85,7 @@ def _is_column(cells: Any) -> bool:
     """Whether these are the cells of a column: a list, or an array of one dimension."""
     if isinstance(cells, str | bytes | Mapping):
         return False
-    return isinstance(cells, Sequence) or getattr(cells, "ndim", None) == 1
+    return isinstance(cells, Sequence) or hasattr(cells, "to_list") or getattr(cells, "ndim", None) == 1
 
 
 TWO = ("a", "b")
@@ -96,13 +96,14 @@ def two_arrays(first: Any, second: Any) -> dict[str, list[Any]] | None:
     """Two arrays, or two mappings from documents, of the values of two systems on the same documents, as a table with a
     column for each system; None for anything else. Raises DataError if the documents are not the same.
     """
+    first, second = _by_index(first, second)
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         documents, given = [*first], (first.values(), second.values())
     elif all(_is_column(one) and not isinstance(one, Mapping) for one in (first, second)):
         documents, given = [], (first, second)
     else:
         return None
-    columns = [one.tolist() if hasattr(one, "tolist") else _without_numpy(one) for one in given]
+    columns = [_without_numpy(one.tolist() if hasattr(one, "tolist") else one) for one in given]
     if not all(map(_are_numbers, columns)):
         return None
     if documents:
@@ -113,6 +114,19 @@ def two_arrays(first: Any, second: Any) -> dict[str, list[Any]] | None:
     elif len(columns[0]) != len(columns[1]):
         raise _not_alike(f"both are of the same documents, but there are {len(columns[0]):,} and {len(columns[1]):,}")
     return {PLAIN_NOUN: documents or [*range(1, len(columns[0]) + 1)], **dict(zip(TWO, columns, strict=True))}
+
+
+def _by_index(first: Any, second: Any) -> tuple[Any, Any]:
+    """Two Series of pandas whose indexes differ, as mappings from documents; anything else as it is. pandas itself
+    takes cells of one label together, wherever they stand.
+    """
+    if not all(_package(one) == "pandas" and hasattr(one, "to_frame") for one in (first, second)):
+        return first, second
+    if first.index.equals(second.index):
+        return first, second
+    if not (first.index.is_unique and second.index.is_unique):
+        raise _not_alike("their indexes differ, and name some documents more than once; to_numpy() goes by place")
+    return first.to_dict(), second.to_dict()
 
 
 def _are_numbers(cells: Sequence[Any]) -> bool:
@@ -186,6 +200,16 @@ def _columns_of(table: Any) -> list[str]:
         return [str(name) for name in (table[0] if table else ())]
     names = table.column_names if hasattr(table, "column_names") else table.columns
     return [str(name) for name in names]
+
+
+def columns_of_numbers(table: Any) -> list[str]:
+    """The columns of a dictionary of columns or of a DataFrame of pandas in which there are only numbers, apart from
+    its index; none if there are others.
+    """
+    if not _is_table(table) or not (isinstance(table, Mapping) or _package(table) == "pandas"):
+        return []
+    columns = {str(name): cells for name, cells in table.items()}
+    return [*columns] if all(_are_numbers(_without_numpy(cells)) for cells in columns.values()) else []
 
 
 def _stem(name: str) -> str:

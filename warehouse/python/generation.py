@@ -108,6 +108,7 @@ def methods() -> str:
         what="One method for each question of the language, with the clauses of its statement as arguments."
     )
     head += (
+        "from evalhouse.warehouse.python.other_words import with_known_arguments\n"
         "from evalhouse.warehouse.python.printed_result import PrintedResult\n"
         "from evalhouse.warehouse.python.text import ImportOrDate, NameOrNames, Numeric\n\n\n"
         "class StatementMethods:\n"
@@ -123,6 +124,7 @@ def functions() -> str:
     head = _HEAD.format(what="Questions about a table in memory, without a warehouse: one function for each.")
     head += (
         "from evalhouse.warehouse.python.one_table import answer\n"
+        "from evalhouse.warehouse.python.other_words import with_known_arguments\n"
         "from evalhouse.warehouse.python.printed_result import PrintedResult\n"
         "from evalhouse.warehouse.python.text import NameOrNames, Numeric\n"
     )
@@ -209,7 +211,7 @@ def _signature(word: str, first: list[str], listed: list[Described]) -> str:
             default = " = False" if hint == "bool" else " = None" if hint.endswith("None") else ""
             lines.append(f"{name}: {hint}{default},")
     inner = "".join(f"    {line}\n" for line in lines)
-    return f"def {word}(\n{inner}) -> PrintedResult:\n"
+    return f"@with_known_arguments\ndef {word}(\n{inner}) -> PrintedResult:\n"
 
 
 def _doc(word: str, listed: list[Described], examples: list[str], wrong: str, more_wrong: str = "") -> str:

@@ -7,6 +7,7 @@ since `evalhouse.warehouse.python.arrays` compares them as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from msgspec.structs import replace
@@ -20,7 +21,13 @@ from evalhouse.warehouse.loading.staging.columns import NO_DOCUMENT
 from evalhouse.warehouse.measures import find_measure
 from evalhouse.warehouse.measures.numbers import TRUTH
 from evalhouse.warehouse.python import arrays
-from evalhouse.warehouse.python.frames import TWO, two_arrays, with_systems_as_columns, with_true_numbers
+from evalhouse.warehouse.python.frames import (
+    TWO,
+    columns_of_numbers,
+    two_arrays,
+    with_systems_as_columns,
+    with_true_numbers,
+)
 from evalhouse.warehouse.python.printed_result import PrintedResult
 from evalhouse.warehouse.python.text import in_full, statement_text
 from evalhouse.warehouse.python.warehouse import Warehouse, create_warehouse
@@ -35,7 +42,10 @@ def answer(word: str, given: Mapping[str, Any]) -> PrintedResult:
     """
     table = _arrays(given)
     if table is None:
-        return _answer_from_warehouse(word, given, *_data_of(given))
+        try:
+            return _answer_from_warehouse(word, given, *_data_of(given))
+        except DataError as error:
+            return in_full(partial(_refuse, error, word, given))
     given = {**given, "measures": arrays.VALUE, "systems": given["systems"] or TWO}
     if not any(given[name] for name in _OF_LOADING if name != "data"):
         compared = in_full(lambda: arrays.compare_arrays(table, statement_text(word, given)))
@@ -77,7 +87,18 @@ def _arrays(given: Mapping[str, Any]) -> dict[str, list[Any]] | None:
     return in_full(lambda: two_arrays(given["data"], given["measures"]))
 
 
-def _data_of(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _refuse(error: DataError, word: str, given: Mapping[str, Any]) -> NoReturn:
+    """Raises the error again. If every column has numbers, it says how they are taken for systems."""
+    columns = columns_of_numbers(given["data"]) if given["measures"] is None else []
+    if len(columns) < 2:
+        raise error
+    listed = ", ".join(f'"{name}"' for name in columns[:2])
+    raise DataError(
+        error.faults, error.total, (*error.hints, f'eh.{word}(data, "score", {listed}) takes columns for systems')
+    )
+
+
+def _data_of(given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
     """The data of a question, and how they are read: as predicted numbers if the measure is of these and they have true
     ones, and with a column for each system, if they have these.
     """

@@ -10,12 +10,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from math import nan
+from math import isclose, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.faults import WarehouseError, file_error
+from evalhouse.warehouse.python.other_words import RESULT, no_attribute
 from evalhouse.warehouse.python.text import in_full, plot_text
 from evalhouse.warehouse.render import Style, format_for, render
 from evalhouse.warehouse.render.style import Theme
@@ -98,6 +99,12 @@ class PrintedResult(Result, frozen=True):
     def __reduce__(self) -> tuple[Any, ...]:
         return PrintedResult, _contents(self)
 
+    if not TYPE_CHECKING:  # a checker would take every attribute for one that is there
+
+        def __getattr__(self, word: str) -> NoReturn:
+            columns = {name: f"r[0][{name!r}]" for name in self.columns}
+            raise no_attribute("a result", word, {**columns, **RESULT}, dir(type(self)))
+
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.table.rows)
@@ -164,8 +171,13 @@ class PrintedResult(Result, frozen=True):
         """
         return self._tested("statistic", "difference")
 
-    def confidence_interval(self) -> ConfidenceInterval:
+    def confidence_interval(self, confidence_level: float | None = None) -> ConfidenceInterval:
         """The interval of the difference of one pair.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            The confidence that the interval is expected to have. It was chosen by the question, as `level`.
 
         Returns
         -------
@@ -176,6 +188,8 @@ class PrintedResult(Result, frozen=True):
         ------
         TypeError
             If there is not one row with an interval.
+        ValueError
+            If its confidence is not the expected one.
 
         Examples
         --------
@@ -186,6 +200,11 @@ class PrintedResult(Result, frozen=True):
         """
         if "ci_low" not in self.columns or len(self) != 1:
             raise TypeError(f"{len(self):,} rows, and not one with an interval")
+        level, margin = float(str(self[0]["level"])), self[0].get("margin")
+        confidence = 1 - level if margin is None else 1 - 2 * level
+        if confidence_level is not None and not isclose(confidence_level, confidence):
+            needed = round((1 - confidence_level) / (1 if margin is None else 2), 12)
+            raise ValueError(f"the interval has the confidence {confidence:g}: ask the question with level={needed:g}")
         limits: list[Any] = [self[0]["ci_low"], self[0]["ci_high"]]
         return ConfidenceInterval(*(nan if limit is None else float(limit) for limit in limits))
 
@@ -203,8 +222,13 @@ class PrintedResult(Result, frozen=True):
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
-    def to_csv(self) -> str:
+    def to_csv(self, digits: int | None = None) -> str:
         """The rows as comma-separated text with a header line.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of numbers.
 
         Returns
         -------
@@ -217,7 +241,7 @@ class PrintedResult(Result, frozen=True):
         >>> r.to_csv().splitlines()[0]
         'test_set,task,system,documents,F1,source'
         """
-        return render(self, "csv", Style())
+        return self._drawn("csv", digits)
 
     def to_markdown(self, digits: int | None = None) -> str:
         """The sentence and the table with its notes in Markdown.
@@ -242,7 +266,7 @@ class PrintedResult(Result, frozen=True):
         | ------ | ---: |
         | GE     | 56.0 |
         """
-        return render(self, "markdown", Style(digits))
+        return self._drawn("markdown", digits)
 
     def to_latex(self, digits: int | None = None) -> str:
         """The table for a paper, in LaTeX with the package booktabs, and the signature as a comment.
@@ -263,7 +287,7 @@ class PrintedResult(Result, frozen=True):
         >>> "toprule" in r.to_latex()
         True
         """
-        return render(self, "latex", Style(digits))
+        return self._drawn("latex", digits)
 
     def to_typst(self, digits: int | None = None) -> str:
         """The table as a figure in Typst.
@@ -284,7 +308,7 @@ class PrintedResult(Result, frozen=True):
         >>> "table(" in r.to_typst()
         True
         """
-        return render(self, "typst", Style(digits))
+        return self._drawn("typst", digits)
 
     def to_html(self, digits: int | None = None) -> str:
         """A self-contained page; a click on a heading sorts the table.
@@ -305,7 +329,12 @@ class PrintedResult(Result, frozen=True):
         >>> r.to_html()[:15]
         '<!doctype html>'
         """
-        return render(self, "html", Style(digits))
+        return self._drawn("html", digits)
+
+    def _drawn(self, form: str, digits: int | None) -> str:
+        if isinstance(digits, str | os.PathLike):
+            raise TypeError(f"this returns text: r.save({str(digits)!r}) writes a file")
+        return render(self, form, Style(digits))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the result to a file in the format of its extension. The file is written completely or not at all.

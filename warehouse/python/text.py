@@ -442,6 +442,10 @@ _OPTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 
 def _creation_hint(text: str) -> str:
     """How a warehouse is created, if a hint mentions it."""
+    text = text.replace(
+        "a warehouse is a DuckDB file made by evalhouse init",
+        "w = evalhouse.create(FILE) makes a warehouse, and w.load(FILE) loads results",
+    )
     return _MADE.sub(lambda found: f'evalhouse.create("{found[1]}") {found[2]}', text)
 
 

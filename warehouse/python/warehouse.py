@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FunctionType, TracebackType
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from evalhouse.grammar.errors import QueryError
 from evalhouse.grammar.lexicon import is_bare_name, normalize, quote
@@ -24,6 +24,7 @@ from evalhouse.warehouse.loading.staging.door import EVERYWHERE, Door, bound_of
 from evalhouse.warehouse.process.stopping import interruptibly
 from evalhouse.warehouse.python import text as written
 from evalhouse.warehouse.python.methods import StatementMethods
+from evalhouse.warehouse.python.other_words import WAREHOUSE, no_attribute
 from evalhouse.warehouse.python.printed_result import PrintedResult
 from evalhouse.warehouse.python.text import in_full, plot_text, prefix_question, statement_text
 from evalhouse.warehouse.render.html import clock_in_notebook
@@ -272,6 +273,8 @@ class Warehouse(OtherStatements):
     """
 
     def __init__(self, session: Session, *, read_only: bool = False) -> None:
+        if not isinstance(session, Session):
+            raise TypeError(f"eh.open({session!r}) opens a warehouse, and eh.create({session!r}) makes one")
         self.session = session
         self._lock = threading.RLock()
         self.closed = False
@@ -281,6 +284,11 @@ class Warehouse(OtherStatements):
     @property
     def path(self) -> Path | None:
         return self.session.path
+
+    if not TYPE_CHECKING:  # a checker would take every attribute for one that is there
+
+        def __getattr__(self, word: str) -> NoReturn:
+            raise no_attribute("a warehouse", word, WAREHOUSE, dir(type(self)))
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -635,6 +643,8 @@ for _kind in (StatementMethods, OtherStatements):
         # Python's messages about wrong calls then name the public class.
         if isinstance(_method, FunctionType):
             _method.__qualname__ = f"{Warehouse.__name__}.{_name}"
+            if hasattr(_method, "__wrapped__"):
+                _method.__wrapped__.__qualname__ = _method.__qualname__
 
 
 def open_warehouse(path: str | os.PathLike[str] | None, *, read_only: bool) -> Warehouse:

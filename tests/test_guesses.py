@@ -2,8 +2,7 @@
 meant or, in one step, with a line that is, and none with something else.
 
 They were written down before any of them was tried, apart from six clauses that were added later, and three were then
-moved to data that have units: some 40 were
-answered or helped, the others ended nowhere.
+moved to data that have units: some 40 were answered or helped, the others ended nowhere.
 """
 
 from __future__ import annotations

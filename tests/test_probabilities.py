@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -107,6 +107,7 @@ plain = st.integers(1, 99).map(lambda percent: percent / 100)
 @pytest.mark.long
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.booleans(), plain, plain), min_size=2, max_size=6))
+@example([(False, 0.9, 0.8), (False, 0.2, 0.4), (False, 0.8, 0.1)])  # every exchange ties in ECE, as decimals do
 def test_exact_p_counts_every_exchange_of_documents(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[bool, float, float]]
 ) -> None:

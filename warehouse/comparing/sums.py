@@ -206,16 +206,21 @@ def _labels(observations: Observations) -> NDArray[np.str_]:
 
 def _of_probabilities(observations: Observations, measured: Probabilities, confidences: Floats) -> Sums:
     """The mean of what probabilities are off: the values of the documents that count over how many there are; of bins,
-    their sums, of which the sizes are added up.
+    of whether the more likely class is right, less its probability, of which the sizes are added up.
     """
     relevant, nonrelevant = measured.sides(_labels(observations))
     judged = (relevant | nonrelevant) & observations.present
     known = np.asarray((are_probabilities(confidences) | ~judged).all(axis=1))
     usable = np.where(are_probabilities(confidences), confidences, 0.0)
-    values = np.where(judged, measured.of_documents(usable, relevant), 0.0)
     if measured.bin_of is None:
+        values = np.where(judged, measured.of_documents(usable, relevant), 0.0)
         return _of_values(observations, values, judged, Fraction(1), known)
-    over, unit, _ = to_fixed_point(values)
+    # What is rounded are the probabilities, not what they are off: 1 − 0.9 is 0.1 in decimals, and not in binary
+    # fractions, so that exchanges which tie with what was observed would not be counted.
+    stated, unit, _ = to_fixed_point(usable)
+    whole = int(1 / unit)
+    right = (usable > 0.5) == relevant
+    over = np.where(judged, right * whole - np.maximum(stated, whole - stated), 0)
     spare = max(0, int(np.abs(over).sum()).bit_length() + 1 - (FLOAT_LIMIT.bit_length() - 1))
     over = (over + ((1 << spare) >> 1)) >> spare
     places = measured.bin_of(usable)

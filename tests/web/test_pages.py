@@ -130,7 +130,7 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
     of_all = {row["system"]: row["F(beta=1)"] for row in averages}
     head, *rows = page.rows
     measured = ["F(beta=1)", "95% CI", "groups", "recall", "precision", "average"]
-    assert head == ["ranks", "system", *measured, "against GE"]
+    assert head == ["ranks", "system", *measured, "against GE", "compare"]
     assert [row[1] for row in rows] == [row["system"] for row in ranks]
     for row, ranked in zip(rows, ranks, strict=True):
         value = of[row[1]]
@@ -148,7 +148,7 @@ def test_a_leaderboard_is_made_of_its_statements(visit: Visit) -> None:
 def test_a_leaderboard_says_what_its_shuffles_leave_open(visit: Visit) -> None:
     page = read(visit, "/test-set/TST4")
     with Session.open() as session:
-        notes = [note for statement in page.statements for note in session.run(statement).notes]
+        notes = [note for statement in page.statements for note in session.run(statement).folded_notes]
     assert any("undecided" in note for note in notes)
     assert [note for note in notes if note not in unescape(page.html)] == []
 
@@ -322,7 +322,7 @@ def test_a_system_that_lacks_the_first_measure_has_a_page_with_the_others(visit:
         load(database, path, "values")
     page = read(visit, "/system/wren", tmp_path / "w.duckdb")
     assert ["t", "6", "–", "", "1.0000"] in [[text.strip() for text in row] for row in page.rows]
-    assert "no accuracy on t for wren" in page.html
+    assert "t: no accuracy for wren" in page.html
 
 
 def test_any_statement_has_a_page(visit: Visit) -> None:
@@ -432,3 +432,35 @@ def crawled(visit: Visit, warehouse: Path) -> int:
                 known.add(href.partition("#")[0])
                 waiting.append(href.partition("#")[0])
     return visited
+
+
+# === two systems of a leaderboard =====================================================================================
+
+
+def test_two_systems_that_are_ticked_lead_to_their_page(visit: Visit) -> None:
+    page = read(visit, "/test-set/TST3?measure=recall&measure=F")
+    assert sorted(page.fields["pair"]) == sorted(set(page.fields["pair"]))
+    assert {"GE", "UMASS", "SRI"} < set(page.fields["pair"])
+    chosen = {"pair": ["SRI", "GE"], "measure": ["recall", "F"], "of": page.fields["of"][:1]}
+    response = visit().get(f"/test-set/TST3?{urlencode(chosen, doseq=True)}", follow_redirects=False)
+    assert response.status_code == 303
+    there = response.headers["location"]
+    assert there.startswith("/test-set/TST3/pair/SRI/GE?")
+    assert "recall of SRI on TST3 is" in read(visit, there).html
+
+
+@pytest.mark.parametrize("ticked", [["SRI"], ["SRI", "SRI"], ["SRI", "GE", "UMASS"]])
+def test_other_than_two_systems_are_not_compared(visit: Visit, ticked: list[str]) -> None:
+    page = read(visit, f"/test-set/TST3?{urlencode({'pair': ticked}, doseq=True)}")
+    assert "Tick two systems to compare them." in page.html
+
+
+def test_a_leaderboard_says_by_which_column_it_is_sorted(visit: Visit) -> None:
+    def order(path: str) -> list[tuple[str, str]]:
+        heads = re.findall(
+            r'<th scope="col"[^>]* aria-sort="(\w+)"><button[^>]*>(.*?)</button>', visit().get(path).text
+        )
+        return [(measure, way) for way, measure in heads]
+
+    assert order("/test-set/TST3") == [("F(beta=1)", "descending")]
+    assert order("/test-set/TST3?of=filtering&measure=fallout") == [("fallout", "ascending")]

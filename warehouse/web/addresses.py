@@ -107,6 +107,24 @@ class AddressForm(Struct, frozen=True):
         return tuple(filter(is_name, self.parts))
 
 
+TICKED = "pair"
+"""The name under which the leaderboard's form sends the systems that were ticked."""
+
+
+def of_pairs(address: Address) -> Chosen:
+    """The choices on a leaderboard that the page of a pair has, too, where there is one measure."""
+    found = {name: address.all_of(name)[:1] for name in ("of", "measure", "missing")}
+    return tuple((name, value) for name, values in found.items() for value in values)
+
+
+def chosen_pair(address: Address) -> Address | None:
+    """The page of the two systems that were ticked on a leaderboard; None if not two were."""
+    ticked = tuple(dict.fromkeys(address.all_of(TICKED)))
+    if address.kind != "test set" or len(ticked) != 2:
+        return None
+    return Address("pair", (*address.names, *ticked), of_pairs(address))
+
+
 def is_name(part: str) -> bool:
     """Whether a part of a path stands for a name."""
     return part.startswith("<")

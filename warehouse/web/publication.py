@@ -368,7 +368,7 @@ class Publication:
         for text in options.measures:
             measure = measure_of(text)
             if not any(is_measured(measure, scope, offer.kind, test_set) for test_set, offer in there):
-                known = [name for _, offer in there for name in offer.measures]
+                known = list(dict.fromkeys(name for _, offer in there for name in offer.measures))
                 raise QueryError(f"no test set has the measure {text}", hints=hints(text, known, "measures"))
 
 

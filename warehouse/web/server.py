@@ -17,7 +17,7 @@ from functools import partial
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Send
 
@@ -31,7 +31,16 @@ from evalhouse.warehouse.render.site.contents import Failure, Link, PageHeading,
 from evalhouse.warehouse.render.site.drawing import Drawing
 from evalhouse.warehouse.session.session import Session
 from evalhouse.warehouse.version import __version__
-from evalhouse.warehouse.web.addresses import ADDRESSES, HOME, Address, Links, Served, UndecodedError, address_of
+from evalhouse.warehouse.web.addresses import (
+    ADDRESSES,
+    HOME,
+    Address,
+    Links,
+    Served,
+    UndecodedError,
+    address_of,
+    chosen_pair,
+)
 from evalhouse.warehouse.web.guard import App, Attended, Guard, SlowReaderError
 from evalhouse.warehouse.web.inquiry import (
     AnswerCache,
@@ -103,6 +112,9 @@ class Pages:
             return self._wrong(400, f"error: {error}")
         if address is None:
             return self._wrong(404, "error: there is no such page")
+        pair = chosen_pair(address)
+        if pair is not None:
+            return RedirectResponse(self._links.to(pair), 303)
         if request.method == "HEAD":
             return _once(request, partial(self._headers_of_page, address))
         return Streamed(self, address)

@@ -253,7 +253,26 @@ class Judged(Struct, frozen=True):
     right: bool
 
 
-ListCell = str | Link | IntervalBar | Marked | Judged
+class Tick(Struct, frozen=True):
+    """A box to tick: what is sent if it is ticked, and what it is called where it is not seen."""
+
+    name: str
+    value: str
+    label: str
+
+
+class Ticked(Struct, frozen=True):
+    """Where the ticked rows of a list are sent, what the button says, and hidden values that are sent with them."""
+
+    action: str
+    button: str
+    hidden: tuple[tuple[str, str], ...] = ()
+
+
+ListCell = str | Link | IntervalBar | Marked | Judged | Tick
+
+
+Order = Literal["ascending", "descending"]
 
 
 class Listing(Struct, frozen=True):
@@ -268,6 +287,10 @@ class Listing(Struct, frozen=True):
     """Whether the title is visible. It can be hidden if a heading directly above says the same."""
     stepped: bool = False
     """Whether the keys j and k step through the links of its rows."""
+    order: tuple[int, Order] | None = None
+    """The column by which the rows are sorted, if by any."""
+    ticked: Ticked | None = None
+    """What is done with the rows that are ticked, if rows can be."""
 
 
 ChoiceKind = Literal["boxes", "one of", "text", "statement"]

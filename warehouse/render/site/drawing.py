@@ -36,6 +36,7 @@ from evalhouse.warehouse.render.site.contents import (
     ShownAnswer,
     Surroundings,
     Texts,
+    Tick,
     VerdictSentence,
     Views,
     colour_text,
@@ -249,7 +250,11 @@ class Drawing:
         steps = " data-steps" if listing.stepped else ""
         begins = f'{title}<div class="table"><table{steps}>'
         top = f"<thead><tr>{headings}</tr></thead>"
-        return "\n".join([begins, caption, top, "<tbody>", *body, "</tbody></table></div>"])
+        drawn = "\n".join([begins, caption, top, "<tbody>", *body, "</tbody></table></div>"])
+        if listing.ticked is None:
+            return drawn
+        send = f'{_hidden(listing.ticked.hidden)}<button type="submit">{text(listing.ticked.button)}</button>'
+        return f'<form class="ticked" method="get" action="{text(listing.ticked.action)}">{drawn}{send}</form>'
 
     def _head(self, listing: Listing, place: int) -> str:
         column = listing.columns[place]
@@ -257,8 +262,11 @@ class Drawing:
         if not name:
             return "<td></td>"
         hint = f' title="{text(column.hint)}"' if column.hint else ""
-        inner = name if column.kind == "interval" else f'<button data-column="{place}"{hint}>{name}</button>'
-        return f'<th scope="col"{_class(column)}>{inner}</th>'
+        # In a form a button would send it.
+        kind = f'type="button" data-column="{place}"{hint}'
+        inner = name if column.kind == "interval" else f"<button {kind}>{name}</button>"
+        order = f' aria-sort="{listing.order[1]}"' if listing.order and listing.order[0] == place else ""
+        return f'<th scope="col"{_class(column)}{order}>{inner}</th>'
 
     def _answer(self, answer: ShownAnswer) -> str:
         self.number += 1
@@ -307,9 +315,7 @@ class Drawing:
         )
 
     def _form(self, form: Form, look: str = "choices") -> str:
-        hidden = "".join(
-            f'<input type="hidden" name="{text(name)}" value="{escape(value)}">' for name, value in form.hidden
-        )
+        hidden = _hidden(form.hidden)
         fields = "\n".join(_field(choice, look, form.completes) for choice in form.choices)
         inner = f'{hidden}{fields}\n<button type="submit">{text(form.button)}</button>'
         if form.title:
@@ -363,6 +369,11 @@ def _field(choice: FormField, look: str, completes: str) -> str:
             return f'<label><span>{label}</span> <input name="{name}" {written}></label>'
 
 
+def _hidden(values: Sequence[tuple[str, str]]) -> str:
+    """Values that a form sends without showing them."""
+    return "".join(f'<input type="hidden" name="{text(name)}" value="{escape(value)}">' for name, value in values)
+
+
 def _exact(code: str) -> str:
     """The text to copy from a code block if it differs from the visible text, because an invisible character is part of
     a name.
@@ -388,6 +399,9 @@ def _inline(cell: ListCell) -> str:
         return _link(cell) if cell.href else text(cell.label)
     if isinstance(cell, Marked):
         return _marked(cell)
+    if isinstance(cell, Tick):
+        name, label = text(cell.name), text(cell.label)
+        return f'<input type="checkbox" name="{name}" value="{escape(cell.value)}" aria-label="{label}">'
     if isinstance(cell, Judged):
         sign, word = ("✓", "right") if cell.right else ("✗", "wrong")
         return f'<span class="{word}" role="img" aria-label="{word}" title="{word}">{sign}</span> {text(cell.text)}'

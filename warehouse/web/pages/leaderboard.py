@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from evalhouse.warehouse.plans.offers import Offer, typed_name
+from evalhouse.warehouse.plans.offers import Offer, best_value, typed_name
 from evalhouse.warehouse.render.site.contents import (
     Failure,
     Form,
@@ -17,16 +17,19 @@ from evalhouse.warehouse.render.site.contents import (
     ListCell,
     ListColumn,
     Listing,
+    Order,
     PageBlock,
     PageHeading,
     Paragraphs,
+    Tick,
+    Ticked,
     Views,
 )
 from evalhouse.warehouse.render.style import cell
 from evalhouse.warehouse.results import UNEVEN, UNEVEN_MEANS, Cell, CellKind, Result, count_behind
 from evalhouse.warehouse.session.first_questions import first_tables
 from evalhouse.warehouse.significance.tests import ADJUSTMENTS
-from evalhouse.warehouse.web.addresses import HOME, Address, Links
+from evalhouse.warehouse.web.addresses import HOME, TICKED, Address, Links, of_pairs
 from evalhouse.warehouse.web.inquiry import Inquiry, offer_of
 from evalhouse.warehouse.web.pages.parts import MISSING, answer, answer_statement, pairs_of
 
@@ -150,7 +153,11 @@ def blocks(inquiry: Inquiry, address: Address, links: Links) -> Iterator[PageBlo
     answers = {part: answer_statement(inquiry, statement) for part, statement in statements.items()}
     known = {part: result for part, result in answers.items() if isinstance(result, Result)}
     if VALUES in known:
-        yield _table(address, links, offer, known)
+        if address.all_of(TICKED):
+            yield Paragraphs(("Tick two systems to compare them.",))
+        measure = offer.measured(address.all_of("measure"))[0]
+        order: Order = "descending" if best_value(inquiry.catalog, offer.kind, test_set, measure) else "ascending"
+        yield _table(address, links, offer, known, order)
     yield Headline("How these are computed", "statements")
     for part, result in answers.items():
         if isinstance(result, Failure):
@@ -244,7 +251,13 @@ def _alike(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Result]) -> Listing:
+def _table(
+    address: Address,
+    links: Links,
+    offer: Offer,
+    known: Mapping[str, Result],
+    order_of_values: Order,
+) -> Listing:
     values = known[VALUES]
     first = measured_columns(values)[0]
     others = measured_columns(known[OTHERS]) if OTHERS in known else []
@@ -275,6 +288,10 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
     pairs = offer.kind.by_document and len(order) > 1
     if pairs:
         columns.append(ListColumn(f"against {compared}"))
+    # A site of files has nobody who takes what is ticked.
+    ticks = pairs and bool(links.asking(""))
+    if ticks:
+        columns.append(ListColumn("compare"))
     rows = []
     for system in order:
         row = of_system.get(system, {})
@@ -295,9 +312,24 @@ def _table(address: Address, links: Links, offer: Offer, known: Mapping[str, Res
             cells.append(
                 "" if system == compared else Link("compare", links.to(_pair(address, offer, system, compared)))
             )
+        if ticks:
+            cells.append(Tick(TICKED, system, f"compare {system}"))
         rows.append(tuple(cells))
     shown = caption_of([known[part] for part in (VALUES, OTHERS) if part in known])
-    return Listing(shown, tuple(columns), tuple(_align_letters(rows, columns)))
+    sorted_by = next(place for place, column in enumerate(columns) if column.heading == first.name)
+    return Listing(
+        shown,
+        tuple(columns),
+        tuple(_align_letters(rows, columns)),
+        order=(sorted_by, order_of_values),
+        ticked=_ticked(address, links) if ticks else None,
+    )
+
+
+def _ticked(address: Address, links: Links) -> Ticked:
+    """What is done with the two systems that are ticked."""
+    action = links.to(Address(address.kind, address.names))
+    return Ticked(action, "Compare the two that are ticked", of_pairs(address))
 
 
 def _pair(address: Address, offer: Offer, first: str, second: str) -> Address:

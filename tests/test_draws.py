@@ -83,7 +83,7 @@ def test_what_has_fewer_attempts_is_left_out_and_said(session: Session) -> None:
     result = session.run("score pass(k=5) for base on qa")
     wanted = float(sum((any_of(n, c, 5) for n, c in BASE if n >= 5), Fraction(0))) / 4
     assert result.rows[0]["pass(k=5)"] == pytest.approx(wanted)
-    assert result.notes == ("pass(k=5) on qa leaves out questions without a value: 1 of base",)
+    assert result.notes == ("pass(k=5) on qa: questions without a value are left out: 1 for base",)
 
 
 @pytest.mark.parametrize(

@@ -157,8 +157,8 @@ def test_where_a_single_miss_decides_there_is_no_interval(session: Session) -> N
     assert result.rows[0]["ci_low"] is None
     (note,) = [note for note in result.notes if "interval" in note]
     assert re.fullmatch(
-        r"MCC\(constant=undefined\) on TST3: too many resamples have no value, so there is no interval for HUGHES "
-        r"and USC \(7\d\d of 2,000 resamples\)",
+        r"MCC\(constant=undefined\) on TST3: of 2,000 resamples, too many have no value, so there is no interval: "
+        r"7\d\d for HUGHES and USC",
         note,
     )
     bca = session.run("compare MCC(constant=undefined) of filtering for HUGHES, USC on TST3 interval bca")

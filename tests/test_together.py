@@ -161,7 +161,7 @@ def test_who_lacks_a_test_set_has_no_average_and_is_named(session: Session) -> N
         result = session.run(f"{statement} accuracy for all over test sets")
         [row] = [row for row in result.rows if row["system"] == "B" and row["test_set"] not in ("x", "y", "z")]
         assert row["accuracy" if statement == "score" else "value"] is None
-        assert any("B (not on z)" in note for note in result.notes)
+        assert any("not on z: B" in note for note in result.notes)
         assert [row["left_out"] for row in result.summary] == ["B: z"]
     rows = session.run("score accuracy for all over test sets missing zero").rows
     values = {row["system"]: row["accuracy"] for row in rows}
@@ -397,7 +397,7 @@ def test_a_group_grows_and_who_lacks_a_part_is_named(tmp_path: Path) -> None:
         for statement, column in (("score", "accuracy"), ("table", "value")):
             result = session.run(f"{statement} accuracy for all on farm")
             assert {row["system"]: row[column] for row in result.rows} == {"ada": 9 / 12, "bob": None}
-            assert any("bob (not on pigs)" in note for note in result.notes)
+            assert any("not on pigs: bob" in note for note in result.notes)
             assert [row["left_out"] for row in result.summary] == ["bob: pigs"]
         for statement in ("compare accuracy for ada, bob", "rank accuracy for all", "group accuracy for all"):
             with pytest.raises(QueryError) as refused:
@@ -405,7 +405,7 @@ def test_a_group_grows_and_who_lacks_a_part_is_named(tmp_path: Path) -> None:
             assert "not there: bob" in refused.value.hints
         opened = Warehouse(session)
         for answer in (opened.score("accuracy", "all", on="farm"), opened.table("accuracy", "all", on="farm")):
-            assert any("bob (not on pigs)" in note for note in answer.notes)
+            assert any("not on pigs: bob" in note for note in answer.notes)
             assert [row["left_out"] for row in answer.summary] == ["bob: pigs"]
         forget(database, 3)
         assert [row["system"] for row in Session(database).run("rank accuracy for all on farm").rows] == ["ada", "bob"]

@@ -249,9 +249,10 @@ def test_the_summary_shares_the_room(session: Session) -> None:
 def test_many_answers_of_one_call_end_where_they_are_too_large(session: Session) -> None:
     assistant = Assistant(Answers(session, CallLimits(characters=5_000)))
     called = assistant.asks("; ".join(["score F for all on TST3"] * 50))
+    shown = "; ".join(["score F for all on TST3"] * 4).removesuffix(" TST3")
     assert called.error == (
         "error: the answers of a call have at most 5,000 characters together\n"
-        f"  {'; '.join(['score F for all on TST3'] * 50)[:100]}…\n  ^\n  ask the others in a separate call"
+        f"  {shown}…\n  ^\n  ask the others in a separate call"
     )
     assert sum(map(len, called.texts)) < 10_500
 

@@ -31,10 +31,10 @@ from evalhouse.warehouse.significance.curves import (
 from evalhouse.warehouse.significance.draws import ALONE, Draws
 
 
-def measure(name: str) -> CurveMeasure:
+def measure(name: str, **settings: str) -> CurveMeasure:
     found = find_measure(name, "filtering")
     assert found is not None
-    return curve_measure(settle(found, {}))
+    return curve_measure(settle(found, settings))
 
 
 def utility() -> Measure:
@@ -43,7 +43,8 @@ def utility() -> Measure:
     return found
 
 
-RECALL, PRECISION, F, MCC, FALLOUT = map(measure, ("recall", "precision", "F", "MCC", "fallout"))
+RECALL, PRECISION, F, FALLOUT = map(measure, ("recall", "precision", "F", "fallout"))
+MCC = measure("MCC", constant="undefined")
 
 
 class Filtered(Struct):

@@ -196,7 +196,7 @@ def test_what_a_judge_cannot_correct_is_refused(session: Session, statement: str
             "latency for new on slow",
             "new on slow: latency has a long tail: 1 of 40 documents make up half of the variance",
         ),
-        ("speed for new on slow", "new on slow: what blind leaves of speed has a long tail, 1 of 40 documents"),
+        ("speed for new on slow", "new on slow: what blind leaves of speed has a long tail: 1 of 40 documents"),
         ("steady for new on slow", "new on slow: odd has a long tail: 1 of 120 documents make up half of the variance"),
         ("precision for A on mail", "A on mail: of 30 labelled documents only"),
     ],

@@ -9,6 +9,7 @@ from evalhouse.grammar.errors import QueryError
 from evalhouse.warehouse.commands import DONE, WRONG
 from evalhouse.warehouse.commands.answering import open_session, question_path
 from evalhouse.warehouse.commands.streams import note, progress, say
+from evalhouse.warehouse.faults import WarehouseError
 from evalhouse.warehouse.process import stopping
 from evalhouse.warehouse.process.stopping import interruptibly
 
@@ -29,7 +30,16 @@ def serve(args: argparse.Namespace) -> int:
 def serve_warehouse(args: argparse.Namespace, path: Path | None, called: str) -> int:
     """Serves the pages of a warehouse, the sample data without a path, until the process is told to end."""
     from evalhouse.warehouse.session.session import Session
-    from evalhouse.warehouse.web.server import Server
+
+    try:
+        import uvicorn  # noqa: F401
+
+        from evalhouse.warehouse.web.server import Server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        needed = "pages need the packages starlette and uvicorn"
+        raise WarehouseError(needed, ('pip install "evalhouse[web]"',)) from None
 
     # Problems with the warehouse are reported here, before anyone opens a page.
     Session.open(path).close()

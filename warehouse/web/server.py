@@ -420,7 +420,6 @@ class Server:
         sql: bool = False,
         digits: int | None = None,
     ) -> None:
-        _check_installed()
         import uvicorn
 
         self._socket = _listening(host, port)
@@ -487,13 +486,3 @@ def _listening(host: str, port: int) -> socket.socket:
         why = (error.strerror or str(error)).casefold()
         raise WarehouseError(f"{shown} cannot be used: {why}", ("--port 0 takes one that is free",)) from None
     return made
-
-
-def _check_installed() -> None:
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError:
-        needed = "pages need the packages starlette and uvicorn"
-        raise WarehouseError(needed, ('pip install "evalhouse[web]"',)) from None
-    del starlette
